@@ -45,8 +45,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// The lease is kept, too, if critical sections or downtimes, which depend on it, were
-    /// requested.
+    /// Returns whether a length keeps its value. Requested critical sections and downtimes also
+    /// keep the lease, to which they are relative.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)

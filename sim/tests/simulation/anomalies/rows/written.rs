@@ -32,7 +32,8 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// Returns a scenario in which the next command is usually a create, after a long pause.
+/// Returns a scenario in which the next command is usually a create, because both processes pause
+/// longer than they hold the lock.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
