@@ -166,7 +166,7 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// turmoil may accept simultaneous connections in another order than the world.
+    /// Returns the connection from `origin`. turmoil may accept others first.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

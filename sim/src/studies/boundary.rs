@@ -218,7 +218,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// The reply to the acquire, a connection to the storage, and two requests with replies.
+/// These are the reply to the acquire, a connection to the storage, and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// Returns the longest time from the first server's grant until the end of the critical section,
