@@ -10,7 +10,7 @@ const ENTRY_OVERHEAD: usize = 72;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
-    /// In wall-clock milliseconds, set through [`Database::set_expiry`]; `None` means never.
+    /// Expiry in wall-clock milliseconds; `None` means never.
     expires_at_ms: Option<i64>,
     pub(crate) used_at_ms: i64,
     pub(crate) uses: u32,

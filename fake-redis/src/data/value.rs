@@ -68,7 +68,7 @@ impl Value {
     }
 }
 
-/// Small hashes are in insertion order, like a listpack; large ones are in a deterministic order.
+/// A hash, in insertion order while it is small, and otherwise in another deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,

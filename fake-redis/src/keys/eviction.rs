@@ -6,10 +6,11 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Redis's `maxmemory-samples` is smaller, because Redis also keeps a pool of candidates.
+/// Number of keys in a sample. Redis samples fewer keys, because it also keeps a pool of
+/// candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes: above one byte, a limit that Redis's own tests set.
+/// Memory of an empty server in bytes. Redis's own tests set a limit of one byte.
 const BASE_MEMORY: usize = 2;
 
 impl Server {

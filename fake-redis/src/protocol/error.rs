@@ -5,7 +5,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// An error means that the command has not written a reply.
+/// The result of a command. After an error, no reply has been written.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {

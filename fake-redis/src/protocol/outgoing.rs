@@ -26,7 +26,7 @@ impl OutgoingIds {
     }
 }
 
-/// As in hiredis, commands may be queued before the connection is open.
+/// A connection. As in hiredis, commands may be queued before it is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,

@@ -12,7 +12,7 @@ pub(crate) enum Protocol {
     Resp3,
 }
 
-/// Replies are split off a buffer of this size, so that most commands allocate no memory.
+/// Size of a buffer, from which replies are split off without allocations.
 const BUFFER_SIZE: usize = 8 * 1024;
 
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// More processed bytes than this are removed, so that each byte moves at most once.
+/// Number of processed bytes above which they are removed from the buffer.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Real servers have no such limit. Here positions in a buffer have 32 bits.
+/// Maximum length of a request in bytes, because positions in a buffer have 32 bits.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Deeper results exceed Lua's stack in Redis ("reached lua stack limit").
+/// Maximum nesting of a result. Redis's limit is that of Lua ("reached lua stack limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// A limit is needed because one table may occur many times in a result.
+/// Maximum number of tables in a result, in which one table may occur many times.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 

@@ -15,13 +15,13 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// About a second. The state machine cannot wait for SCRIPT KILL during a script.
+/// Maximum number of instructions of a script, which take about a second.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Instructions between two polls for other clients: about a millisecond, as in Redis.
+/// Number of instructions between two polls for other clients, which take about a millisecond.
 const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
 
-/// Memory of a script in bytes. Redis has no such limit.
+/// Maximum memory of a script in bytes. Redis has no such limit.
 pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
 
 pub(super) fn begin(vm: &mut Vm) {

@@ -5,7 +5,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// With more concurrent iterations, the oldest one has to sort its keys again.
+/// Maximum number of concurrent iterations that keep their sorted keys.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

@@ -25,7 +25,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// With an attendant, other clients are served, and the script may run until it is killed.
+    /// `true` if other clients are served meanwhile, and the script may run until it is killed.
     pub(super) is_attended: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

@@ -14,7 +14,7 @@ const SLEEP_MS_MAX: i64 = 1_000;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
-    /// Index of the only changed instance in `Master::instances`.
+    /// Only the instance with this index in `Master::instances` has changed.
     One(usize),
     #[default]
     Everything,
@@ -30,7 +30,7 @@ impl Touched {
     }
 }
 
-/// Most inputs change the deadline of only one instance, so deadlines are cached.
+/// Cached deadlines, because most inputs change the deadline of only one instance.
 #[derive(Default, Debug)]
 pub(crate) struct Schedule {
     instances: Vec<i64>,

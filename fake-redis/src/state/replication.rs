@@ -33,7 +33,7 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// Time in seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// The state of replication. `follow` and `lead` change the role and the fields that depend on it.
+/// The state of replication. Only `follow` and `lead` change the role.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,

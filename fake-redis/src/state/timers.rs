@@ -2,7 +2,6 @@
 
 use fencepost_machine::WallTime;
 
-/// Replication and persistence each use one timer for several purposes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
     ActiveExpiry,
@@ -18,8 +17,8 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// Deadlines use the wall clock, as in Redis, but the driver wakes the server by the monotonic
-/// clock, so each deadline is checked again after a wake-up.
+/// The timers of a server. Deadlines use the wall clock, as in Redis. The driver wakes the server
+/// by the monotonic clock, so each deadline is checked again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],

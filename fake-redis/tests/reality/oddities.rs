@@ -4,7 +4,8 @@ use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
-/// `\0`, `\t`, `\r`, `\n` and `\_` stand for a NUL byte, a tab, line ends and a space.
+/// Commands, in which `\0`, `\t`, `\r`, `\n` and `\_` stand for a NUL byte, a tab, line ends and a
+/// space.
 const LINES: &[&str] = &[
     "FLUSHALL",
     "ZADD k -1e400 c",

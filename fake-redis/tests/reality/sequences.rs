@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-/// A word in braces stands for a random one of its `alternatives`.
+/// Templates of commands. A word in braces stands for a random one of its `alternatives`.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",

@@ -6,7 +6,7 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// A list suffices, because a comparison of plans costs nothing compared with a run.
+    /// The answers in a list, because a comparison of plans is cheap compared with a run.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

@@ -7,9 +7,9 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// Redis counts leases in whole milliseconds, so a lease may end this much early.
+/// Time by which a lease may end early at Redis servers, which count in whole milliseconds.
 const REDIS_TICK_US: i64 = 1_000;
-/// Other servers count leases in whole seconds.
+/// Time by which a lease may end early at servers that count in whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 

@@ -11,7 +11,7 @@ pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Escapes names that could control a terminal; `None` if the format itself does.
+    /// Function that escapes names that could control a terminal; `None` if the format does so.
     sanitise: Option<Sanitise<T>>,
 }
 

@@ -39,7 +39,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// Unlike other collections, a stream may be empty, because it keeps its last identifier.
+/// A stream. It may be empty, because it keeps its last identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     nodes: VecDeque<Node>,
@@ -48,7 +48,7 @@ pub(crate) struct Stream {
     bytes: usize,
 }
 
-/// Removed entries are only marked, until all entries of the node are removed.
+/// A node. Removed entries are only marked until all entries of the node are removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Node {
     entries: VecDeque<Entry>,

@@ -21,12 +21,13 @@ pub(crate) struct Introduction {
 pub(crate) enum Progress {
     /// The wall-clock second since which the replica waits for a snapshot (`wait_bgsave`).
     Waits(i64),
-    /// The stream for after the first acknowledgement (`repl_start_cmd_stream_on_ack`).
+    /// The stream that is held back until the first acknowledgement
+    /// (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// As in Redis, a replica is online once its snapshot was sent, even before it has loaded it.
+/// A replica, which is online once its snapshot was sent, as in Redis.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,

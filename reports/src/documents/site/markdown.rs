@@ -92,7 +92,8 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// Code is not indexed, because timelines contain the same words on each page.
+    /// `true` within code, which is not indexed, because timelines contain the same words on each
+    /// page.
     is_in_code: bool,
 }
 

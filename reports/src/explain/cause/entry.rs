@@ -9,9 +9,7 @@ use fencepost_faults::{FaultKind, Impact, SimTime};
 pub(super) struct Entry {
     pub(super) meaning: Meaning,
     pub(super) needs: &'static [Need],
-    /// `true` if even a lock with a lease cannot prevent the cause.
     pub(super) is_beyond_leases: bool,
-    /// `true` if the cause is that a holder worked longer than a lease that it did not renew.
     pub(super) is_long_work: bool,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,

@@ -5,10 +5,10 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Redis counts leases in whole milliseconds, and a key lives until the end of its last one.
+/// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// An extension before a twentieth of the lease belongs to the grant, and is no renewal.
+/// Maximum number of renewals in a lease. Earlier extensions belong to the grant.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
-    /// Pairs of a true time and the error at that time, in microseconds. A step has two points.
+    /// Pairs of a true time and the clock's error, in microseconds. A step has two pairs.
     pub(crate) points: Vec<(u64, i64)>,
 }
 

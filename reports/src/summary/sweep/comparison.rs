@@ -199,7 +199,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key for a remark about the source of the scenario, which is not a setting.
+/// Scenario key of a remark about the source of the scenario, which is not a setting.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
-/// Larger counts are rounded up to five significant binary digits, at most 1/16 too high.
+/// Largest exact count. Larger counts are rounded up to five significant binary digits.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// Number of seeds until the first violation, measured in blocks of consecutive seeds and counted

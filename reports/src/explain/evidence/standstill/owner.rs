@@ -12,7 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Fewer extensions than this may be retries.
+/// Minimum number of extensions that count as renewals, because fewer may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(

@@ -10,7 +10,7 @@ pub(crate) struct Canvas {
     pub(crate) out: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// In pixels, like `right`.
+    /// Left edge in pixels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
@@ -19,7 +19,7 @@ pub(crate) struct Canvas {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// A script can move the window, so the picture contains the whole run.
+    /// The whole run, in which a script can move the window.
     Run,
     Window,
 }
@@ -28,7 +28,7 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// In pixels, like `height`.
+    /// Top edge in pixels.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }

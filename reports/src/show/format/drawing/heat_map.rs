@@ -62,7 +62,7 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// If the 95 % interval of a quiet cell reaches above this rate, the cell has too few runs.
+/// Upper bound of the violation rate above which a quiet cell has too few runs.
 const QUIET_RATE_MAX: f64 = 0.05;
 
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {

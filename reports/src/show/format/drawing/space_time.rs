@@ -23,7 +23,7 @@ pub(crate) struct Drawing<'r> {
     pub(crate) focus: usize,
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// The messages that are farthest from the focus are omitted.
+    /// Maximum number of messages. Those farthest from the focus are omitted.
     pub(crate) messages_max: usize,
 }
 

@@ -5,7 +5,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// As in Jepsen, a process gets a new thread number if it did not learn an outcome.
+    /// Number of the thread. As in Jepsen, a process gets a new one after an unknown outcome.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

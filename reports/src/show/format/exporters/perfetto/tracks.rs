@@ -33,7 +33,7 @@ pub(super) enum End {
     Head,
 }
 
-/// No run needs nearly as many tracks of a node for one topic.
+/// Maximum number of tracks of a node for one topic, more than any run needs.
 const ROWS: usize = 1 << 12;
 
 impl Topic {

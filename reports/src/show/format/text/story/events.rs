@@ -9,7 +9,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 const EVENTS_MAX: usize = 9;
-/// Of much evidence, as for a stuck lock, the first ten and the last two events are shown.
+/// Number of events that are shown from the start of long evidence; two are shown from its end.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
