@@ -38,7 +38,7 @@ impl TimedFault {
         }
     }
 
-    /// Returns the end of the fault's effect; a clock step or a command's delay is a duration.
+    /// Returns the end of the fault's effect. A clock step or a delay of commands has a duration.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),

@@ -56,7 +56,7 @@ impl Seed {
 }
 
 impl Stream {
-    /// Returns an id of 8 bits for the kind, and two codes of 28 bits for nodes or threads.
+    /// Returns the stream id: 8 bits for the kind, and 28 bits each for two nodes.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

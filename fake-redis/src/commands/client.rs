@@ -84,7 +84,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Shows 0 for sizes that are not modelled (`catClientInfoString` in networking.c).
+/// Describes a client, with 0 for sizes that are not modelled (`catClientInfoString`).
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);

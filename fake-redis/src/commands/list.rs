@@ -368,7 +368,7 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments from the number of keys on, which is at `first` (`lmpopGenericCommand`).
+/// Parses arguments from the number of keys on, which is at `first` (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

@@ -120,7 +120,6 @@ fn spublish(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates a message to the replicas' subscribers, but not to the append-only file.
 fn publish_to_replicas(call: &mut Call<'_>) {
     call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
 }

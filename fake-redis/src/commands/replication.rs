@@ -160,7 +160,7 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// Handles WAITAOF, without replicas that have no append-only file, because they send no `FACK`.
+/// Handles WAITAOF. A replica without an append-only file sends no `FACK`, so it does not count.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,

@@ -50,7 +50,7 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Returns whether NX or XX is repeated. A condition with a value must be the only one.
+    /// Returns whether the condition may follow. Only NX and XX may be repeated.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),

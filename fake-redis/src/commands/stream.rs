@@ -245,7 +245,6 @@ fn xadd(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns the argument of an exact trim with the same result.
 fn outcome(stream: &Stream, trim: Trim) -> String {
     match trim.keep {
         Keep::Newest(_) => stream.len().to_string(),
@@ -311,7 +310,7 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns `None` if an excluded end leaves nothing beyond it (`streamParseIntervalIDOrReply`).
+/// Parses the end of a range; `None` if nothing lies beyond it (`streamParseIntervalIDOrReply`).
 fn parse_end(
     text: &[u8],
     missing: u64,

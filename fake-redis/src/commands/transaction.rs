@@ -53,7 +53,7 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Executes the queue, fails after an error in it, or replies nil if a watched key has changed.
+/// Executes the queued commands, unless one was invalid or a watched key has changed.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {

@@ -52,7 +52,6 @@ fn line(name: &str, values: &[&str]) -> String {
     format!("{name}{quoted}\n")
 }
 
-/// Quotes a value as `sdscatrepr` in sds.c does.
 fn quoted(value: &str) -> String {
     let escaped: String = value.bytes().map(escaped).collect();
     format!("\"{escaped}\"")

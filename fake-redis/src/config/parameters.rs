@@ -230,7 +230,6 @@ fn show_fsync(config: &NodeConfig) -> String {
     name.to_owned()
 }
 
-/// Sets `appendfsync`, if there is an append-only file.
 fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let wanted = match value.to_ascii_lowercase().as_str() {
         "always" => Fsync::Always,

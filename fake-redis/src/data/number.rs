@@ -72,7 +72,7 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Parses the bound of a score range like `strtod`, up to a NUL byte.
+/// Parses the bound of a score range like `strtod`, which stops at a NUL byte.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {

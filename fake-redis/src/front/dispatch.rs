@@ -7,7 +7,7 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// Returns whether an HTTP request begins here (`securityWarningCommand`).
+/// Returns whether the arguments are the start of an HTTP request (`securityWarningCommand`).
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    /// Returns `false` if the command has to wait (`processCommand` in server.c).
+    /// Executes a command, or returns `false` if it has to wait (`processCommand` in server.c).
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();

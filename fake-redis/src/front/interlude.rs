@@ -9,7 +9,7 @@ struct Interruption<'s> {
 }
 
 impl Interlude for Interruption<'_> {
-    /// Returns whether input is handled now. The script's own client and outgoing connections wait.
+    /// Returns whether input is handled now. The script's client and outgoing connections wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();

@@ -24,7 +24,7 @@ struct Pace {
 }
 
 impl Server {
-    /// Loads the files, which may be damaged only at the end, with `aof-load-truncated`.
+    /// Loads the files. Only with `aof-load-truncated` may the end of a file be missing.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();

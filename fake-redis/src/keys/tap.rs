@@ -48,7 +48,7 @@ impl Server {
     }
 }
 
-/// Writes `field=value` for a hash, `member=score` for a sorted set, the last id for a stream.
+/// Returns `field=value` for a hash, `member=score` for a sorted set, the last id for a stream.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

@@ -41,8 +41,7 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes a snapshot and an empty append-only file. Both are written immediately, although
-    /// Redis forks for BGREWRITEAOF.
+    /// Writes a snapshot and an empty append-only file immediately, although Redis forks.
     fn write_anew(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
@@ -74,8 +73,7 @@ impl Server {
         }
     }
 
-    /// Applies a changed persistence mode. A new append-only file starts with all data
-    /// (`updateAppendonly` and `updateAppendFsync` in config.c).
+    /// Applies a changed persistence mode (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
@@ -95,8 +93,7 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock. If
-    /// this second already had a sync, the first `serverCron` of the next second syncs.
+    /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock.
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -120,9 +117,8 @@ impl Server {
         }
     }
 
-    /// Stores the snapshot received from the primary. It stays on disk even if this server takes no
-    /// snapshots itself. A restart loads it, however old it then is (`restartAOFAfterSYNC`,
-    /// `rdb-del-sync-files no`).
+    /// Stores the snapshot received from the primary, which a restart loads, however old it then is
+    /// (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

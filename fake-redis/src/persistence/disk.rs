@@ -9,8 +9,7 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// Sends the queued messages. With `appendfsync always`, they wait until the data that they
-    /// acknowledge is synced.
+    /// Sends queued messages; with `appendfsync always`, after the data is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

@@ -6,8 +6,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Takes a snapshot. It is stored immediately, although Redis forks for it. With an append-only
-    /// file, no snapshot is stored, because a restart loads the append-only file.
+    /// Takes a snapshot immediately, where Redis forks, unless there is an append-only file.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();

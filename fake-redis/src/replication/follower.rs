@@ -18,7 +18,6 @@ impl Server {
         self.link_lost();
     }
 
-    /// Keeps the applied data for a partial resynchronization (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
@@ -38,7 +37,6 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Sends the applied offset and, since 7.2, the offset on disk (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =

@@ -120,7 +120,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns `None` for the error of a command, which is counted already (`luaCallFunction`).
+/// Returns the error to count; `None` if a command counted it already (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),

@@ -208,7 +208,6 @@ fn random(call: &Arguments<'_>) -> Result<f64> {
     Ok((r * span).floor() + low)
 }
 
-/// Truncates a limit to an `int`, as C does.
 fn limit(call: &Arguments<'_>, number: usize) -> Result<f64> {
     call.number(number).map(|limit| f64::from(limit as i32))
 }

@@ -197,7 +197,7 @@ pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Takes the error from Lua, because only Lua knows the place of the call and the function's name.
+/// Returns Lua's own error, because only Lua knows the place of the call.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()

@@ -41,7 +41,6 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Starts polling in a coroutine, because each coroutine is a separate Lua thread.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);

@@ -30,7 +30,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Returns when a command connection is stale: a PING had no reply for half of down-after.
+    /// Returns when a command connection without a reply to a PING becomes stale.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -41,7 +41,7 @@ impl Instance {
         }
     }
 
-    /// Returns when a subscribed connection is stale: not even this Sentinel's own hello arrived.
+    /// Returns when a subscribed connection becomes stale, without even this Sentinel's own hello.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -93,7 +93,6 @@ pub(crate) enum Urgency {
 }
 
 impl Master {
-    /// Returns how many Sentinels consider the primary down; 0 if this one does not.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }

@@ -78,7 +78,6 @@ impl Master {
         core.attention = true;
     }
 
-    /// Sends SLAVEOF NO ONE, whose result INFO shows later (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);

@@ -128,7 +128,6 @@ impl Master {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// Adopts the failover's epoch for the configuration, so that other Sentinels adopt it.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         core.unkept = true;

@@ -161,8 +161,7 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Repeats unanswered commands after a second, where Redis repeats INFO and PUBLISH at every
-    /// tick (`sentinelSendPeriodicCommands`).
+    /// Sends due commands, and repeats them after a second (`sentinelSendPeriodicCommands`).
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -213,7 +212,7 @@ impl Instance {
         self.link.hello_pending_since = None;
     }
 
-    /// Disconnects clients, so that they look up the primary (`sentinelSendSlaveOf`).
+    /// Sends SLAVEOF and disconnects the instance's clients (`sentinelSendSlaveOf`).
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {

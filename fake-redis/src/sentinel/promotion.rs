@@ -24,7 +24,7 @@ impl Master {
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// Returns whether the replica was up and connected recently, and has a priority above 0.
+    /// Returns whether the replica was recently up and connected, and has a priority above 0.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

@@ -145,7 +145,6 @@ enum Role {
     Sentinel(SentinelConfig),
 }
 
-/// Returns roles as in a deployment that has run for a while: Sentinels know synchronized replicas.
 fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
     let host = announced(options.bind);
     let master = Address { host: host.clone(), port: ports[0] };

@@ -25,7 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether commands are never refused, because another server or run accepted them.
+    /// Returns whether commands are never refused, because a primary or file contains them.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -102,7 +102,6 @@ impl Client {
         }
     }
 
-    /// Creates a client of a connection, with `peer` as `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -150,7 +149,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// Sets the mode, except SKIP after OFF.
+    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

@@ -10,7 +10,6 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// Creates the life cycle of a process. `run_id` has forty hexadecimal digits.
     pub(crate) fn new(run_id: String) -> Self {
         Life { run_id, has_booted: false, is_loading: false, is_over: false, is_asleep: false }
     }

@@ -122,8 +122,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns until when a write waits for a sync, at most two seconds. A crash before loses
-    /// acknowledged writes.
+    /// Returns until when a write waits for a sync, at most two seconds.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

@@ -120,7 +120,6 @@ impl Replication {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect while there are no replicas, for the offsets of WAITAOF.
     #[inline]
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {

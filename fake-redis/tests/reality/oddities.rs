@@ -4,8 +4,7 @@ use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
-/// Commands, in which `\0`, `\t`, `\r`, `\n` and `\_` stand for a NUL byte, a tab, line ends and a
-/// space.
+/// Commands. `\0`, `\t`, `\r`, `\n` and `\_` stand for a NUL byte, a tab, line ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
     "ZADD k -1e400 c",
@@ -165,7 +164,7 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// The members are inserted in the worst order, at a number that real servers can handle.
+/// Inserts members in the worst order, as many as a real server inserts in a few seconds.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

@@ -29,7 +29,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns one time for each suitable stage of a command, and two for an interval without one.
+/// Returns one time for each suitable stage of a command, and two for an idle interval.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -131,7 +131,7 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place, and exchanges the nodes of its faults with those of the place.
+/// Moves the incident to the place, and exchanges its nodes with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

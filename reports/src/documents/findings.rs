@@ -224,7 +224,6 @@ impl Finding {
         }
     }
 
-    /// Marks a fixed finding as new or, if `day` is the day of the fix, as known.
     fn reopened(mut self, day: &str) -> Finding {
         if self.state == FindingState::Fixed {
             let is_fresh = self.fixed_on.as_deref() == Some(day);

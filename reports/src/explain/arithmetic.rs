@@ -192,7 +192,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time, without `at` at the server where it ends first.
+    /// Returns the end of the lease in true time, at the server `at` or else where it ends first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -285,7 +285,7 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the process that was granted the value. Many locks always write the same value.
+/// Returns the process that was granted the value, which many locks always write.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

@@ -38,7 +38,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    /// Returns whether an old primary granted the lock to the later process.
     pub(super) fn is_taken_at_old_primary(&self) -> bool {
         let promoted = |one: &Acquisition<'_>| {
             let grant = one.grant.as_ref()?;
@@ -51,7 +50,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended, unless the holder reverted that at once.
+    /// Returns when and how the holder's lock ended, unless the holder reverted the end.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -72,7 +71,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns the servers as the beginning of a sentence, and whether there is only one.
+    /// Returns where the change ended the holder's lock, as the beginning of a sentence, and
+    /// whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
             |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
@@ -83,7 +83,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the servers as the beginning of a sentence, and whether there is only one.
+    /// Returns which servers crashed between the grants, as the beginning of a sentence, and
+    /// whether the subject is singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };

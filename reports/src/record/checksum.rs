@@ -47,7 +47,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Adds a value to the hash, where a whole number is the same with and without a decimal point.
+/// Adds a value to the hash. A whole number has the same hash with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

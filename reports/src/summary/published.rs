@@ -143,7 +143,7 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns whether the certificate has the scenario's settings, where absent ones are built-in.
+    /// Returns whether the certificate has a scenario's settings. Absent settings are built in.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

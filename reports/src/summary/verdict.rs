@@ -144,7 +144,7 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns the reason if fewer than two processes got the lock, or requested the lock of a job.
+/// Returns why a history is inconclusive if too few processes got or requested the lock.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -215,7 +215,7 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns the reason if the order of grants is unknown, because a grant has no recorded quorum.
+/// Returns why a history is inconclusive if a grant has no recorded quorum.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other =
@@ -227,7 +227,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns the reason if the storage rejected a token without having accepted a higher one.
+/// Returns why a history is inconclusive if the storage rejected a token without a reason.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

@@ -113,7 +113,7 @@ impl Stream {
         self.nodes.iter().map(|node| &node.entries)
     }
 
-    /// Returns `None` if the entries are not in order, or `last` is before the newest entry.
+    /// Restores a stream; `None` if its entries are not in order.
     pub(crate) fn restored(nodes: Vec<VecDeque<Entry>>, last: StreamId) -> Option<Stream> {
         let ids: Vec<StreamId> = nodes.iter().flatten().map(|entry| entry.id).collect();
         let is_ordered = ids.windows(2).all(|pair| pair[0] < pair[1]);

@@ -23,7 +23,6 @@ pub(super) struct Part {
 pub(super) struct Topology(Rc<RefCell<BTreeMap<String, Part>>>);
 
 impl Topology {
-    /// Creates servers, of which the first, `redis-1`, is the primary of all others.
     pub(super) fn new(servers: usize) -> Self {
         let part = |number: usize| Part {
             master: (number > 1).then(|| "redis-1".to_owned()),

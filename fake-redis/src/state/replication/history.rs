@@ -46,7 +46,6 @@ impl History {
         self.backlog.is_some()
     }
 
-    /// Returns the backlog's first offset, counted from 1, and its length.
     pub(crate) fn kept(&self) -> Option<(u64, usize)> {
         self.backlog
             .as_ref()
@@ -57,7 +56,6 @@ impl History {
         self.backlog.as_ref().map(|backlog| backlog.size_max)
     }
 
-    /// Starts a backlog under a new id, because no replica has the earlier history (`syncCommand`).
     pub(crate) fn begin(&mut self, id: String, size_max: usize) {
         self.id = id;
         self.forget_second();

@@ -90,7 +90,7 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Writes are checked against the last count of good replicas (`refreshGoodSlavesCount`).
+    /// Counts the good replicas, which decide about writes (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;

@@ -23,7 +23,7 @@ impl Lease {
     }
 }
 
-/// Returns the lease of this lock that the holder set last, not that of a later lock.
+/// Returns the last lease that the holder set for this lock, and not for a later one.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -125,7 +125,7 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether a process extended leases by more than its calls with unknown outcomes explain.
+/// Returns whether a process extended leases other than by calls with unknown outcomes.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();

@@ -187,7 +187,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns why a key expired early in true time, by the clocks of each server that had it.
+    /// Returns why a key expired early in true time, by the clocks of the servers that had it.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -263,7 +263,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Returns when the server read its clock for the last lease, which may be before the write.
+    /// Returns when the server read its clock to set the last lease.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {
@@ -274,7 +274,7 @@ impl Loss<'_, '_> {
         if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
-    /// Returns the kind of clock fault at these hosts, a step before a wrong rate.
+    /// Returns the kind of clock fault at these hosts. A step takes precedence over a wrong rate.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))

@@ -82,7 +82,7 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the first node in the queue, in a semaphore the first that waits for a permit.
+/// Returns the first node in the queue or, in a semaphore, the first that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -118,7 +118,7 @@ pub(super) enum First {
     IsUnknown,
 }
 
-/// Returns whether the creator of the queue's first node waits with it; `None` if unclear.
+/// Returns whether the creator of the queue's first node waits with it; `None` if unknown.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -64,7 +64,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the write took another process's lock. GETSET writes even if refused.
+    /// Returns whether the write took another process's lock. GETSET also writes if refused.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =

@@ -31,7 +31,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process left or, at the earliest at `at`, fewer than a quorum had its lock.
+/// Returns when the process left or, if earlier but not before `at`, lost its quorum.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -49,7 +49,7 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     left.min(lost)
 }
 
-/// Returns the last of a series of values of one owner, which a lock that counts changes.
+/// Returns the last value that replaced the value for the same owner, as nested acquires do.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

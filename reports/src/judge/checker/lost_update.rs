@@ -79,7 +79,6 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// Returns the two acquisitions and the late write of the earlier one.
 pub(super) fn clash(
     timeline: &Timeline<'_>,
     first: &StorageRequest,

@@ -16,7 +16,6 @@ fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }
 
-/// Returns how many random histories both checkers accept and reject. Panics if they disagree.
 fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, u64) {
     let (mut good, mut bad) = (0, 0);
     for number in 0..HISTORIES {

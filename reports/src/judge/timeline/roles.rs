@@ -73,7 +73,7 @@ impl Roles {
         }
     }
 
-    /// Returns `None` if the server was a replica at the time, or a primary from the start.
+    /// Returns when the server was promoted; `None` for a replica or the initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

@@ -37,7 +37,7 @@ impl StorageRequest {
     }
 }
 
-/// Returns the answered requests, and a repeated request once.
+/// Returns the answered requests in the order of the answers, each only once.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares with the sample sweep: single-node violated, redlock quiet, fencing unexercised.
+    /// Compares with the sample sweep, where single-node is violated and redlock quiet.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

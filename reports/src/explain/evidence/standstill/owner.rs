@@ -57,7 +57,6 @@ pub(super) fn of_owner(
     }
 }
 
-/// Returns why the process does not know of its grant, at `server` or another server of the quorum.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,

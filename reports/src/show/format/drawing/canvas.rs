@@ -86,7 +86,6 @@ impl Canvas {
         ));
     }
 
-    /// Draws a shape in a group. The caller escapes `attributes`.
     pub(crate) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
         if !self.shows(at, at) {
             return;

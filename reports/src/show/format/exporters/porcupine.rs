@@ -67,7 +67,7 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Returns an operation in nanoseconds. Without a known end, it returns at the end of time.
+/// Returns an operation with times in nanoseconds. Without a known end, it ends at the maximum.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

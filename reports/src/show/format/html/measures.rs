@@ -93,7 +93,6 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     }
 }
 
-/// Returns at most one dot per pixel, because a long run has more waits than pixels.
 fn points(took: &[Took], end: SimTime) -> Vec<Point> {
     let pixel = |one: &Took| {
         let ms = (one.long().0 as f64 / 1e3).max(1.0);

@@ -4,7 +4,6 @@ use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Describes how often the violation `lead` still happens with each safeguard.
 pub(crate) fn render(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -139,7 +138,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Returns a clear effect if the 95 % intervals with and without the remedy do not overlap.
+    /// Compares the 95 % intervals with and without the remedy. If they overlap, nothing is clear.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

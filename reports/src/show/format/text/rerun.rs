@@ -7,7 +7,7 @@ use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 use fencepost_faults::shrink::Magnitude;
 
-/// Returns a safeguard as in `lease 40s`, or the lock that has it, as in `watchdog`.
+/// Returns a safeguard with its parameter, as in `lease 40s`, or the name of another lock.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {

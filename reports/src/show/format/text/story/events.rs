@@ -63,7 +63,6 @@ impl Story<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// Returns the priority of an event, where 0 is the highest; `None` leaves the event out.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
@@ -89,7 +88,6 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether the event decides the story, as a grant, a loss or a change of role does.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
