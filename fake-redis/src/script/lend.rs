@@ -1,4 +1,4 @@
-//! Lends the server that runs a script to Lua's native functions. Contains the only unsafe code.
+//! Lends the server that runs a script to Lua's native functions, in the crate's only unsafe code.
 
 use std::cell::Cell;
 use std::ptr;

@@ -1,4 +1,4 @@
-//! The iteration order of tables in scripts, which in Lua differs between runs.
+//! A deterministic iteration order of tables in scripts, unlike Lua's own order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;

@@ -1,4 +1,4 @@
-//! Matches Lua 5.1 patterns in bounded time, which Lua's own matcher does not.
+//! Matches Lua 5.1 patterns in bounded time, unlike Lua's own matcher.
 
 use super::host::Result;
 use super::limits::work;

@@ -1,4 +1,4 @@
-//! Elects the leader of a failover, who needs a majority and the quorum.
+//! Elects the leader of a failover, which needs a majority of the votes and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Computes when Sentinel must next check its instances, where `sentinelTimer` polls.
+//! Computes when Sentinel must next check its instances. Redis polls instead (`sentinelTimer`).
 
 use super::{
     attempt::Step,

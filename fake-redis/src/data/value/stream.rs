@@ -1,4 +1,4 @@
-//! Streams without consumer groups (t_stream.c), in nodes, whose sizes decide about trims.
+//! Streams without consumer groups, stored in nodes as in Redis (t_stream.c).
 
 pub(crate) mod packed;
 

@@ -1,4 +1,4 @@
-//! The context of a command call: one execution.
+//! The context in which a command is executed.
 
 use super::Server;
 use crate::protocol::args::Args;

@@ -1,4 +1,4 @@
-//! Cause `lock-order`: processes hold a lock each and wait for another process's lock.
+//! Cause `lock-order`: each of several processes holds a lock and waits for another's lock.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! Cause `restart-without-delay`: a server restarted without its grants, within the lease.
+//! Cause `restart-without-delay`: a server lost its grants in a restart within their leases.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Checks that no process waits forever: something must be able to wake it ([`What::Silent`]).
+//! Checks that no process waits for an event that will never come ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

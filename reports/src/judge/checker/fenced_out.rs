@@ -1,4 +1,4 @@
-//! Checks that fencing, some time after all faults, does not reject the rightful holder.
+//! Checks that the storage accepts the rightful holder again after all faults have ended.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,4 +1,4 @@
-//! Writes a self-contained page below a megabyte, which shows everything without its script too.
+//! Writes a self-contained page below a megabyte, which also works without its script.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;

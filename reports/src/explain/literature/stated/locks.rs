@@ -1,4 +1,4 @@
-//! The groups of locks to which sentences in sources apply.
+//! Groups of locks about which sources make the same statements.
 
 /// Locks with a lease on one primary and without tokens, released by a script or after a check.
 pub(super) const COMPARING: &[&str] = &[
