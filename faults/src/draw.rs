@@ -17,7 +17,7 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);
-    // Log2 in 16.16 fixed point: exact at powers of two, linear between them.
+    // Approximates log2 in 16.16 fixed point, exactly at powers of two and linearly between them.
     let fixed_log2 = |x: u64| {
         let whole = u64::from(x.ilog2());
         let fraction = (u128::from(x) << 16 >> whole) as u64 - (1 << 16);

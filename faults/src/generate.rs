@@ -23,7 +23,7 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 pub struct DrawnIncident {
     /// The family that drew the incident.
     pub family: Family,
-    /// The incident. Its faults do not collide with each other.
+    /// The incident, whose faults do not collide with each other.
     pub incident: Incident,
 }
 

@@ -363,7 +363,7 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests are parsed without a check of the limit. They end below it.
+        // Short requests are parsed without a check of the limit, because they end below it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

@@ -80,7 +80,7 @@ fn make_room(vm: &mut Vm, bytes: usize) -> Result<()> {
 fn rep(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let text = size_of(vm.nat_arg(slot, count, 0)).0;
     let times = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-    // The cast saturates. No text is repeated that often in Redis either.
+    // A saturated length exceeds the memory limit, as the length would in Redis.
     let bytes = (times as usize).saturating_mul(text);
     if text == 0 {
         work(vm, times as usize)?

@@ -8,7 +8,7 @@ use crate::time::SimTime;
 pub enum Phase {
     /// The process requests the lock and is not granted it.
     Waiting,
-    /// The time from the command that is granted to the end of the operation.
+    /// The process has sent the command that grants it the lock, and `acquire` has not returned.
     Taking,
     /// The process holds the lock and reads the guarded data.
     Reading,
@@ -33,11 +33,11 @@ pub struct Place {
     pub number: u32,
     /// The machine of the process.
     pub client: Node,
-    /// The interval and, for a command, the server.
+    /// When the process was in this place and, for a command, with which server.
     pub stretch: Stretch,
 }
 
-/// The interval of a place.
+/// The interval during which a process was in a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
     /// The interval of a command and its reply. A time is `None` if the step never happened.

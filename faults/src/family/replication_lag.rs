@@ -16,7 +16,6 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let starts = starts(rng, setting);
     let spell = |at| {
-        // The initial server is usually the primary, but not after a failover.
         let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
         let spell = span(rng, setting.knobs.spell);

@@ -160,7 +160,7 @@ proptest! {
         };
         let rates: Vec<i128> = plan.faults.iter().filter_map(rate).chain([0]).collect();
         let (slow, fast) = (rates.iter().min().unwrap(), rates.iter().max().unwrap());
-        // (1 + fast) / (1 + slow) <= 1 + drift, in millionths and without division.
+        // The condition is (1 + fast) / (1 + slow) <= 1 + drift, here in millionths.
         let allowed = (1_000_000 + slow) * (1_000_000 + i128::from(drift));
         prop_assert!((1_000_000 + fast) * 1_000_000 <= allowed);
     }

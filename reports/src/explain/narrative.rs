@@ -160,7 +160,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // A fault that names processes must name one of these two.
+        // A fault that names processes counts only if it names one of the two.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();

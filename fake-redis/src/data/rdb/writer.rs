@@ -107,7 +107,7 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
             length(out, stream.len());
             length(out, last.ms as usize);
             length(out, last.sequence as usize);
-            // There are no consumer groups.
+            // Consumer groups are not modelled.
             length(out, 0);
         }
     }

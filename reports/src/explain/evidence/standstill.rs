@@ -115,7 +115,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
             renews.or_else(|| of_owner(timeline, standing, span.until))
         }
-        // Servers that do not report their locks may have one.
+        // Some servers do not report their locks, so a lock may exist.
         None if timeline.history.header.locks_unseen => None,
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline, span))

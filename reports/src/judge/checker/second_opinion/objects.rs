@@ -117,7 +117,7 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // The process has no open operation, so another thread leaves for it.
+            // The process has no open operation, so the leave belongs to another thread.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }

@@ -68,9 +68,9 @@ mod tests {
     fn agrees_with_tables_worked_out_by_hand() {
         // The lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4 has a p-value of 34 / 70.
         check((3, 4), (1, 4), 34.0 / 70.0);
-        // 4 of 4 against 0 of 4: the extreme tables are two of 70.
+        // 4 of 4 against 0 of 4: two of the 70 possible tables are as extreme.
         check((4, 4), (0, 4), 2.0 / 70.0);
-        // (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9) for 8 of 10 against 1 of 6.
+        // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9).
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);
     }
 
