@@ -1,28 +1,21 @@
 //! A Redis server or a Sentinel as a host in your own simulation or runtime.
 //!
 //! [`serve`] is a future that serves on any listener, opens connections with any connector, stores
-//! its files on a [`SharedDisk`] and uses its own clock. Under turmoil it is the body of a host;
-//! the front page of this crate has a complete example.
+//! its files on a [`SharedDisk`] and uses its own clock. Under turmoil it is the body of a host.
 //!
-//! - **Crashes.** Dropping the future crashes the server. turmoil's `crash` and `bounce` do that
-//!   and call the host's closure again. The test keeps the [`SharedDisk`] outside the closure; a
-//!   restarted server finds it without unsynced data, unless its [`Crash`] only ends the process.
-//! - **Clocks.** The closure in [`Hardware::clock`] returns the wall clock. Add to its result to
-//!   make a server's clock jump or differ from others. Under turmoil count from a fixed instant,
-//!   for example with `turmoil::sim_elapsed`, because `turmoil::since_epoch` starts at the real
-//!   time of the run unless the builder sets an epoch. The monotonic clock is tokio's.
-//! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] are announced to other
-//!   servers, so they must be host names that the connector resolves, as with Redis's
-//!   `replica-announce-ip` and `resolve-hostnames`.
-//! - **Determinism.** A server's randomness derives from the seed, its name and the number of its
+//! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do. Keep
+//!   the [`SharedDisk`] outside the host's closure. A restarted server finds it without unsynced
+//!   data, unless its [`Crash`] only ends the process.
+//! - **Clocks.** [`Hardware::clock`] returns the wall clock. Add to its result to make clocks jump
+//!   or differ. Under turmoil, count from a fixed instant with `turmoil::sim_elapsed`, because
+//!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.
+//! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] must be host names that
+//!   the connector resolves.
+//! - **Determinism.** Randomness derives from the seed, the server's name and the number of its
 //!   restarts. All servers of a simulation may share one seed.
-//! - **Limits of turmoil.** turmoil never retransmits a dropped segment. A connection that lost one
-//!   to a `partition` stays silent after `repair` until one end gives up: a replica after
-//!   `repl_timeout`, a Sentinel when the connection is 15 s old and a PING had no reply for half of
-//!   `down_after_ms`.
-//!
-//! A Lua script runs in one instant, and its instruction limit stops an infinite loop;
-//! `busy-reply-threshold` has no effect here.
+//! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so its connection
+//!   stays silent after `repair` until one end gives up. A Lua script runs in one instant, and
+//!   `busy-reply-threshold` has no effect.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;

@@ -2,10 +2,8 @@
 //!
 //! # In your own simulation
 //!
-//! [`host::serve`] provides Redis to services tested under turmoil. It is a future that serves on
-//! any listener, with replicas and Sentinels as further hosts, a disk that survives `crash` and
-//! `bounce`, and its own clock. This is a server on a turmoil host, and redis-rs over turmoil's
-//! `TcpStream`:
+//! [`host::serve`] provides Redis to services tested under turmoil. This example runs a server on a
+//! turmoil host, and redis-rs over turmoil's `TcpStream`:
 //!
 //! ```
 //! use fake_redis::NodeConfig;
@@ -49,29 +47,17 @@
 //! ```
 //!
 //! `examples/turmoil_lock.rs` continues this: a primary crashes, Sentinel promotes its replica, and
-//! a lock has two holders. The same seed gives the same order of commands. [`host`] describes
-//! crashes, clocks, and the limits of turmoil.
+//! a lock has two holders. [`host`] describes crashes, clocks, and the limits of turmoil.
 //!
 //! # As a state machine
 //!
-//! (state, input, wall clock) -> outputs: the keyspace, expiry, scripts, replication, persistence
-//! and Sentinel. The machine itself uses no async, I/O, clock or ambient randomness.
+//! [`Node`] is a server, configured by [`NodeConfig`], and [`Sentinel`] a Sentinel, configured by
+//! [`SentinelConfig`]. Each is a [`Machine`] that takes an [`Input`] with the time and returns
+//! [`Outputs`], without async, I/O, a clock or ambient randomness. [`serve::start`] runs them
+//! behind real sockets.
 //!
-//! Entry points: [`Node`] is a server and [`Sentinel`] a Sentinel; each is a [`Machine`] that takes
-//! an [`Input`] and returns [`Outputs`]. [`NodeConfig`] and [`SentinelConfig`] configure them.
-//! [`host::serve`] runs one as a host of your simulation, and [`serve::start`] runs them behind
-//! real sockets.
-//!
-//! Feature `planted-leak`: lets scripts share tables, for tests that show that such a leak is
-//! caught (`planted`). No feature is on by default.
-//!
-//! Modules, in order of dependency (each may use those before it): `data` is the stored data,
-//! `protocol` its encoding, [`config`] the configuration, and `state` all state of a server. `keys`
-//! changes keys and publishes the changes; `clients` manages connections and blocking;
-//! `persistence` and `replication` handle the disk and the other servers. `calls` executes a
-//! command and `script` a script; `commands` has the code of each command. `front` is the server as
-//! its driver sees it: an input passes from `front::node` down, and every change passes through
-//! `keys`.
+//! Feature `planted-leak` lets scripts share tables, for tests that detect such a leak
+//! (`planted`). No feature is on by default.
 
 mod data;
 

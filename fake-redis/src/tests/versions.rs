@@ -7,7 +7,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// 6.2 propagates relative times as relative, and absolute times as absolute (t_string.c, expire.c).
+/// 6.2 propagates a relative time as relative, and an absolute one as absolute (expire.c).
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);

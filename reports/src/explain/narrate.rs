@@ -58,7 +58,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Uses sequence numbers instead of indices, because the history of a single lock has gaps.
+/// Returns the earlier events by sequence number, which has gaps in the history of a single lock.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]

@@ -10,7 +10,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Returns a SHA-256 in hex over one line for each digested event: the JSON array `[sequence,
-/// time_us, node, what]` and a line feed. Skips other events in `sequence`, and omits `lease_us`.
+/// time_us, node, what]` and a line feed, without `lease_us`. `sequence` counts digested events.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
