@@ -3,9 +3,9 @@
 //! [`serve`] is a future that serves on any listener, opens connections with any connector, stores
 //! its files on a [`SharedDisk`] and uses its own clock. Under turmoil it is the body of a host.
 //!
-//! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do. Keep
-//!   the [`SharedDisk`] outside the host's closure. A restarted server finds it without unsynced
-//!   data, unless its [`Crash`] only ends the process.
+//! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do.
+//!   Keep the [`SharedDisk`] outside the host's closure. A restarted server finds it without
+//!   unsynced data, unless its [`Crash`] only ends the process.
 //! - **Clocks.** [`Hardware::clock`] returns the wall clock. Add to its result to make clocks jump
 //!   or differ. Under turmoil, count from a fixed instant with `turmoil::sim_elapsed`, because
 //!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.

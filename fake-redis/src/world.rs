@@ -120,7 +120,6 @@ impl World {
         self.start(host, node);
     }
 
-    /// Closes a host's connections, and loses its unsynced data.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();

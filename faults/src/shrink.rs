@@ -194,7 +194,6 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
     })
 }
 
-/// Returns rounder start times near `at`, the roundest first.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

@@ -49,7 +49,6 @@ impl Server {
         self.introduce();
     }
 
-    /// Sends the configured name of this server, as with `replica-announce-ip`.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };

@@ -45,7 +45,6 @@ impl Server {
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// Returns the delay of a snapshot in seconds (`repl-diskless-sync-delay`).
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {

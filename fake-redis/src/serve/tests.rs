@@ -56,7 +56,6 @@ fn masters_are_independent_and_a_replica_follows() {
     });
     serve(ServeOptions { replicas: 1, ..ServeOptions::default() }, |servers| async move {
         let mut master = connect(servers[0]).await;
-        // The replica may not have received the write at first.
         let mut asked = 0;
         loop {
             ask(&mut master, "SET k v", "+OK\r\n").await;

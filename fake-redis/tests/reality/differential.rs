@@ -60,7 +60,6 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     }
     let commands: Vec<&Vec<String>> =
         commands.iter().filter(|words| is_comparable(words)).collect();
-    // Sending all commands together avoids round trips, which would take most of the time.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
     for (index, request) in requests.iter().enumerate() {

@@ -21,7 +21,6 @@ const LINES: &[&str] = &[
     "INCRBYFLOAT x 5e400",
     "INCRBYFLOAT x 1e-4940",
     "DEL k x",
-    // Servers distinguish 0 from -0 in a stored score.
     "ZADD k 0 a 1 b 2 c",
     "ZADD k CH -0 a",
     "ZSCORE k a",
@@ -94,7 +93,6 @@ const LINES: &[&str] = &[
     "CONFIG SET dir /tmp",
     "CONFIG SET dbfilename x.rdb",
     "CONFIG SET maxmemory 0 dir /tmp",
-    // A pause beyond the largest time has already ended.
     "CLIENT PAUSE 9223372036854775807",
     "PING",
     "CLIENT PAUSE 9223372036854775808",

@@ -295,7 +295,6 @@ fn no_plan_is_asked_about_twice() {
     assert_eq!(shrunk.map(|shrunk| shrunk.calls as usize), Some(asked.len()));
 }
 
-/// Returns a hash of the plan, for predicates that are not monotone.
 fn scatter(plan: &FaultPlan, salt: u64) -> u64 {
     let text = format!("{salt}{plan}");
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -109,7 +109,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    /// Begins a sentence about the last fault of this kind, preferably where the lock expired.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let faults = || {
             let faults = self.timeline.faults.iter().rev();

@@ -11,7 +11,6 @@ struct Link {
     entered: usize,
 }
 
-/// Returns a finding for each circle, and the index of the timeline to which the finding belongs.
 pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     let links: Vec<Option<Link>> = (0..timelines.len()).map(|held| link(timelines, held)).collect();
     let mut found = Vec::new();

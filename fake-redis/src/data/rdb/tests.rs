@@ -32,7 +32,6 @@ fn sorted_set(members: &[(&str, f64)]) -> Value {
     Value::SortedSet(Box::new(set))
 }
 
-/// Returns a stream with equal and different fields, every kind of number, and removed entries.
 fn stream(length: u64) -> Value {
     let mut stream = Stream::default();
     let numbers = [0, 127, -1, 4_095, -4_097, 70_000, -9_000_000, 3_000_000_000, i64::MIN];

@@ -76,7 +76,6 @@ fn report(scene: &Scene, upper: &[&str]) -> Answer {
         ["JUDGE"] => Answer::Lines(scene.history.overlaps().to_vec()),
         ["SERVERS"] => Answer::Lines(servers(scene)),
         ["HELP"] => Answer::Lines(ORDERS.iter().map(|order| (*order).to_owned()).collect()),
-        // Client libraries send these commands when they connect.
         ["PING", ..] => Answer::Text("PONG"),
         ["HELLO"] | ["HELLO", "2", ..] => Answer::Hello(2),
         ["HELLO", "3", ..] => Answer::Hello(3),

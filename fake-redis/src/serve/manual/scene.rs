@@ -66,7 +66,6 @@ impl Scene {
 
     pub(super) fn set_lag(&mut self, lag_us: u64) {
         self.stage.undelay(LAG);
-        // Messages between servers that are not Sentinels are replication.
         let replicate = (0..self.names.len()).filter(|server| !self.is_sentinel(*server));
         let servers: Vec<Place> = replicate.map(Place::Server).collect();
         if lag_us > 0 {

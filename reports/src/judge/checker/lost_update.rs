@@ -137,7 +137,6 @@ mod tests {
 
     #[test]
     fn rejects_an_overwritten_late_write_though_its_writer_was_the_newest_the_storage_had_seen() {
-        // Reads are not fenced. The earlier process writes after the later one has read.
         let story =
             Story::new().takes(1, 1, "a").takes(3, 2, "b").reads(4, 2, 0).writes(5, 1, 0, 1);
         let found = lost_updates(story.writes(6, 2, 0, 1));

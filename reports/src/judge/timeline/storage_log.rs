@@ -37,7 +37,6 @@ impl StorageRequest {
     }
 }
 
-/// Returns the answered requests in the order of the answers, each only once.
 pub(super) fn all(history: &History, by_operation: &BTreeMap<u64, usize>) -> Vec<StorageRequest> {
     let mut seen = BTreeSet::new();
     let mut log = Vec::new();

@@ -5,7 +5,6 @@ use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::Keeping;
 use fencepost_faults::Impact;
 
-/// Returns whether different clocks explain why a released row seems locked.
 pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
         && wrong_clock(timeline, finding).is_some()

@@ -29,7 +29,6 @@ where
     is_consistent(Model::default(), &reader.into_spans(end))
 }
 
-/// Returns whether a counter could have issued each token at its grant.
 pub(super) fn tokens_at_grants<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -50,7 +49,6 @@ where
     model.is_valid_history(granted.filter_map(heard).map(|token| (Op::Issue, Ret::Token(token))))
 }
 
-/// Returns whether a counter could have issued each token at some time in its acquire.
 pub(super) fn tokens_of_acquires<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
