@@ -1,5 +1,4 @@
-//! Finds the evidence for a finding in its history, as a [`Case`]. Nothing in this folder decides
-//! the cause.
+//! The evidence for a finding in its history, as a [`Case`].
 
 mod asleep;
 mod counter;
@@ -37,7 +36,7 @@ use fencepost_faults::Node;
 use period::Period;
 use std::cell::OnceCell;
 
-/// A finding and its evidence. Expensive evidence is computed on first use and kept.
+/// A finding and its evidence, which is computed on first use.
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,

@@ -1,4 +1,4 @@
-//! The table of [`CHECKERS`]. Each checker checks one rule.
+//! The table of checkers, each of which checks one rule.
 
 mod deadlock;
 mod duplicate_number;

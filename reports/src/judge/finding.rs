@@ -1,4 +1,4 @@
-//! The [`Finding`]s that checkers return, and the rules that can be broken.
+//! The findings that checkers return, and the rules that can be broken.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
@@ -83,8 +83,7 @@ kinds! {
 }
 
 impl Kind {
-    /// Returns whether two acquisitions conflict in violations of this rule: their critical
-    /// sections overlap, or the earlier process writes after a request of the later one.
+    /// Returns whether two acquisitions conflict in violations of this rule.
     pub fn is_about_clash(self) -> bool {
         match self {
             Kind::Overlap
@@ -107,8 +106,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether unresponsive servers alone can cause violations of this rule, even if the
-    /// lock is correct.
+    /// Returns whether unresponsive servers alone can break this rule.
     pub(crate) fn is_lack_of_progress(self) -> bool {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }

@@ -1,10 +1,4 @@
-//! The [`TABLE`] of rules for causes, in the order in which they are tried.
-//!
-//! A finding has a few [`Question`]s, which `classify` asks in order. The rows of a question are
-//! tried from the top, and the first row that applies gives the cause. If none applies, the next
-//! question is asked. A row is skipped if its cause needs an event that the run does not have. If
-//! several servers lost a lock before its lease ended, for different reasons, the reason in the
-//! upper row is the cause.
+//! The table of rules for causes. The first row that applies to a finding gives its cause.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -54,8 +48,7 @@ pub(super) struct Row {
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// A test of how a server lost the lock. If the server that granted the lock first lost it in
-    /// this way, this also decides for its replicas.
+    /// A test of how a server lost the lock, which also decides for its replicas.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
     /// A test of how the server that granted the lock again had lost it.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
@@ -342,8 +335,6 @@ fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_by(by))
 }
 
-/// Returns whether another thread of the process removed the lock, but not by a release of its own
-/// earlier lock with the same owner value.
 fn is_of_a_thread(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     matches!(loss.remover(), Some(Remover::Thread(by)) if !loss.may_be_a_late_release_of(by))
 }
@@ -356,8 +347,7 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     }
 }
 
-/// Returns whether the lease ended early because the server counts in whole seconds. If the
-/// holder's release was delayed, the delay is the cause instead.
+/// Returns whether rounding to whole seconds, and not a delayed release, ended the lease early.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     loss.ran_out() == Some(RanOut::InWholeSeconds) && case.held_up().is_none()
 }

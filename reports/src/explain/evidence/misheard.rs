@@ -1,4 +1,4 @@
-//! Finds out why a process got an answer that was wrong ([`Misheard`]).
+//! Finds out why a process got an answer that was wrong.
 
 use super::period::Period;
 use super::session;
@@ -14,13 +14,11 @@ pub(crate) enum Misheard {
     OfAnotherNode,
     Refused(Obstacle),
     Succeeded(Obstacle),
-    /// Because of a partition, the grant arrived after the lease or the stated validity had ended.
+    /// A partition delayed the grant beyond the lease or the stated validity.
     CutOff,
-    /// Because of another fault, the grant arrived after the lease or the stated validity had
-    /// ended.
+    /// Another fault delayed the grant beyond the lease or the stated validity.
     Late(Obstacle),
-    /// The answer was wrong although no fault acted between the process and the server. Only for
-    /// locks that do not belong to a session or connection.
+    /// No fault acted, and the lock belongs to no session or connection.
     Unfounded,
 }
 
@@ -58,9 +56,7 @@ pub(super) fn is_of_a_grant(timeline: &Timeline<'_>, finding: &Finding) -> bool 
     matches!(told, Some(What::Ok { operation, .. }) if timeline.acquisition_of(*operation).is_some())
 }
 
-/// Returns why the answer in a finding was wrong. Either the process waited with its second node,
-/// or a fault during its call delayed or lost its messages, or paused or crashed it or a server. No
-/// fault explains a grant that no server gave.
+/// Returns why the answer in a finding was wrong. No fault explains a grant that no server gave.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -91,8 +87,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
-/// Returns why a process got an answer that granted a lock without a quorum, or whose lease or
-/// validity had ended.
+/// Returns why a grant was wrong: it had no quorum, or its lease or validity had ended.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys
@@ -126,7 +121,6 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     }
 }
 
-/// Returns whether no fault can have affected the answer to the process's acquire.
 pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {
     let Some(completed) = refused.completed else { return false };
     let mut faults =

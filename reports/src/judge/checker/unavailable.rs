@@ -1,17 +1,5 @@
-//! Checks that a process that wants a free lock gets it within the bound in the header while enough
-//! servers run. Runs without this bound are not checked.
-//!
-//! At a given time, the lock is
-//! - *free* if no process is in its critical section and the key does not exist or exists only for
-//!   a running process that never learns of its grant. With independent servers, fewer than a
-//!   quorum may have such a value.
-//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or one of its
-//!   acquires failed and it will try again.
-//! - *available* if enough servers are neither down nor paused. A partition between a process and
-//!   running servers is no excuse, because this rule is about such cases.
-//!
-//! If the bound applies only between faults, times with an active fault are not checked. Times
-//! after all faults have ended are not checked either, because the rule `stuck` applies there.
+//! Checks that a process gets a free lock within the bound in the header while enough servers run.
+//! A partition between the process and these servers is no excuse.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -70,9 +58,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Returns whether there is a time longer than the bound in which no process was in its critical
-/// section and, if the bound applies only between faults, no fault was active. Few runs have such a
-/// time, and the rest of the check is expensive.
+/// Returns whether the lock was unused for longer than the bound, before the expensive checks.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -136,8 +122,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns the times in which the value blocked others for a reason: its process had entered with
-/// it, or was crashed or paused.
+/// Returns when the value blocked others because its process had entered, crashed or paused.
 fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.stood_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -1,16 +1,5 @@
-//! Checks that each definite answer of a lock is true. After a refusal, the process must have no
-//! lock at the servers. After a reported loss, it must have none, and it must not have removed the
-//! lock itself. After a confirmed release, the lock must be removed.
-//!
-//! An answer that leaves the outcome open (`info`) is never wrong. If a lock needs a quorum, a
-//! quorum of servers must contradict the answer. For other locks, only the server that had the lock
-//! counts, and only while no other server grants the lock, because this rule does not decide which
-//! of two primaries is right. A lock that the process removes before it asks again is no
-//! contradiction, because its command was still in transit. A reported loss is wrong only if a
-//! single server or a quorum had the lock, because a replica that was promoted without the lock
-//! tells the truth.
-//!
-//! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
+//! Checks that each definite answer of a lock is true, namely a refusal, a reported loss or a
+//! confirmed release. For a lock with a quorum, a quorum of servers must contradict a false answer.
 
 mod granted;
 mod lost;
@@ -60,7 +49,7 @@ fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns whether the value never expires. Returns `false` if the history may not record leases.
+/// Returns whether the value never expires; `false` if the history may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -100,8 +89,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether all earlier calls of the process are complete, so that none can take effect
-/// later.
+/// Returns whether all earlier calls of the process are complete, so that none takes effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -164,8 +152,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Returns whether the application gave up an earlier call, so that the count of the lock may be
-/// wrong.
+/// Returns whether an earlier call was given up, which may leave the lock's count wrong.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -185,7 +172,7 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns whether the outcome of an earlier call is unknown, so that a lower count may be right.
+/// Returns whether an earlier call has an unknown outcome, so that a lower count may be right.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -225,7 +212,7 @@ fn stands_on<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // This release may have lowered a count. Such a value also belongs to an earlier acquisition.
+    // A lowered count also belongs to an earlier acquisition.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
@@ -246,8 +233,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns whether the value replaced the value of another process. Some locks write before they
-/// are granted.
+/// Returns whether the value replaced another process's value.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -256,8 +242,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists at `at`, and its process does not remove it before it acquires
-/// again.
+/// Returns whether the value exists at `at`, and its process keeps it until it acquires again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

@@ -229,7 +229,7 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
     assert_eq!(nobody(story(&[80, 83, 86])), Cause::OrphanRenewal);
     assert_eq!(nobody(story(&[80])), Cause::LostRelease, "that may be a command sent again");
     assert_eq!(nobody(story(&[])), Cause::LostRelease);
-    // If the holder has renewed the lock before, one renewal after its exit is enough evidence.
+    // After an earlier renewal, one renewal after the holder's exit is enough evidence.
     let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
     assert_eq!(nobody(renewed(renews, &[80])), Cause::OrphanRenewal);
 }
@@ -256,9 +256,8 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
-/// Returns the cause of a history in which client 2 waits from 2 ms on, client 1 releases the lock,
-/// and client 3 gets it when the faults have ended and releases it. After that, no process gets the
-/// lock.
+/// Client 2 waits from 2 ms on, client 1 releases the lock, and client 3 gets and releases it after
+/// the faults. After that, no process gets the lock.
 fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     let story =
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
@@ -367,8 +366,7 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
     assert_eq!(told(Some(("crash", Node::Redis(1)))), Cause::ServerOutage);
     assert_eq!(told(Some(("pause", Node::Redis(3)))), Cause::ServerOutage);
     assert_eq!(told(Some(("partition", Node::Redis(1)))), Cause::Partition);
-    // A fault of an uninvolved process does not explain the wait. Without any fault, it has no
-    // explanation either.
+    // Neither a fault of an uninvolved process nor the absence of faults explains the wait.
     assert_eq!(told(Some(("pause", Node::Client(3)))), Cause::Unexplained);
     assert_eq!(told(None), Cause::Unexplained);
     let back_at_once = story(Some(("crash", Node::Redis(1))), 3);

@@ -1,4 +1,4 @@
-//! Finds out why no process got a free lock although enough servers ran ([`of_outage`]).
+//! Finds out why no process got a free lock although enough servers ran.
 
 use super::Standstill;
 use super::clocks::clocks_differ;
@@ -66,17 +66,14 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock. A process that was refused later may have overwritten
-/// it.
+/// Returns how the last holder lost its lock, which a refused process may have overwritten.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
     lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
-/// Returns whether the first process in the queue was paused for most of the outage while another
-/// process wanted the lock. If the lock does not promise an order, the first process is the one
-/// that got the lock in the end.
+/// Returns whether the first or next process in the queue was paused for most of the outage.
 fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {

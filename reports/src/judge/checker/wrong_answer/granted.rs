@@ -1,9 +1,4 @@
-//! Checks grants: when a process learns of its grant, a quorum of servers must have the lock, and
-//! must keep it for the stated validity.
-//!
-//! Two cases are excluded. A process that was paused or whose clock was wrong during the acquire
-//! cannot know how late it is. A server or another process may have removed the lock during the
-//! acquire.
+//! Checks grants: a quorum of servers must have the lock, and must keep it for the stated validity.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -12,7 +7,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Time by which the stated validity may exceed the lease: a message may take this long.
+/// Time by which the stated validity may exceed the lease, as much as a message may take.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
