@@ -256,8 +256,8 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
-/// Client 2 waits from 2 ms on, client 1 releases the lock, and client 3 gets and releases it after
-/// the faults. After that, no process gets the lock.
+/// Returns the cause if client 2 waits, client 1 releases the lock, client 3 gets and releases it
+/// after the faults, and then no process gets it.
 fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     let story =
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
