@@ -267,13 +267,8 @@ pub(crate) struct CommonArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Lock servers: fake, real or NAME=PATH.
-    ///
-    /// `fake` simulates them, `real` runs the installed servers, and NAME=PATH runs another binary,
-    /// such as redis=/opt/redis-server. If the locks use several coordinators, repeat the option.
-    /// See docs/real-servers.md.
-    #[arg(long, value_name = "S", default_value = "fake")]
-    pub(crate) servers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) servers: ServersArguments,
     /// Fault families: `a,b` runs each separately, `a+b` combines them (see `fencepost list
     /// faults`).
     #[arg(
@@ -316,6 +311,19 @@ pub(crate) struct LockArguments {
     /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
+}
+
+/// The servers that keep the locks.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "What to run")]
+pub(crate) struct ServersArguments {
+    /// Lock servers: fake, real or NAME=PATH.
+    ///
+    /// `fake` simulates them, `real` runs the installed servers, and NAME=PATH runs another binary,
+    /// such as redis=/opt/redis-server. If the locks use several coordinators, repeat the option.
+    /// See docs/real-servers.md.
+    #[arg(long, value_name = "S", default_value = "fake")]
+    pub(crate) servers: Vec<String>,
 }
 
 /// A program of the user's own as the lock under test.

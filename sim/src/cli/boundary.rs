@@ -2,11 +2,14 @@
 
 use super::arguments::BoundaryArguments;
 use super::lock_scripts::add_scripts;
-use super::options::{client, coordinator, families, kind, own_locks, programs, view};
+use super::options::{
+    add_real_servers, client, coordinator, families, kind, own_locks, programs, view,
+};
 use super::output::print;
 use super::progress::Progress;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
+use crate::run::fit::fits;
 use crate::setup::span::Span;
 use crate::studies::boundary::quantity::{QUANTITIES, Varied, find};
 use crate::studies::boundary::{Search, SearchError};
@@ -21,7 +24,8 @@ const FINENESS: u64 = 256;
 
 const SEEDS: (u64, u64) = (0, 200);
 
-const PROGRAM_RUNS_MAX: u64 = 400;
+/// Number of runs of a search with programs or real servers by default, because each is slow.
+const TRACED_RUNS: u64 = 400;
 
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
@@ -67,6 +71,8 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
         }
     };
     refuse_elsewhere(quantity, client)?;
+    add_real_servers(&arguments.servers, &[(client, families.clone())], &mut scenario)?;
+    fits(&scenario, client, &families).map_err(Failure::wrong)?;
     let (from, to) = arguments.seeds.unwrap_or(SEEDS);
     let mut search = Search {
         client,
@@ -90,8 +96,8 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             None => ((search.range.1 - search.range.0) / FINENESS)
                 .max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
         };
-    if arguments.seeds.is_none() && search.scenario.program(search.client).is_some() {
-        search.seeds.to = Seed((PROGRAM_RUNS_MAX / search.probes_max()).max(1));
+    if arguments.seeds.is_none() && search.scenario.is_traced(search.client) {
+        search.seeds.to = Seed((TRACED_RUNS / search.probes_max()).max(1));
     }
     Ok(search)
 }

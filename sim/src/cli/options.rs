@@ -1,7 +1,7 @@
 //! Determines the scenario, the locks and the faults from the arguments.
 
 use super::Failure;
-use super::arguments::{CommonArguments, ProgramArguments};
+use super::arguments::{CommonArguments, ProgramArguments, ServersArguments};
 use super::lock_scripts::add_scripts;
 use super::scenario_file::scenario;
 use crate::engine::Engine;
@@ -45,11 +45,7 @@ impl<F> Options<F> {
             .chain(own)
             .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
             .collect();
-        let mut stated = scenario.binaries.values();
-        stated.try_for_each(ServerBinary::unchanged).map_err(Failure::wrong)?;
-        let used = cells.iter().map(|(client, _)| client.deployment.coordinator()).collect();
-        let binaries = trial::binaries(&arguments.servers, &used).map_err(Failure::wrong)?;
-        scenario.binaries.extend(binaries);
+        add_real_servers(&arguments.servers, &cells, &mut scenario)?;
         for (client, families) in &cells {
             fits(&scenario, client, families).map_err(Failure::wrong)?;
         }
@@ -64,6 +60,20 @@ impl<F> Options<F> {
     pub(crate) fn shared_scenario(&self) -> Rc<Scenario> {
         Rc::new(self.scenario.clone())
     }
+}
+
+/// Adds the real servers of these cells to the scenario, each after a trial.
+pub(crate) fn add_real_servers(
+    arguments: &ServersArguments,
+    cells: &[(&'static Definition, Families)],
+    scenario: &mut Scenario,
+) -> Result<(), Failure> {
+    let mut stated = scenario.binaries.values();
+    stated.try_for_each(ServerBinary::unchanged).map_err(Failure::wrong)?;
+    let used = cells.iter().map(|(client, _)| client.deployment.coordinator()).collect();
+    let binaries = trial::binaries(&arguments.servers, &used).map_err(Failure::wrong)?;
+    scenario.binaries.extend(binaries);
+    Ok(())
 }
 
 pub(crate) fn own_locks(scenario: &Scenario) -> Vec<&'static Definition> {

@@ -186,7 +186,11 @@ fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
     let per_second = done as f64 / took.as_secs_f64().max(1e-3);
     let left_s = (left as f64 / per_second.max(1e-9)).ceil().min(1e15) as u64;
     let left = in_words(left_s);
-    format!("{per_second:.0} runs/s, {violated} violated, {left} left")
+    let rate = match per_second < 1.0 {
+        true => format!("{:.0} runs/min", per_second * 60.0),
+        false => format!("{per_second:.0} runs/s"),
+    };
+    format!("{rate}, {violated} violated, {left} left")
 }
 
 pub(crate) fn in_words(seconds: u64) -> String {
@@ -216,6 +220,7 @@ mod tests {
     fn the_pace_is_told_in_words() {
         let said = |done, left, secs| pace(done, left, 3, Duration::from_secs(secs));
         assert_eq!(said(500, 1_000, 5), "100 runs/s, 3 violated, 10 s left");
+        assert_eq!(said(5, 95, 25), "12 runs/min, 3 violated, 7 min 55 s left");
         assert_eq!(said(500, 100_000, 5), "100 runs/s, 3 violated, 16 min 40 s left");
         assert_eq!(said(500, 1_000_000, 5), "100 runs/s, 3 violated, 2 h 46 min left");
         assert_eq!(said(500, 20_000_000, 5), "100 runs/s, 3 violated, 2 days left");

@@ -31,7 +31,7 @@ impl RunSpec {
     /// Returns whether the run contains traced programs or servers, which are slow and may differ
     /// between runs.
     pub(crate) fn is_traced(&self) -> bool {
-        !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
+        self.scenario.is_traced(self.client)
     }
 
     pub(super) fn coordinator(&self) -> &'static Entry {

@@ -84,11 +84,8 @@ impl Findings<'_> {
 
     fn note(&self) -> Option<String> {
         let watched = self.outcome.watched.as_ref().and_then(Watched::note);
-        let servers = self.real_servers().map(|(coordinator, binary)| {
-            let (path, name, version) = (&binary.path, &binary.name, &binary.version);
-            let hash = &binary.sha256;
-            format!("real {coordinator} servers: {name} {version}, {path}, SHA-256 {hash}")
-        });
+        let servers = self.real_servers();
+        let servers = servers.map(|(coordinator, binary)| binary.described(coordinator));
         let own = (1..).zip(self.own_servers()).map(|(number, server)| {
             let files = server.files.iter().map(|(file, hash)| format!("{file} {hash}"));
             let (command, files) = (server.command.join(" "), files.collect::<Vec<_>>().join(", "));

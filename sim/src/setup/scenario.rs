@@ -58,6 +58,10 @@ impl Scenario {
         self.programs.iter().find(|program| program.name == client.name)
     }
 
+    pub(crate) fn is_traced(&self, client: &Definition) -> bool {
+        !self.binaries.is_empty() || self.program(client).is_some()
+    }
+
     /// Returns the script, if the lock is written in Lua.
     pub fn script(&self, client: &Definition) -> Option<&LockScript> {
         self.scripts.iter().find(|script| script.name == client.name)

@@ -102,6 +102,10 @@ impl Search {
             explanation: String::new(),
         };
         report.explanation = explanation(&report);
+        let coordinator = self.client.deployment.coordinator().name();
+        if let Some(binary) = self.scenario.binaries.get(coordinator) {
+            report.explanation += &format!("\n{}", binary.described(coordinator));
+        }
         Ok(report)
     }
 

@@ -157,6 +157,27 @@ fn a_sweep_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn the_threshold_of_a_real_server_is_that_of_the_fake() {
+    let Some(redis) = redis() else { return };
+    let redis = format!("redis={}", redis.display());
+    let search = |servers: &str, jobs: &str| {
+        let words = ["boundary", "--client", "single-node", "--fault", "pause", "--vary", "pause"];
+        let range = ["--between", "1s..13s", "--parts", "2", "--step", "3s", "--seeds", "0..5"];
+        let more = ["--cycles", "6", "--servers", servers, "--jobs", jobs, "--format", "json"];
+        fencepost(&[&words[..], &range, &more].concat())
+    };
+    let (real, fake) = (search(&redis, "2"), search("fake", "2"));
+    assert_eq!(real.status, 1, "{}", real.stderr);
+    let (report, fake) = (json(&real), json(&fake));
+    assert_eq!(report["found"], fake["found"], "{}", report["probes"]);
+    assert!(report["found"].is_object(), "{}", report["probes"]);
+    assert_eq!(report["bounds"], fake["bounds"]);
+    let said = report["explanation"].as_str().unwrap();
+    assert!(said.contains("real redis servers: Redis "), "{said}");
+    assert_eq!(report, json(&search(&redis, "1")), "on one thread");
+}
+
+#[test]
 fn a_program_runs_against_the_real_server() {
     let Some(_) = redis() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};
-use super::{LockArguments, ProgramArguments, ScenarioArguments};
+use super::{LockArguments, ProgramArguments, ScenarioArguments, ServersArguments};
 use crate::setup::span::Span;
 use crate::studies::explore::{Grain, Rule};
 use clap::Args;
@@ -22,6 +22,8 @@ pub(crate) struct BoundaryArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
+    #[command(flatten)]
+    pub(crate) servers: ServersArguments,
     /// Coordinator that the program uses [default: redis].
     #[arg(long, value_name = "K", requires = "program")]
     pub(crate) coordinator: Option<String>,
@@ -48,8 +50,8 @@ pub(crate) struct BoundaryArguments {
     /// Count only violations of this rule [default: all rules].
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
-    /// Seeds to run at each value; B is excluded [default: 0..200; for programs, as many as fit
-    /// into 400 runs].
+    /// Seeds to run at each value; B is excluded [default: 0..200; for programs and real servers,
+    /// as many as fit into 400 runs].
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]

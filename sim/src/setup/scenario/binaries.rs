@@ -141,6 +141,11 @@ impl ServerBinary {
         })
     }
 
+    pub(crate) fn described(&self, coordinator: &str) -> String {
+        let ServerBinary { path, name, version, sha256 } = self;
+        format!("real {coordinator} servers: {name} {version}, {path}, SHA-256 {sha256}")
+    }
+
     pub(crate) fn hash(path: &Path) -> String {
         hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
     }
