@@ -31,6 +31,7 @@ pub(crate) fn running() -> Duration {
     ORIGIN.with(Instant::elapsed)
 }
 
+/// Reads the wall clock of this computer.
 #[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
 pub fn wall_clock() -> WallTime {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
