@@ -2,12 +2,15 @@
 import java.io.*;
 import java.net.*;
 import java.util.*;
+import java.util.stream.Stream;
 
 class Harness {
     interface Asked { boolean run() throws Exception; }
     interface Step { void run() throws Exception; }
 
     static final Socket JUDGE = connect("JUDGE"), STORAGE = connect("STORAGE");
+    // The fencing token of the current cycle, if the lock has one.
+    static String[] token = {};
     static final int TTL = Integer.parseInt(env("TTL_MS")), PROCESS = Integer.parseInt(env("PROCESS"));
 
     static String env(String name) { return System.getenv("FENCEPOST_" + name); }
@@ -19,10 +22,10 @@ class Harness {
             boolean isOurs = tried(acquire, "REFUSED");
             Thread.interrupted();
             if (!isOurs) continue;
-            long hold = Long.parseLong(ask(JUDGE, "ACQUIRED"));
+            long hold = Long.parseLong(ask(JUDGE, "ACQUIRED", token));
             int next = Integer.parseInt(ask(STORAGE, "GET")) + 1;
             Thread.sleep(hold);
-            ask(STORAGE, "SET", "" + next);
+            ask(STORAGE, "SET", Stream.concat(Stream.of("" + next), Stream.of(token)).toArray(String[]::new));
             ask(JUDGE, "RELEASING");
             tried(() -> { release.run(); return true; }, "LOST");
             ask(JUDGE, "RELEASED");
