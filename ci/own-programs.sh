@@ -67,8 +67,11 @@ try "kazoo pg8000 psycopg pymysql pymysql-rows etcd3gw pymemcache" python python
   pymemcache==4.0.0
 # Its own: it brings a parser that redis-py would use, too.
 try aioredlock python aioredlock aioredlock==0.7.3
-try "ioredis node-redlock-4 node-redlock-5 redis-semaphore node-pg mysql2 npm-memcached" \
+try huey python python huey==3.5.4
+try "ioredis node-redlock-4 node-redlock-5 redis-semaphore node-pg mysql2 npm-memcached \
+  redlock-universal" \
   npm install --silent --no-audit --no-fund --prefix "$FOLDER" ioredis@5.11.1 \
+  redlock-universal@0.8.5 \
   redis-semaphore@5.8.0 redlock4@npm:redlock@4.2.0 redlock5@npm:redlock@5.0.0-beta.2 \
   pg@8.23.1 mysql2@3.24.6 memcached@2.2.2
 try "curator-mutex curator-semaphore" libraries curator \
@@ -82,6 +85,14 @@ try spring-redis libraries spring-redis redis.clients:jedis:7.2.0 org.slf4j:slf4
   org.springframework.integration:spring-integration-redis:7.0.5
 try shedlock libraries shedlock org.postgresql:postgresql:42.7.7 org.slf4j:slf4j-nop:1.7.36 \
   net.javacrumbs.shedlock:shedlock-provider-jdbc-template:4.9.3
+try "redisson-3 redisson-3-once redisson-3-lease redisson-3-fair redisson-3-multi redisson-3-red" \
+  libraries redisson-3 org.redisson:redisson:3.4.3 org.slf4j:slf4j-nop:1.7.36
+try "redisson-4 redisson-4-sentinel redisson-4-fenced redisson-4-fair redisson-4-spin redisson-4-red" \
+  libraries redisson-4 org.redisson:redisson:4.7.0 org.slf4j:slf4j-nop:2.0.17
+try lettuce libraries lettuce io.lettuce:lettuce-core:6.5.5.RELEASE
+try jetcd libraries jetcd io.etcd:jetcd-core:0.8.5 org.slf4j:slf4j-nop:1.7.36
+try "jetcd etcd-go" ci/install.sh servers
+try jedis-getset libraries jedis-2 redis.clients:jedis:2.9.0
 
 examples=examples/programs
 cc -O2 -w -static -o "$FOLDER/bin/plain-c" $examples/plain.c
@@ -90,20 +101,32 @@ CARGO_TARGET_DIR="$FOLDER/rslock" cargo build --release --locked --quiet \
   --manifest-path $examples/rslock/Cargo.toml
 GO111MODULE=off GOPATH=/usr/share/gocode CGO_ENABLED=0 GOCACHE="$FOLDER/cache" \
   go build -o "$FOLDER/bin/redigo" $examples/redigo.go
-built_redsync() {
-  local folder=$FOLDER/redsync
-  [ ! -e "$FOLDER/bin/redsync" ] || return 0
+# built NAME SOURCE MODULE@VERSION...: builds a worker in Go with these modules.
+built() {
+  local name=$1 source=$2 folder=$FOLDER/$1
+  shift 2
+  [ ! -e "$FOLDER/bin/$name" ] || return 0
   mkdir -p "$folder"
-  cp $examples/redsync.go "$folder/worker.go"
+  cp "$examples/$source" "$folder/worker.go"
   cd "$folder"
   [ -e go.mod ] || go mod init worker
-  go get github.com/go-redsync/redsync/v4@v4.13.0 github.com/gomodule/redigo@v1.8.9
-  CGO_ENABLED=0 go build -o "$FOLDER/bin/redsync" .
+  go get "$@"
+  CGO_ENABLED=0 go build -o "$FOLDER/bin/$name" .
 }
-try redsync-go bash -ec "$(declare -p FOLDER examples); $(declare -f built_redsync); built_redsync"
+in_go() {
+  local worker=$1
+  shift
+  try "$worker" bash -ec "$(declare -p FOLDER examples); $(declare -f built); built $*"
+}
+in_go redsync-go redsync redsync.go github.com/go-redsync/redsync/v4@v4.13.0 \
+  github.com/gomodule/redigo@v1.8.9
+in_go redislock redislock redislock.go github.com/bsm/redislock@v0.9.4 \
+  github.com/redis/go-redis/v9@v9.7.3
+in_go etcd-go etcd-mutex etcd_mutex.go go.etcd.io/etcd/client/v3@v3.5.21
 javac -d "$FOLDER/bin" $examples/Plain.java
 for worker in curator:Curator spring-jdbc-5:SpringJdbc spring-jdbc-6:SpringJdbc \
-  spring-redis:SpringRedis shedlock:known-bugs/ShedLockJdbc; do
+  spring-redis:SpringRedis shedlock:known-bugs/ShedLockJdbc redisson-3:Redisson \
+  redisson-4:Redisson lettuce:Lettuce jedis-2:JedisGetSet jetcd:Jetcd; do
   jars=$FOLDER/jars/${worker%:*}
   [ ! -e "$jars/done" ] || javac -cp "$jars/*" -sourcepath $examples/known-bugs -d "$jars" \
     "$examples/${worker#*:}.java"

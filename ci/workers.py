@@ -31,8 +31,15 @@ def on(coordinator):
     return ["--coordinator", coordinator]
 
 
+# These clients use gRPC, which the simulated etcd does not serve.
+ONE_REAL = ["--deployment", "single", "--servers", "real"]
+
 # Spring hashes the name of the lock.
 SPRING = on("postgresql") + ["--lock-key", str(uuid.UUID(bytes=hashed("orders"), version=3))]
+
+def redisson(version, kind, *options):
+    return java(f"redisson-{version}", "Redisson") + f" {kind}", list(options)
+
 
 # The command of each worker, the file that is there if it could be built, and its options.
 WORKERS = {
@@ -65,6 +72,25 @@ WORKERS = {
     "spring-jdbc-5": (java("spring-jdbc-5", "SpringJdbc"), SPRING),
     "spring-jdbc-6": (java("spring-jdbc-6", "SpringJdbc"), SPRING),
     "spring-redis": (java("spring-redis", "SpringRedis"), ["--lock-key", "lock:orders"]),
+    "redisson-3": redisson(3, "watchdog"),
+    "redisson-3-once": redisson(3, "once"),
+    "redisson-3-lease": redisson(3, "lease"),
+    "redisson-3-fair": redisson(3, "fair"),
+    "redisson-3-multi": redisson(3, "multi", *INDEPENDENT),
+    "redisson-3-red": redisson(3, "red", *INDEPENDENT),
+    "redisson-4": redisson(4, "watchdog"),
+    "redisson-4-sentinel": redisson(4, "watchdog", "--deployment", "sentinel"),
+    "redisson-4-fenced": redisson(4, "fenced"),
+    "redisson-4-fair": redisson(4, "fair"),
+    "redisson-4-spin": redisson(4, "spin"),
+    "redisson-4-red": redisson(4, "red", *INDEPENDENT),
+    "lettuce": (java("lettuce", "Lettuce"), []),
+    "jedis-getset": (java("jedis-2", "JedisGetSet"), []),
+    "redislock": (f"{FOLDER}/bin/redislock", []),
+    "etcd-go": (f"{FOLDER}/bin/etcd-mutex", on("etcd") + ONE_REAL),
+    "jetcd": (java("jetcd", "Jetcd"), on("etcd") + ONE_REAL),
+    "huey": (python("huey_lock.py"), ["--lock-key", "huey.results.huey"]),
+    "redlock-universal": (node("redlock_universal.js"), NODE + INDEPENDENT),
     "shedlock": (java("shedlock", "ShedLockJdbc"), on("postgresql")),
     "pymysql": (python("pymysql_get_lock.py"), on("mysql")),
     "pymysql-rows": (python("pymysql_for_update.py"), on("mysql")),

@@ -1,6 +1,7 @@
 //! Real etcd servers. The console reads all keys once, and then watches them.
 
 mod console;
+mod grpc;
 
 use super::RealSetup;
 use super::kind::{Kind, Recipe, command, version_after};

@@ -1,5 +1,6 @@
 //! The console of an etcd member.
 
+use super::grpc;
 use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
 use crate::hosts::real::judged::{Key, Owner, Reading, Role};
@@ -20,6 +21,10 @@ const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
 const GATEWAY_PREFIX: &str = "/locks/";
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
+/// The same calls in gRPC.
+const ENDING_CALLS: &[&str] = &["/DeleteRange ", "/LeaseRevoke ", "/Unlock "];
+/// Limit of the calls that are remembered per connection, in bytes.
+const KEPT_CALLS: usize = 16 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -48,6 +53,7 @@ pub(super) struct EtcdConsole {
     keys: BTreeMap<String, StoredKey>,
     gone: BTreeMap<String, StoredKey>,
     requests: BTreeMap<ConnectionId, Vec<u8>>,
+    grpc: BTreeMap<ConnectionId, grpc::Connection>,
 }
 
 impl EtcdConsole {
@@ -63,6 +69,7 @@ impl EtcdConsole {
             keys: BTreeMap::new(),
             gone: BTreeMap::new(),
             requests: BTreeMap::new(),
+            grpc: BTreeMap::new(),
         }
     }
 
@@ -148,6 +155,20 @@ impl EtcdConsole {
         let mut requests = self.requests.iter();
         let found = requests.find(|(_, request)| names.iter().any(|name| has(request, name)));
         found.map(|(connection, _)| *connection)
+    }
+
+    /// Remembers the calls in these bytes. Returns false if the connection does not use gRPC.
+    fn calls_by_grpc(&mut self, by: ConnectionId, bytes: &[u8]) -> bool {
+        let connection = self.grpc.entry(by).or_default();
+        for call in connection.hears(bytes) {
+            if ENDING_CALLS.iter().any(|path| has(&call, path)) {
+                self.part.world.is_asked(self.part.node, by, &call);
+            }
+            let kept = self.requests.entry(by).or_default();
+            kept.extend(call);
+            kept.drain(..kept.len().saturating_sub(KEPT_CALLS));
+        }
+        connection.is_open()
     }
 
     fn lock_of(&self, key: &str) -> Option<String> {
@@ -245,7 +266,9 @@ impl Console for EtcdConsole {
                 if ENDING.iter().any(|path| has(&bytes, path)) {
                     self.part.world.is_asked(self.part.node, by, &bytes);
                 }
-                self.requests.insert(by, bytes.clone());
+                if !self.calls_by_grpc(by, &bytes) {
+                    self.requests.insert(by, bytes.clone());
+                }
                 Some(Work::Command { by, bytes, cause: None })
             }
             Work::Raw { by, bytes, .. } => Some(Work::Raw { by, bytes, changes: false }),
@@ -255,6 +278,7 @@ impl Console for EtcdConsole {
 
     fn meets(&mut self, connection: ConnectionId, _: PeerAddress) {
         self.requests.remove(&connection);
+        self.grpc.remove(&connection);
     }
 
     /// Returns how a key was removed, and by which client unless its lease expired.
