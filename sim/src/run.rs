@@ -1,6 +1,4 @@
 //! Runs a plan, and records its history.
-//!
-//! A [`RunSpec`] is drawn from a seed (`draw`), checked (`validate`), and run here.
 
 mod aimed;
 mod bounds;
@@ -36,9 +34,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Runs the spec. The same spec gives the same outcome, byte for byte, in both engines. Panics
-    /// if the spec requests several threads per process of a lock that does not support them, which
-    /// [`RunSpec::validate`] reports.
+    /// Runs the spec, with the same outcome in both engines. Panics if the spec requests threads
+    /// that the lock does not support, which [`RunSpec::validate`] reports.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
@@ -114,8 +111,7 @@ impl RunSpec {
         })
     }
 
-    /// Returns the history. It is built after the run, because the key of a program's lock is not
-    /// known earlier.
+    /// Returns the history after the run, because the key of a program's lock is not known earlier.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -146,8 +142,7 @@ impl RunSpec {
     }
 }
 
-/// Returns whether a server granted a lease. A database lock with a lease is a row and is not tied
-/// to a connection.
+/// Returns whether a server granted a lease, so that a database lock is not tied to a connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -1,10 +1,8 @@
-//! Aimed plans, in which half of the faults strike where they can hurt the protocol.
+//! Aimed plans, in which half of the faults occur where they can hurt the protocol.
 //!
-//! About every second incident is moved. The early part of the window is divided into as many parts
-//! as there are incidents to move. A scout runs the current plan up to the end of a part,
-//! [`places`] locates the processes, and the incident moves to one of these places. Two runs are
-//! the same up to their first difference. An incident therefore meets its target, unless it has a
-//! lead (a lag, a cut) that changes the following events.
+//! About every second incident is moved to a part of the window's beginning. A scout runs the
+//! current plan up to the end of the part, [`places`] locates the processes, and the incident moves
+//! to one of these places.
 
 use super::places::places;
 use super::recording::Recording;
@@ -18,13 +16,13 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Maximum number of scouts. Further incidents share them, and may interfere with each other.
+/// Maximum number of scouts, which further incidents share.
 const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the aimed plan. If a scout fails, the incidents stay as drawn, and the run itself
-/// reports the error.
+/// Returns the aimed plan. If a scout fails, incidents stay as drawn, and the run reports the
+/// error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -43,8 +41,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the early part of the window. A longer part would make scouts slower, and a process
-/// passes the same places early and late.
+/// Returns the early part of the window, because a longer part would make scouts slower.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -66,8 +63,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault that has no effect and begins after the end. Without it, the scout's probe would
-/// begin earlier than the run's own.
+/// Returns a fault without effect after the end, because it delays the scout's probe.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }

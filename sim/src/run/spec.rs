@@ -10,13 +10,13 @@ use std::rc::Rc;
 /// All inputs of one run.
 #[derive(Clone)]
 pub struct RunSpec {
-    /// Seed of every draw.
+    /// Seed of all random values.
     pub seed: Seed,
     /// The lock under test.
     pub client: &'static Definition,
-    /// The families from which the plan was drawn.
+    /// Families from which the plan was drawn.
     pub families: Families,
-    /// The scenario, including the durations that the seed drew if the families are a swarm.
+    /// The scenario, with the durations that the seed drew if the families are a swarm.
     pub scenario: Rc<Scenario>,
     /// The fault plan.
     pub plan: FaultPlan,
@@ -28,8 +28,7 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Returns whether the run contains traced programs or servers, which are slow and may differ
-    /// between runs.
+    /// Returns whether the run contains traced programs or servers, which are slow.
     pub(crate) fn is_traced(&self) -> bool {
         self.scenario.is_traced(self.client)
     }

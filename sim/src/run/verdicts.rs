@@ -1,4 +1,4 @@
-//! Converts a run's outcome to the stages of its report, and to the report of a seed.
+//! Converts a run's outcome to a report.
 
 use crate::engine::Engine;
 use crate::hosts::programs::ran::ran;
@@ -29,7 +29,7 @@ impl Findings<'_> {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// Returns the facts with a command that replays this run.
+    /// Returns the facts of the run, with a command that replays it.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {
@@ -115,7 +115,8 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-/// Returns the conditions, besides lock and fault, on which the literature's verdict depends.
+/// Returns the conditions, in addition to lock and fault, on which the literature's verdict
+/// depends.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;
@@ -146,7 +147,7 @@ pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunRepo
     }
 }
 
-/// Returns the inputs of a run other than seed, lock and faults, as reports echo them.
+/// Returns the inputs of a run other than seed, lock and faults, for reports.
 pub fn config(scenario: &Scenario) -> serde_json::Value {
     serde_json::json!({ "scenario": scenario })
 }

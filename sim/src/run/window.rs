@@ -1,7 +1,5 @@
-//! Moves the fault window of a program whose run ends before the plan's first fault.
-//!
-//! A scout runs the program once without faults, and all runs of a sweep share its seed and result.
-//! If that is inconclusive, another scout runs the program with this run's seed.
+//! Moves the fault window of a program whose run ends before the plan's first fault. All runs of a
+//! sweep share a scout without faults. If it is inconclusive, another scout uses this run's seed.
 
 use super::recording::Recording;
 use super::spec::RunSpec;

@@ -20,7 +20,6 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Returns the files of a server at the start of the run. They survive a power loss.
     pub(super) fn new(part: &Part) -> Files {
         let mut synced = SyncedFiles::default();
         let folder = made(part, &mut synced);
@@ -92,8 +91,7 @@ fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the template folder with which servers of this kind begin. It is made once and kept for
-/// later processes.
+/// Returns the template folder with which servers of this kind begin, and keeps it for later runs.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {
@@ -129,7 +127,6 @@ impl Template {
             text += name;
             text += content;
         }
-        // The hash is FNV-1a.
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
         format!("{}-{hash:016x}", part.kind.coordinator.name())

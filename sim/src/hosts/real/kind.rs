@@ -1,4 +1,4 @@
-//! The kinds of real servers, with functions to run them and to read their locks.
+//! The kinds of real servers, with functions that run them and read their locks.
 
 use super::console::Console;
 use super::{RealSetup, RealWorld};
@@ -10,8 +10,7 @@ use fencepost_programs::Launch;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// The folder of a server's files. Servers report it to clients, and the real path differs between
-/// runs.
+/// Fixed path of the server's folder, because servers report their path to clients.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 pub(super) const NOBODY: u32 = 65_534;
@@ -40,8 +39,7 @@ pub(super) struct Recipe {
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
-    /// Time that the server needs to start. It is started this much earlier, so that it serves in
-    /// time.
+    /// Time that the server needs to start, by which it is started early.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
@@ -115,8 +113,6 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// Returns a server for tests. `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at
-    /// 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

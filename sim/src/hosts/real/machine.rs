@@ -1,4 +1,4 @@
-//! A traced server as a machine, which gets one input at a time.
+//! A traced server as a machine, which handles one input at a time.
 
 mod links;
 mod look;
@@ -20,10 +20,9 @@ use look::Look;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Initial monotonic clock of a server's host. It is above zero so that the server can start before
-/// the run does.
+/// Initial monotonic clock of a server's host, so that the server can start before the run does.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// Longest start, in microseconds, of which the rest is skipped once the server serves.
+/// Longest start, in microseconds, whose end is skipped once the server serves.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
@@ -52,7 +51,7 @@ impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
         let life = lives.begins(part.node, SimTime(now.monotonic.0));
-        // Only programs report to the judge, so a server that never does is no error.
+        // Only programs report to the judge, so a silent server is no error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
             Ok(folder) => {
@@ -96,8 +95,7 @@ impl RealServer {
         &mut *self.look.console
     }
 
-    /// Runs the server's start. The rest of a long start is not skipped, so that no clock jumps at
-    /// its end.
+    /// Runs the server's start, without skipping the end of a long one, so that no clock jumps.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -122,8 +120,7 @@ impl RealServer {
         }
     }
 
-    /// Steps the server until it waits. Commands that the console can separate are passed on one at
-    /// a time.
+    /// Steps the server until it waits. Passes on one command at a time, if they can be separated.
     fn goes_on(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
@@ -278,7 +275,7 @@ impl RealServer {
         self.files.keeps(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
-        // The server's own files are no part of its program, and each run has another folder.
+        // The server's own files are not part of its program, and each run has another folder.
         if let Ok(folder) = self.files.folder() {
             used.opened.retain(|path| !path.starts_with(folder));
         }

@@ -42,7 +42,7 @@ fn cause(by: ConnectionId, words: &[Bytes]) -> Option<Trigger> {
         return None;
     }
     let sets = (name == "SET").then(|| words.get(1).cloned()).flatten();
-    // A refused SET changes nothing, and a SET with NX may have been refused.
+    // A SET with NX may have been refused.
     let sets = sets.filter(|_| !words.iter().any(|word| word.eq_ignore_ascii_case(b"NX")));
     Some(Trigger::Command { by, clears: name.starts_with("FLUSH"), sets })
 }
