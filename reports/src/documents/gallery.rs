@@ -40,12 +40,13 @@ pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     }
     let _ = writeln!(
         text,
-        "\n## What goes wrong\n\n{} ({}, {} by {}) Found with {}.\n",
+        "\n## What goes wrong\n\n{}\n\nfencepost found this violation in {}. Rule: `{}`; cause: `{}`; \
+         severity: {}.\n",
         cell(&violation.summary),
-        violation.severity,
+        page.seen,
         violation.kind,
         violation.cause,
-        page.seen
+        violation.severity
     );
     let _ = writeln!(text, "```text\n{}```\n", timeline(run, violation));
     schedule(page, run, &mut text);

@@ -40,8 +40,8 @@ pub enum ReadError {
     },
     /// A newer build of fencepost wrote the text.
     #[error(
-        "version {found} of {format} is newer than version {supported}, which this build reads: \
-         use a newer build"
+        "version {found} of {format} is too new: this build reads versions up to {supported}; use \
+         a newer build"
     )]
     NewerVersion {
         /// Name of the format.
@@ -306,7 +306,7 @@ mod tests {
         let newer = report().replace("\"version\":2,\"tool\"", "\"version\":3,\"tool\"");
         assert_eq!(
             refused(&newer),
-            "version 3 of fencepost.report is newer than version 2, which this build reads: use a \
+            "version 3 of fencepost.report is too new: this build reads versions up to 2; use a \
              newer build"
         );
     }

@@ -179,11 +179,12 @@ fn summary(reality: &Reality) -> String {
 fn markdown(reality: &Reality) -> String {
     let mut text = String::from(
         "# Simulated and real servers\n\n\
-         Each row is a violation that simulated servers show. Its faults, processes and cycles were\n\
-         made minimal there, and then played against real servers with the same lock, clients,\n\
-         network and judge. If these do not break the same rule for the same cause, the whole run of\n\
-         the seed is played, too. `fencepost reality --gallery --format markdown` makes this page;\n\
-         [Real servers](real-servers.md) says what differs.\n\n",
+         Each row is a violation on simulated servers. fencepost minimized its faults, processes and\n\
+         cycles there, and then played the minimal run against real servers with the same lock,\n\
+         clients, network and judge. If the real servers do not break the same rule for the same\n\
+         cause, fencepost also plays the whole run of the seed. `fencepost reality --gallery\n\
+         --format markdown` makes this page; [Real servers](real-servers.md) explains the\n\
+         differences.\n\n",
     );
     let servers = reality.servers.iter().map(|(coordinator, server)| {
         format!("- {coordinator}: {} {}\n", server.name, server.version)

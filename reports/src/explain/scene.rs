@@ -109,7 +109,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
+    pub(super) fn clock(&self, kind: FaultKind, verb: &str, when: &str) -> String {
         let faults = || {
             let faults = self.timeline.faults.iter().rev();
             faults.filter(|fault| fault.kind == kind && fault.from.time <= self.at)
@@ -125,13 +125,13 @@ impl<'t, 'h> Scene<'t, 'h> {
         match faults().find(decides).or_else(|| faults().find(relevant)) {
             Some(fault) => {
                 format!(
-                    "{subject} of {} {verb} at {} (fault {})",
+                    "The clock of {} {verb} {when} {} (fault {})",
                     names(fault.nodes),
                     fault.from.time,
                     fault.id
                 )
             }
-            None => format!("{subject} of a host {verb}"),
+            None => format!("The clock of a host {verb}"),
         }
     }
 

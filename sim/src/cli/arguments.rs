@@ -96,7 +96,7 @@ pub(crate) enum Command {
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Compare how often, and why, two locks or two sweeps break.
+    /// Compare how often two locks or two sweeps break, and why.
     Compare(CompareArguments),
     /// Run every lock under every fault and compare the results with the literature.
     ///
@@ -188,9 +188,9 @@ pub(crate) struct SweepArguments {
     pub(crate) seeds: Seeds,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// Run only slice m of n (1 <= m <= n).
+    /// Run only slice M of N of the seeds (1 <= M <= N).
     ///
-    /// By default, m and n are read from JOB_COMPLETION_INDEX and JOB_COMPLETIONS, from
+    /// By default, M and N are read from JOB_COMPLETION_INDEX and JOB_COMPLETIONS, from
     /// SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or from CI_NODE_INDEX and CI_NODE_TOTAL, if
     /// they are set.
     #[arg(long, value_name = "M/N", value_parser = shard)]
@@ -225,7 +225,8 @@ pub(crate) struct SweepArguments {
     /// Minimum real time between two checkpoints [default: 1s].
     #[arg(long, value_name = "T", hide_short_help = true)]
     pub(crate) checkpoint_every: Option<Span>,
-    /// JSON file of an earlier sweep. Print new and missing findings, and changed rates.
+    /// Compare with this JSON file of an earlier sweep: print new and missing findings, and
+    /// changed rates.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
     /// Store of findings. Run its known seeds first, then add new findings.
@@ -335,8 +336,9 @@ pub(crate) struct ProgramArguments {
     /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
-    /// Servers that the programs use [default: the first]. redis: single, sentinel or independent;
-    /// zookeeper: ensemble or single; postgresql: single or standby; etcd: cluster or single.
+    /// Servers that the programs use. redis: single, sentinel or independent; zookeeper: ensemble
+    /// or single; postgresql: single or standby; etcd: cluster or single [default: the first of the
+    /// coordinator's list].
     #[arg(
         long = "deployment",
         value_name = "D",
@@ -382,8 +384,8 @@ pub(crate) struct ScenarioArguments {
     /// Duration of a lease [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Length of a critical section; `until-validity` uses the validity that the lock states
-    /// [default: 10ms..8s].
+    /// Length of a critical section [default: 10ms..8s]. With `until-validity` it lasts until the
+    /// validity that the lock reports ends, or until the ttl ends if the lock reports none.
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between attempts to acquire the lock [default: 50ms..200ms].

@@ -122,7 +122,7 @@ fn refuse_elsewhere(quantity: &Varied, client: &Definition) -> Result<(), Failur
     match quantity.only_on.filter(|only| *only != client.deployment.coordinator()) {
         None => Ok(()),
         Some(only) => Err(Failure::wrong(format!(
-            "--vary {}: has no effect on '{}': expected a lock on {}",
+            "--vary {} has no effect on '{}': expected a lock on {}",
             quantity.name,
             client.name,
             only.name()

@@ -34,7 +34,7 @@ impl MemoryBound {
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(
-                "--max-memory: works only on Linux, because this system does not report memory use",
+                "--max-memory works only on Linux: this system does not report memory use",
             )
         })?;
         let watch = move || {

@@ -129,7 +129,9 @@ fn own_servers(arguments: &[String], folder: &Path) -> Result<Vec<OwnServer>, Fa
     let has_name = |name: &str| all.iter().filter(|server| server.name == name).count();
     if let Some(twice) = all.iter().find(|server| has_name(&server.name) > 1) {
         let name = &twice.name;
-        return Err(Failure::wrong(format!("--server {name}: given twice: expected other names")));
+        return Err(Failure::wrong(format!(
+            "--server {name} is given twice: expected different names"
+        )));
     }
     for (place, text) in arguments.iter().enumerate() {
         trial::own(&mut all, place)

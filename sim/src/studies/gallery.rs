@@ -67,7 +67,7 @@ pub enum GalleryError {
 
 fn index() -> String {
     let mut text =
-        "# Gallery\n\nOne page for each way in which a lock can fail: the question, the \
+        "# Gallery\n\nEach page shows one way in which a lock can fail: the question, the \
                     protocol, the timeline of the smallest run that shows the failure, and the \
                     remedy. `fencepost gallery --out docs/gallery` makes each page from a pinned \
                     seed. The commands at the end of a page print its smallest run again, together \
@@ -107,7 +107,7 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
         title: exhibit.title,
         question: exhibit.question,
         protocol: &exhibit.protocol,
-        seen: format!("`{}` under `{}`, seed {}", exhibit.client, exhibit.fault, exhibit.seed),
+        seen: format!("`{}` {} (seed {})", exhibit.client, under(exhibit), exhibit.seed),
         replay,
         workload: workload(&minimal),
         margins: margins(&minimal),
@@ -144,13 +144,21 @@ fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
     Ok(Stages::from(ran.facts()).into())
 }
 
+fn under(exhibit: &Exhibit) -> String {
+    match exhibit.fault {
+        "none" => "without faults".to_owned(),
+        fault => format!("under `{fault}`"),
+    }
+}
+
 fn workload(minimal: &Minimal) -> String {
     let scenario = &minimal.spec.scenario;
     let counted =
         |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let processes = counted(u64::from(scenario.processes), "process");
     let processes = processes.replace("processs", "processes");
-    format!("{processes}, {} each.", counted(u64::from(scenario.cycles), "cycle"))
+    let each = if scenario.processes == 1 { "" } else { " each" };
+    format!("{processes}, {}{each}.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
 fn margins(minimal: &Minimal) -> Vec<String> {
@@ -160,12 +168,14 @@ fn margins(minimal: &Minimal) -> Vec<String> {
             Magnitude::RatePpm => format!("{value} ppm"),
             _ => format!("{}{}", if value < 0 { "-" } else { "" }, Micros(value.unsigned_abs())),
         };
+        let is_less = not_enough.unsigned_abs() < found.enough.unsigned_abs();
         Some(format!(
-            "Fault {}: a {} of {} is enough, {} is not.",
+            "Fault {}: a {} of {} is enough, {} is {}.",
             found.fault,
             found.magnitude.in_words(),
             show(found.enough),
-            show(not_enough)
+            show(not_enough),
+            if is_less { "not" } else { "too much" }
         ))
     };
     minimal.boundaries.iter().filter_map(margin).collect()
@@ -189,11 +199,11 @@ fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryErro
         _ => "",
     };
     Ok(format!(
-        "Over seeds {}..{} under `{}`, {} occurs in {} of {} runs without the remedy and in {} of \
-         {} with it (`--client {}{settings}`).{shows}",
+        "Over seeds {}..{} {}, the violation `{}` occurs in {} of {} runs without the remedy and in \
+         {} of {} with it (`--client {}{settings}`).{shows}",
         exhibit.seed + 1,
         exhibit.seed + 1 + seeds,
-        exhibit.fault,
+        under(exhibit),
         fixed.kind,
         broken(&before),
         before.valid + before.violated,

@@ -100,7 +100,7 @@ fn named(slice: &Slice) -> String {
         1 => " and 1 delayed message".to_owned(),
         count => format!(" and {count} delayed messages"),
     };
-    format!("slice of plans with {faults}{delays}, units {} to {}", slice.from, slice.to)
+    format!("slice of plans with {faults}{delays}, units {}..{}", slice.from, slice.to)
 }
 
 #[cfg(test)]
@@ -135,7 +135,7 @@ mod tests {
                 "claim: No plan breaks a rule. -> No plan breaks a rule. None.".to_owned(),
                 "not_covered: Not covered: the rest. -> Not covered: the rest. Nor that."
                     .to_owned(),
-                "slice of plans with 1 fault, units 0 to 1: different histories or verdicts"
+                "slice of plans with 1 fault, units 0..1: different histories or verdicts"
                     .to_owned(),
                 "slices: 1 of 2 in A and 2 in B are the same".to_owned(),
                 format!("digest: {} -> {}", "0".repeat(64), "2".repeat(64)),
@@ -173,9 +173,9 @@ mod tests {
         assert_eq!(
             diff(&a, &b)[..3],
             [
-                "slice of plans with no fault, units 0 to 1: 1 -> 2 runs",
-                "slice of plans with 1 fault, units 0 to 1: only in A",
-                "slice of plans with 1 fault, units 0 to 2: only in B",
+                "slice of plans with no fault, units 0..1: 1 -> 2 runs",
+                "slice of plans with 1 fault, units 0..1: only in A",
+                "slice of plans with 1 fault, units 0..2: only in B",
             ]
         );
     }

@@ -21,8 +21,8 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{}, so the lease of {} expired earlier at the server than by the holder's own clock.",
-        scene.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate"),
+        "{}, so the lease of {} expired earlier by the server's clock than by the holder's.",
+        scene.clock(FaultKind::ClockDrift, "ran at the wrong rate", "from"),
         scene.holder.process
     )
 }

@@ -24,7 +24,7 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "{}, so the lock of {} expired too early.",
-        scene.fault(FaultKind::ClockJump, "The clock", "was stepped"),
+        scene.clock(FaultKind::ClockJump, "was stepped", "at"),
         scene.holder.process
     )
 }

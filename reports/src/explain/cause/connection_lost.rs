@@ -29,12 +29,12 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let (holder, held_at) = (scene.holder.process, scene.held_at());
     match scene.gone() {
         Some((_, KeyEnd::Changed { change: Change::Forgotten, .. })) => format!(
-            "{held_at} restarted, which ended the connection of {holder} and with it the lock, \
-             while {holder} was in its critical section."
+            "{held_at} restarted while {holder} was in its critical section. The restart closed \
+             {holder}'s connection and so released its lock."
         ),
         _ => format!(
-            "{held_at} ended the connection of {holder} and with it the lock, while {holder} was \
-             in its critical section."
+            "{held_at} closed {holder}'s connection while {holder} was in its critical section, \
+             and so released its lock."
         ),
     }
 }

@@ -52,7 +52,11 @@ fn between(scene: &Scene<'_, '_>) -> String {
             format!("{holder} {was} {until}; its {} ended during the pause.", header.place().1)
         }
         Some(end) if !is_meanwhile(end) => {
-            format!("{holder} {was} {until}, so it stayed beyond its {} lease.", scene.lease())
+            format!(
+                "{holder} {was} {until}, so {holder} stayed in its critical section beyond its {} \
+                 lease.",
+                scene.lease()
+            )
         }
         _ => {
             format!("{holder} {was} {until}; its {} lease expired during the pause.", scene.lease())

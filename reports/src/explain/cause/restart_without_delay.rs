@@ -21,8 +21,10 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{} restarted without the lock of {} and granted it again within the lease.",
+        "{} restarted without the lock of {} and granted the lock to {} before the first lease had \
+         ended.",
         scene.forgetful().or_else(|| scene.shared_server()).unwrap_or_else(|| scene.taken_at()),
-        scene.holder.process
+        scene.holder.process,
+        scene.taker.process
     )
 }

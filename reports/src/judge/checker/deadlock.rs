@@ -37,7 +37,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let what = format!(
         "No process held the lock from {from} to the end of the run at {}, while {} waited for it. \
          At the end no pending event could wake a process: no timer, no message from or to a \
-         process, no answer of a server.",
+         process, no answer from a server.",
         timeline.end,
         names.join(" and ")
     );

@@ -79,7 +79,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
     let Removal { remover, owner, granted, removed } = removal;
     let server = timeline.history.events[removed.index].node;
     let what = format!(
-        "{remover} removed the lock at {server}, which {owner} had been granted {} earlier.",
+        "{remover} removed the lock of {owner} at {server}, {} after {owner} had been granted it.",
         removed.time.since(granted.time)
     );
     // The remover acts on its last acquisition. The owner's acquisition is the one of this grant.

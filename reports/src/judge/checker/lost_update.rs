@@ -40,12 +40,12 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
             "{process} had read {read} and overwrote {before}, which it had not read, with {after}."
         ),
         Some(lost) if lost == process => format!(
-            "{process} had read {read} and overwrote its own {before} with {after}: its earlier \
-             update is lost."
+            "{process} had read {read} and overwrote its own {before} with {after}, so its \
+             earlier update was lost."
         ),
         Some(lost) => format!(
-            "{process} had read {read} and overwrote {lost}'s {before} with {after}: {lost}'s \
-             update is lost."
+            "{process} had read {read} and overwrote {lost}'s {before} with {after}, so \
+             {lost}'s update was lost."
         ),
     };
     let clash = overwritten.and_then(|lost| clash(timeline, lost, write));

@@ -44,19 +44,19 @@ fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment>
 fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequest) -> Finding {
     let (late, served_by) = (stale.process, served.process);
     let span = stale.moment.time.since(served.moment.time);
-    let later = match timeline.history.header.locks_unseen {
-        true => "learned of its grant later",
-        false => "was granted the lock later",
+    let granted = match timeline.history.header.locks_unseen {
+        true => "learned of its grant",
+        false => "was granted the lock",
     };
     let what = match late == served_by {
         true => format!(
-            "The storage served {late} under its later lock, and {span} after that accepted its \
-             write of {} under its earlier lock.",
+            "The storage served a request that {late} sent under its later lock. {span} later it \
+             accepted the write of {} that {late} had sent under its earlier lock.",
             stale.after
         ),
         false => format!(
-            "The storage served {served_by}, which {later}, and {span} after that accepted \
-             {late}'s write of {}.",
+            "{served_by} {granted} after {late}. The storage served a request of {served_by}, and \
+             {span} later accepted {late}'s write of {}.",
             stale.after
         ),
     };
@@ -109,7 +109,7 @@ mod tests {
         };
         let found = story(false);
         assert_eq!(found.len(), 1);
-        assert!(found[0].what.contains("served client-2, which learned of its grant later, and"));
+        assert!(found[0].what.contains("client-2 learned of its grant after client-1."));
         assert_eq!(story(true), []);
     }
 
@@ -140,7 +140,7 @@ mod tests {
         let stale = stale_writes(own.late_write(7, 1, 3, 0, 3));
         assert!(stale[0].what.contains("under its earlier lock"), "{}", stale[0].what);
         let other = stale_writes(handover().reads(6, 2, 0).writes(7, 1, 0, 3));
-        assert!(other[0].what.contains("client-2, which was granted"), "{}", other[0].what);
+        assert!(other[0].what.contains("client-2 was granted the lock after"), "{}", other[0].what);
     }
 
     #[test]

@@ -53,8 +53,7 @@ macro_rules! storage_rules {
 storage_rules! {
     /// The storage rejects reads and writes whose token is lower than the highest token seen.
     Fenced = Checks { reads: true, writes: true, writes_late: false },
-    /// The storage rejects writes whose token is lower than the highest token seen, and accepts all
-    /// reads.
+    /// The storage rejects only writes whose token is lower than the highest token seen.
     FencedWrites = Checks { reads: false, writes: true, writes_late: false },
     /// The storage does not check tokens.
     Unchecked = Checks { reads: false, writes: false, writes_late: false },

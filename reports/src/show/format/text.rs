@@ -278,12 +278,11 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let analytic = boundary
             .analytic
             .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
-        let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
+        let (enough, other) = (amount(boundary.enough), amount(boundary.not_enough));
+        let is = rerun::insufficient(boundary);
         rerun_line(
             out,
-            &format!(
-                "Fault {fault}: a {magnitude} of {enough} is enough, {less} is not{analytic}."
-            ),
+            &format!("Fault {fault}: a {magnitude} of {enough} is enough, {other} {is}{analytic}."),
         )?;
     }
     for cause in &report.but_for {

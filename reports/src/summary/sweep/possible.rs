@@ -8,7 +8,10 @@ use fencepost_faults::Seed;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
     /// The seeds are out of order.
-    #[error("seeds {0}: its gaps are not in ascending order, or some seeds are outside its slice")]
+    #[error(
+        "seeds {0}: the gaps are not in ascending order, or some seeds are outside the slice of \
+         the sweep"
+    )]
     Seeds(SeedRange),
     /// The sweep states wrongly that it is complete.
     #[error("seeds {0}: 'complete' contradicts the seeds and gaps")]
@@ -193,8 +196,8 @@ mod tests {
     #[test]
     fn rejects_seeds_in_disorder() {
         let gap = |from, to| SeedRange { from: Seed(from), to: Seed(to) };
-        let said = "seeds 3..44: its gaps are not in ascending order, or some seeds are outside \
-                    its slice";
+        let said = "seeds 3..44: the gaps are not in ascending order, or some seeds are outside \
+                    the slice of the sweep";
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(9, 5)]), said);
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(5, 9), gap(8, 10)]), said);
         assert_eq!(refused(|sweep| sweep.whole = Some(gap(10, 44))), said);

@@ -91,7 +91,7 @@ pub(crate) struct PlayArguments {
     /// A fault family, or several joined by `+`. See docs/commanded-redis.md#play-a-plan.
     #[arg(long, value_name = "F", help_heading = "Plan")]
     pub(crate) fault: Option<String>,
-    /// Seed of the plan: a u64, decimal or 0x.
+    /// Seed of the plan, decimal or hexadecimal.
     #[arg(
         long,
         value_name = "N",
@@ -101,11 +101,11 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Length of the plan, after which the servers end [default: faults begin within 1m, and the
-    /// servers go on].
+    /// Length of the plan, after which the servers stop [default: faults begin within 1m, and the
+    /// servers keep running].
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
-    /// Play the plan K times; each time ends all its faults.
+    /// Play the plan K times. All faults end before the plan starts again.
     #[arg(
         long,
         value_name = "K",

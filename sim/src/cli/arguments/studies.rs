@@ -39,7 +39,7 @@ pub(crate) struct BoundaryArguments {
     /// Precision of the search [default: a 256th of the range, at least 1ms].
     #[arg(long, value_name = "D")]
     pub(crate) step: Option<String>,
-    /// Number of equal parts into which the range is divided before one of them is bisected.
+    /// Number of equal parts to divide the range into, before the search bisects one of them.
     #[arg(
         long,
         value_name = "N",
@@ -89,8 +89,8 @@ pub(crate) struct MatrixArguments {
     /// Use the results in this JSON file of a sweep or a matrix, and run nothing.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
-    /// Compare the results with a published matrix (JSON). Exit status 1 if any differs by more
-    /// than chance explains, with a line on stderr for each; 0 otherwise.
+    /// Compare the results with a published matrix (JSON). If a result differs by more than chance
+    /// explains, print a line for it on stderr and exit with status 1, otherwise with 0.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
     /// Locks to test [default: all, or none with --lock or --program].
@@ -205,8 +205,8 @@ pub(crate) struct ExploreArguments {
     /// least the time until another server takes over].
     #[arg(long, value_name = "D")]
     pub(crate) longest: Option<Span>,
-    /// Number of durations to try between two timers: fine (two) or coarse (one) [default: fine, or
-    /// coarse with --faults 2].
+    /// Fault durations to try per interval between two timers: fine (two) or coarse (one)
+    /// [default: fine, or coarse with --faults 2].
     #[arg(long, value_name = "G")]
     pub(crate) grain: Option<Grain>,
     /// Number of independent masters for a quorum lock [default: 3].
@@ -220,8 +220,8 @@ pub(crate) struct ExploreArguments {
     /// Seed for the remaining random values, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part m of n (1 <= m <= n); `fencepost merge` then writes the certificate. The
-    /// default comes from the same environment variables as for sweep.
+    /// Run only part M of N (1 <= M <= N); `fencepost merge` then writes the certificate. By
+    /// default, M and N come from the same environment variables as for `sweep`.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// File for checkpoints; --resume and `fencepost merge` read it.

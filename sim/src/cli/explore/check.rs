@@ -40,7 +40,7 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
         ),
         Checked::Differs(slice) => (
             format!(
-                "different results: the runs with {}, units {} to {}, gave other results than the \
+                "different results: the runs with {}, units {}..{}, gave other results than the \
                  certificate states",
                 Level { faults: slice.faults, delays: slice.delays },
                 slice.from,

@@ -12,7 +12,7 @@ pub struct SlowLink([Node; 2]);
 
 /// The error for a text that names no link.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("slow-link '{0}': expected two machines, like client-1/redis-1")]
+#[error("slow-link '{0}': expected the names of two machines, like client-1/redis-1")]
 pub struct InvalidSlowLink(pub String);
 
 impl SlowLink {

@@ -31,7 +31,7 @@ const LONG_CUT: &[(&str, &str)] = &[
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "chubby-session",
-        title: "A session that ends during a pause",
+        title: "A Chubby session that ends during a pause",
         question: "A Chubby client asks for no lock-delay. What happens if it is paused for longer \
                    than its session lasts?",
         protocol: SESSION,

@@ -84,8 +84,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::TokenRegression,
         cause: Cause::RestartDataLoss,
-        remedy: "Take tokens from a counter that is as durable as the data they guard: here \
-                 `fencing` on a Redis that syncs every write.",
+        remedy: "Take tokens from a counter that is as durable as the data they guard. The lock \
+                 `fencing` does that on a Redis server that syncs every write.",
         fixed: Some(Fixed {
             client: "fencing",
             settings: &[("persistence", "aof-always")],

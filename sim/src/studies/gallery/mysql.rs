@@ -25,7 +25,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     cause: Cause::ConnectionLost,
     remedy: "Write the guarded data on the connection that holds the lock, so that the write fails \
              together with the lock. Checking IS_USED_LOCK just before the write only narrows the \
-             gap. A row survives a restart, but it has a ttl.",
+             gap. A lock stored in a table row survives a restart, but it has a ttl.",
     fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
     source: "MySQL 8.0 reference manual, *Locking Functions*.",
 }];

@@ -72,7 +72,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::LostUpdate,
         cause: Cause::ConnectionLost,
         remedy: "Write the guarded data on the connection that holds the lock, so that the write \
-                 fails together with the lock. A row survives a restart, but it has a ttl.",
+                 fails together with the lock. A lock stored in a table row survives a restart, but \
+                 it has a ttl.",
         fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
         source: "PostgreSQL 15 documentation, *Advisory Locks*.",
     },

@@ -10,7 +10,7 @@ const WATCHDOG: [&str; 5] = [
     "Read the guarded value, work on it, write it back.",
     "Release: stop the task, then run a script that deletes the key if it holds the process's own \
      value.",
-    "The task ends with the process.",
+    "The task runs until its process ends.",
 ];
 const GETSET: [&str; 5] = [
     "Acquire: `SETNX key time`. Granted if the key did not exist.",
@@ -83,7 +83,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::StaleWrite,
         cause: Cause::StorageDelay,
-        remedy: "Check where the write happens: let the storage compare a fencing token.",
+        remedy: "Let the storage check each write: it compares the write's fencing token with the \
+                 highest token that it has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: "Martin Kleppmann, *How to do distributed locking*, 2016: a check just before the \
          write does not help.",
@@ -138,7 +139,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         protocol: [
             "Acquire: a script takes the lock if it is free and the process is first in the queue.",
             "Otherwise the process joins the queue, with the time until which its place is kept.",
-            "Every process that asks first removes entries whose time has passed from the head of \
+            "Before each attempt, a process removes entries whose time has passed from the head of \
              the queue.",
             "A release sends a message to the first process in the queue.",
             "A process that crashes leaves its entry in the queue.",
@@ -243,7 +244,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::DuplicateNumber,
         cause: Cause::HolderPause,
-        remedy: "Let the storage do the counting, or let it compare a fencing token.",
+        remedy: "Let the storage issue the numbers, or let it check a fencing token.",
         fixed: Some(Fixed {
             client: "fencing",
             settings: &[("workload", "sequence")],

@@ -42,7 +42,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
         remedy: "No lease-based lock prevents this: a paused process cannot notice that its lease \
-                 has expired. A fencing token prevents the harm: see [the write of a paused \
+                 has expired. A fencing token prevents the harm; see [the write of a paused \
                  holder](write-after-pause.md).",
         fixed: None,
         source: KLEPPMANN,
@@ -82,7 +82,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::ForeignRelease,
         remedy: "Store a value that no other process uses, and release with a script that compares \
-                 and deletes in one step.",
+                 the value and deletes the key in one step.",
         fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::ForeignRelease }),
         source: REDIS,
     },
@@ -282,7 +282,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "eviction",
-        title: "A lock evicted for memory",
+        title: "A lock that is evicted to free memory",
         question: "Which keys does a server evict first when its memory is full?",
         protocol: SINGLE,
         client: "single-node",
@@ -316,7 +316,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "fencing-hazard-without-harm",
         title: "Two holders without harm",
-        question: "What does a fencing token prevent, and what not?",
+        question: "What does a fencing token prevent, and what does it not prevent?",
         protocol: FENCING,
         client: "fencing",
         fault: "pause",
@@ -326,8 +326,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HolderPause,
         remedy: "None is needed here. Both processes believe that they hold the lock. The storage \
                  accepts the late write because it has not seen a higher token yet, and the later \
-                 holder reads only after that write. If the read had come first, the storage would \
-                 have rejected the write.",
+                 holder reads only after that write. If the later holder had read first, the storage \
+                 would have rejected the write.",
         fixed: None,
         source: KLEPPMANN,
     },
@@ -378,8 +378,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         remedy: "A token is only as durable as its counter. Keep the counter in a store that does \
                  not lose acknowledged writes, such as the guarded storage itself.",
         fixed: None,
-        source: "The remark that a counter on one node is not enough, in Martin Kleppmann, *How \
-         to do distributed locking*, 2016.",
+        source: "Martin Kleppmann, *How to do distributed locking*, 2016, which remarks that a \
+                 counter on one node is not enough.",
     },
     Exhibit {
         name: "late-write",
@@ -399,13 +399,14 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "reentrant-by-value",
         title: "An inner release that frees the outer lock",
-        question: "A lock recognises its owner by a value. Who counts how often the owner took it?",
+        question: "A lock recognises its owner by a value. Who counts how many times the owner took \
+                   it?",
         protocol: [
             "Acquire: `SET key owner NX PX ttl`, with one owner value for the whole process.",
             "If not granted but the key holds the process's own value, the lock is granted again.",
             "Release: a script deletes the key if it holds the process's own value.",
             "The process takes the lock, then calls a function that also takes and releases it.",
-            "The lock does not count how often it was taken.",
+            "The lock does not count how many times its owner has taken it.",
         ],
         client: "reentrant-by-value",
         fault: "none",
@@ -435,11 +436,11 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::Stuck,
         cause: Cause::OrphanRenewal,
-        remedy: "Stop the watchdog before sending the release, and renew with a script that \
-                 compares the owner.",
+        remedy: "Stop the watchdog before sending the release, and renew with a script that first \
+                 checks that the process still owns the lock.",
         fixed: Some(Fixed { client: "watchdog", settings: &[], kind: Kind::Stuck }),
-        source: "A much-copied article: a daemon thread extends the lock and must be closed \
-                 explicitly.",
+        source: "A widely copied article, in which a daemon thread extends the lock and must be \
+                 stopped explicitly.",
     },
     Exhibit {
         name: "oversold",

@@ -48,7 +48,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         protocol: [
             "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist, and valid for \
              the ttl from the moment it was sent.",
-            "While less than a third of that time is left and the work is not done, send `SET key \
+            "If less than a third of that time is left and the work is not done, send `SET key \
              random PX ttl` again.",
             "That second SET does not check the owner: it overwrites any value.",
             "Read the guarded value, work on it, write it back.",
@@ -60,11 +60,11 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 4,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "Extend with a script that compares the owner. It leaves another process's lock \
+        remedy: "Extend with a script that checks the owner. It leaves another process's lock \
                  alone, and the late holder learns that it has lost its own.",
         fixed: None,
-        source: "A much-copied article: a script extends the lock while the lock holds the \
-                 client's value. Here the comparison is missing.",
+        source: "A widely copied article, in which a script extends the lock while its key holds \
+                 the client's value. Here the comparison is missing.",
     },
     Exhibit {
         name: "stated-lease",
@@ -102,7 +102,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A release that also matches the next lock",
         question: "The network delays a release. Which lock does it find on arrival?",
         protocol: [
-            "Take the lock inside the process first, so that only one of its threads continues.",
+            "First take a lock inside the process, so that only one of its threads continues.",
             "Run a script: if the key holds the process's id, which never changes, reset the \
              expiry; if there is no key, create it with the id.",
             "If not granted, try again every 100 ms.",
@@ -130,8 +130,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Acquire: send `SET key random NX PX ttl` to five independent masters, with a short \
              timeout for each.",
             "Granted if three masters agree, no matter how long that took.",
-            "Otherwise, and to release, a script on all five masters deletes the key if it holds \
-             the process's value.",
+            "If not granted, and also to release: a script on all five masters deletes the key if \
+             it holds the process's value.",
             "If not granted, wait for a random delay and try again.",
             "Each master deletes the key when the ttl ends, counted from its own grant.",
         ],

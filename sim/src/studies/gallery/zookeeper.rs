@@ -105,7 +105,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "zookeeper-czxid",
-        title: "Two holders without harm",
+        title: "Two holders without harm, on ZooKeeper",
         question: "Does the czxid as a fencing token prevent two simultaneous holders?",
         protocol: FENCED,
         client: "curator-fencing",
@@ -134,7 +134,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Stuck,
         cause: Cause::OrphanNode,
         remedy: "Put a name chosen by the client into the node, and look for it before creating \
-                 another node: Curator's protection mode.",
+                 another node, as Curator's protection mode does.",
         fixed: Some(Fixed { client: "curator-mutex", settings: SLOW_AND_ALONE, kind: Kind::Stuck }),
         source: "Curator documentation, *withProtection*; ZooKeeper documentation, *Recipes and \
          Solutions*, note on recoverable errors.",

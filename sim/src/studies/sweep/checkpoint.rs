@@ -47,8 +47,8 @@ pub enum InvalidCheckpoint {
          without --resume"
     )]
     Damaged,
-    /// The counts in the checkpoint contradict each other.
-    #[error("its counts contradict each other: {0}")]
+    /// The contents of the checkpoint contradict each other.
+    #[error("the contents contradict each other: {0}")]
     Impossible(#[from] Impossible),
 }
 

@@ -175,13 +175,14 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);
         let (magnitude, fault) = (rerun::magnitude(boundary), boundary.fault);
-        let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
+        let (enough, other) = (amount(boundary.enough), amount(boundary.not_enough));
+        let is = rerun::insufficient(boundary);
         let analytic = boundary
             .analytic
             .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         writeln!(
             out,
-            "\nFault {fault}: a {magnitude} of {enough} is enough, {less} is not{analytic}."
+            "\nFault {fault}: a {magnitude} of {enough} is enough, {other} {is}{analytic}."
         )?;
     }
     if !report.but_for.is_empty() {

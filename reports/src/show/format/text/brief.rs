@@ -150,7 +150,7 @@ fn faults(run: &RunReport) -> String {
     let told: Vec<String> = told.collect();
     let left = match fired == run.plan.faults.len() as u64 {
         true => String::new(),
-        false => format!(" ({fired} of {} fired)", run.plan.faults.len()),
+        false => format!(" ({fired} of {} began)", run.plan.faults.len()),
     };
     format!("faults: {}{left}", told.join(", "))
 }

@@ -79,13 +79,17 @@ impl Lanes {
             );
         let events = if gap.events == 1 { "event" } else { "events" };
         let mut text = format!("... {} {events} left out", gap.events);
-        for node in hidden {
-            let times = gap.sections.iter().filter(|one| **one == node).count();
-            let often = match times {
-                1 => "once".to_owned(),
-                many => format!("{many} times"),
-            };
-            text.push_str(&format!(", {node} enters {often}"));
+        let entries = hidden.iter().enumerate().map(|(place, node)| {
+            let times = gap.sections.iter().filter(|one| *one == node).count();
+            match (place, times) {
+                (0, 1) => format!("1 entry by {node}"),
+                (0, _) => format!("{times} entries by {node}"),
+                _ => format!("{times} by {node}"),
+            }
+        });
+        let entries: Vec<String> = entries.collect();
+        if !entries.is_empty() {
+            text.push_str(&format!(", including {}", entries.join(" and ")));
         }
         Some((drawn, text))
     }

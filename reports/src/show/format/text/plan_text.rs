@@ -32,7 +32,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
                 true => extra_us_max.to_string(),
                 false => format!("{extra_us_min} to {extra_us_max}"),
             };
-            format!("messages from {from} to {to} take {extra} longer for {duration_us}")
+            format!("for {duration_us}, messages from {from} to {to} take {extra} longer")
         }
         Fault::LostReply { server, client, duration_us } => {
             format!(
@@ -60,7 +60,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
             )
         }
         Fault::SlowServer { node, extra_us, duration_us } => {
-            format!("every command at {node} takes {extra_us} longer for {duration_us}")
+            format!("for {duration_us}, every command at {node} takes {extra_us} longer")
         }
         Fault::Evict { node } => format!(
             "{node} is out of memory and evicts all keys that may be \

@@ -1,6 +1,7 @@
 //! Describes in a sentence how each safeguard affects a violation, the most helpful first.
 
 use super::rerun;
+use crate::judge::finding::Kind;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
@@ -48,32 +49,42 @@ impl Unknown {
 }
 
 fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
-    let kind = name(lead);
     let without = unknown.count(first.broken_without, first.unknown_without);
-    let seeds = unknown.seeds(first.seeds);
-    let mut text = format!("on {seeds}: {kind} in {without} without a safeguard");
-    for effect in [Effect::Fewer, Effect::More, Effect::Unclear] {
-        let mut of_it: Vec<&Remedy> =
-            lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
-        of_it.sort_by_key(|one| one.broken_with);
-        let told = of_it.iter().map(|one| with(one, effect, unknown));
-        let told: Vec<String> = told.collect();
-        match effect {
-            _ if told.is_empty() => {}
-            Effect::Fewer | Effect::More => text += &format!(", {}", told.join(", ")),
-            Effect::Unclear => {
-                text += &format!("; no significant difference: {}", told.join(", "));
-            }
-        }
+    let show = if first.broken_without == 1 { "shows" } else { "show" };
+    let (seeds, what) = (unknown.seeds(first.seeds), plural(lead.violation.kind));
+    let mut shares = vec![format!("{without} {show} {what} without a safeguard")];
+    let with = |one: &Remedy| {
+        let there = unknown.count(one.broken_with, one.unknown_with);
+        format!("{there} with {}", rerun::safeguard(one))
+    };
+    for effect in [Effect::Fewer, Effect::More] {
+        shares.extend(of_effect(lead, effect).into_iter().map(with));
     }
-    text + "."
+    let mut text = format!("of {seeds}, {}.", listed(&shares, "and"));
+    let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
+        let there = unknown.count(one.broken_with, one.unknown_with);
+        format!("{} ({})", rerun::safeguard(one), there.replace(" (", ", ").replace(')', ""))
+    });
+    let alike: Vec<String> = alike.collect();
+    if !alike.is_empty() {
+        text += &format!(" No significant difference with {}.", listed(&alike, "or"));
+    }
+    text
 }
 
-fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
-    let there = unknown.count(remedy.broken_with, remedy.unknown_with);
-    match effect {
-        Effect::Fewer | Effect::More => format!("{there} with {}", rerun::safeguard(remedy)),
-        Effect::Unclear => format!("{} in {there}", rerun::safeguard(remedy)),
+fn of_effect(lead: &ViolationReport, effect: Effect) -> Vec<&Remedy> {
+    let mut of_it: Vec<&Remedy> =
+        lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
+    of_it.sort_by_key(|one| one.broken_with);
+    of_it
+}
+
+fn listed(parts: &[String], conjunction: &str) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} {conjunction} {last}", first.join(", "))
+        }
+        _ => parts.join(""),
     }
 }
 
@@ -83,8 +94,8 @@ fn here(lead: &ViolationReport) -> String {
         (OnThisPlan::StillThere, "does not prevent it", "do not prevent it"),
         (
             OnThisPlan::NotComparable,
-            "changes the timing, so it is not comparable",
-            "change the timing, so they are not comparable",
+            "changes the timing, so this run cannot show whether it helps",
+            "change the timing, so this run cannot show whether they help",
         ),
     ];
     let told = effects.iter().filter_map(|(effect, one, several)| {
@@ -110,24 +121,44 @@ fn differently(
         })
     };
     let told = other.remedies.iter().filter(differs).map(|one| {
+        let safeguard = rerun::safeguard(one);
         let effect = match one.on_this_plan {
-            OnThisPlan::Gone => "prevents it",
-            OnThisPlan::StillThere => "does not prevent it",
-            OnThisPlan::NotComparable => "is not comparable",
+            OnThisPlan::Gone => format!("{safeguard} helps"),
+            OnThisPlan::StillThere => format!("{safeguard} does not help"),
+            OnThisPlan::NotComparable => format!("this run cannot show whether {safeguard} helps"),
         };
         let [with, without] = [
             unknown.count(one.broken_with, one.unknown_with),
             unknown.count(one.broken_without, one.unknown_without),
         ];
-        let safeguard = rerun::safeguard(one);
-        format!("{safeguard} {effect}: {with} other seeds break with it, {without} without it")
+        format!("{effect} (other seeds: {with} with it, {without} without it)")
     });
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("For the {}, {}.", name(other), told.join("; ")))
+    let what = plural(other.violation.kind);
+    (!told.is_empty()).then(|| format!("Against {what}, {}.", told.join("; ")))
 }
 
-fn name(report: &ViolationReport) -> String {
-    report.violation.kind.name().replace('-', " ")
+/// Returns what runs that break the rule show.
+fn plural(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Overlap => "overlaps",
+        Kind::StaleWrite => "stale writes",
+        Kind::LostUpdate => "lost updates",
+        Kind::Oversold => "oversold items",
+        Kind::DuplicateNumber => "duplicate numbers",
+        Kind::NumberRegression => "number regressions",
+        Kind::RepeatedJob => "repeated jobs",
+        Kind::TokenRegression => "token regressions",
+        Kind::TokenMissing => "missing tokens",
+        Kind::FencedOut => "fenced-out holders",
+        Kind::ForeignRelease => "foreign releases",
+        Kind::WrongAnswer => "wrong answers",
+        Kind::Stuck => "stuck locks",
+        Kind::Deadlock => "deadlocks",
+        Kind::Starved => "starved processes",
+        Kind::HeldForever => "locks held forever",
+        Kind::Unavailable => "unavailable locks",
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -173,14 +204,14 @@ mod tests {
             remedy("lease", 3, OnThisPlan::Gone),
             remedy("wait", 0, OnThisPlan::NotComparable),
         ];
-        let kind = name(lead);
+        let what = plural(lead.violation.kind);
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "on 50 other seeds: {kind} in 26 without a safeguard, 0 with wait 1, 3 with lease \
-                 1, 49 with slower 1; no significant difference: chance 1 in 23. In this run, \
-                 lease 1 prevents it; slower 1 and chance 1 do not prevent it; wait 1 changes the \
-                 timing, so it is not comparable."
+                "of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with lease \
+                 1 and 49 with slower 1. No significant difference with chance 1 (23). In this \
+                 run, lease 1 prevents it; slower 1 and chance 1 do not prevent it; wait 1 changes \
+                 the timing, so this run cannot show whether it helps."
             )
         );
     }

@@ -77,6 +77,12 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
+/// A larger value is too much if the violation needs a short downtime or delay.
+pub(crate) fn insufficient(boundary: &Boundary) -> &'static str {
+    let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
+    if is_less { "is not" } else { "is too much" }
+}
+
 pub(crate) fn magnitude(boundary: &Boundary) -> &'static str {
     let known: Result<Magnitude, _> = serde_json::from_value(boundary.quantity.clone().into());
     known.map_or("value", Magnitude::in_words)

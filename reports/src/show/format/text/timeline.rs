@@ -43,8 +43,9 @@ pub(crate) fn write_quiet(run: &RunReport, out: &mut dyn Write) -> io::Result<()
 }
 
 fn write_legend(out: &mut dyn Write) -> io::Result<()> {
-    let legend = "> evidence   ┃ in its critical section   ┊ in it, machine stopped   ┇ gap";
-    writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
+    let legend = "> evidence   ┃ critical section   ┊ critical section, machine stopped   ┇ events \
+                  left out";
+    writeln!(out, "{:4}{DIM}{legend}{DIM:#}", "")
 }
 
 fn write_lines(

@@ -30,7 +30,7 @@ pub enum InvalidPartial {
     Twice(Twice),
     /// Some units are missing.
     #[error(
-        "units {from} to {to} of the plans with {level} are missing: add the file that contains \
+        "units {from}..{to} of the plans with {level} are missing: add the file that contains \
          them, or merge with --partial"
     )]
     Missing {

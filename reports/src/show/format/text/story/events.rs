@@ -165,8 +165,8 @@ fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
     match (violation.kind, &entry.what) {
         (Kind::StaleWrite, What::Storage { by, .. }) => {
             let later = violation.processes.iter().find(|process| *process != by);
-            let later = later
-                .map_or(String::new(), |later| format!(" ({later} was granted the lock later)"));
+            let later =
+                later.map_or(String::new(), |later| format!(" ({later} has had the lock since)"));
             format!("STALE WRITE{later}")
         }
         (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
