@@ -73,7 +73,7 @@ fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
-/// Returns whether the first or next process in the queue was paused for most of the outage.
+/// Returns whether the next process in the queue was paused for most of the outage.
 fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
