@@ -29,9 +29,10 @@ pub(super) use overrun::Overrun;
 pub(super) use release::HeldUp;
 pub(super) use session::Gone;
 pub(super) use standstill::Standstill;
+pub(super) use unfounded::granted_by;
 
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::{Timeline, creator};
+use crate::judge::timeline::{Acquisition, Timeline, creator};
 use fencepost_faults::Node;
 use period::Period;
 use std::cell::OnceCell;
@@ -104,12 +105,18 @@ impl<'t, 'h> Case<'t, 'h> {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
-    pub(super) fn is_of_a_grant(&self) -> bool {
-        misheard::is_of_a_grant(self.timeline, self.finding)
+    /// Returns the acquisition whose grant the finding is about.
+    pub(super) fn grant(&self) -> Option<&'t Acquisition<'h>> {
+        misheard::grant(self.timeline, self.finding)
     }
 
     pub(super) fn is_entered_ungranted(&self) -> bool {
         self.finding.clash.is_some_and(|clash| unfounded::of_clash(self.timeline, clash))
+    }
+
+    pub(super) fn is_promised_too_long(&self) -> bool {
+        let is_promised = |clash| unfounded::is_promised_too_long(self.timeline, clash);
+        self.finding.clash.is_some_and(is_promised)
     }
 
     pub(super) fn held_up(&self) -> Option<HeldUp> {

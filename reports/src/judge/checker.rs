@@ -15,7 +15,7 @@ pub(crate) mod stuck;
 mod token_missing;
 mod token_regression;
 mod unavailable;
-mod wrong_answer;
+pub(crate) mod wrong_answer;
 
 #[cfg(test)]
 mod properties;

@@ -26,15 +26,17 @@ pub enum Unfit {
         /// The existing machines.
         valid: String,
     },
-    /// A standby is requested, but the lock's coordinator has none.
+    /// The lock is on another coordinator than the one that has the setting.
     #[error(
-        "{key} '{value}': works only with locks on postgresql, but {client} uses {coordinator}"
+        "{key} '{value}': works only with locks on {expected}, but {client} uses {coordinator}"
     )]
-    Standby {
+    Coordinator {
         /// Key of the scenario.
         key: &'static str,
         /// Value of the key.
-        value: &'static str,
+        value: String,
+        /// Name of the coordinator that has the setting.
+        expected: &'static str,
         /// Name of the lock.
         client: &'static str,
         /// Name of the lock's coordinator.
@@ -102,7 +104,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
             return Err(Unfit::SlowLink { link, valid: valid.join(", ") });
         }
     }
-    has_standby(scenario, client)?;
+    has_settings(scenario, client)?;
     has_binary(scenario, client)?;
     loses_primaries(scenario.faults.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
@@ -132,16 +134,20 @@ fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Servers { client: client.name, coordinator, expected })
 }
 
-fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
+fn has_settings(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator();
-    let (key, value) = match (scenario.servers.standby, scenario.servers.old_primary) {
-        _ if coordinator == Coordinator::PostgreSql => return Ok(()),
-        (Some(standby), _) => ("standby", standby.name()),
-        (None, OldPrimary::Drawn) => return Ok(()),
-        (None, old_primary) => ("old-primary", old_primary.name()),
-    };
+    let servers = &scenario.servers;
+    let postgresql = |key, value: &str| (Coordinator::PostgreSql, key, value.to_owned());
+    let stated = [
+        servers.standby.map(|standby| postgresql("standby", standby.name())),
+        (servers.old_primary != OldPrimary::Drawn)
+            .then(|| postgresql("old-primary", servers.old_primary.name())),
+        servers.lock_delay.map(|delay| (Coordinator::Chubby, "lock-delay", delay.to_string())),
+    ];
+    let mut foreign = stated.into_iter().flatten().filter(|(only_on, ..)| *only_on != coordinator);
+    let Some((expected, key, value)) = foreign.next() else { return Ok(()) };
     let (client, coordinator) = (client.name, coordinator.name());
-    Err(Unfit::Standby { key, value, client, coordinator })
+    Err(Unfit::Coordinator { key, value, expected: expected.name(), client, coordinator })
 }
 
 /// Checks that the lock can lose its primary in this way. Only a primary has a successor, and an
@@ -190,7 +196,8 @@ fn servers(client: &Definition) -> Servers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setup::scenario::FaultSizes;
+    use crate::setup::scenario::{FaultSizes, Servers};
+    use crate::setup::span::Span;
 
     #[test]
     fn the_locks_that_know_threads_are_those_of_java_libraries() {
@@ -227,6 +234,15 @@ mod tests {
             let text = format!("failover-by 'crash': expected drawn for {client}");
             assert_eq!(said(FailoverBy::Crash, client), Err(text));
         }
+    }
+
+    #[test]
+    fn a_setting_of_one_coordinator_is_refused_on_others() {
+        let servers = Servers { lock_delay: Some(Span::secs(5)), ..Servers::default() };
+        let scenario = Scenario { servers, ..Scenario::default() };
+        assert_eq!(refusal(&scenario, "chubby", "none"), Ok(()));
+        let text = "lock-delay '5s': works only with locks on chubby, but redlock uses redis";
+        assert_eq!(refusal(&scenario, "redlock", "none"), Err(text.to_owned()));
     }
 
     #[test]

@@ -271,6 +271,65 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
+/// A worker with a Redlock that needs NEED masters, enters late with LATE, and states VALID leases.
+const QUORUM: &str = r#"
+masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
+def each(*words): return sum(bool(master(*words)) for master in masters)
+need = int(option("NEED") or MASTERS // 2 + 1)
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    attempt = 0
+    while True:
+        attempt += 1
+        value = f"{ME}-{cycle}-{attempt}"
+        if each("SET", KEY, value, "NX", "PX", TTL) >= need: break
+        each("EVAL", COMPARE_AND_DELETE, 1, KEY, value)
+        time.sleep(0.05 * (1 + int(ME)))
+    if option("LATE"): time.sleep(TTL / 1000 + 0.5)
+    stated = int(float(option("VALID") or 0) * TTL)
+    hold = say("ACQUIRED", "orders", *(["VALID", stated] if stated else []))
+    work(float(option("HOLD") or 0) * TTL or hold)
+    say("RELEASING", "orders")
+    each("EVAL", COMPARE_AND_DELETE, 1, KEY, value)
+    say("RELEASED", "orders")
+"#;
+
+fn quorum(options: &'static [(&'static str, &'static str)]) -> Option<RunFacts> {
+    case(QUORUM, 4).deployed(ProgramDeployment::Independent).with(options).run()
+}
+
+#[test]
+fn a_grant_without_a_quorum_or_after_its_lease_is_a_wrong_answer() {
+    let Some(facts) = quorum(&[]) else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    let facts = quorum(&[("NEED", "1")]).unwrap();
+    assert!(kinds(&facts).contains(&Kind::WrongAnswer), "{:?}", found(&facts));
+    let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
+    assert_eq!(overlap.cause, Cause::UnfoundedAnswer);
+    let told = "although only 1 of the 3 servers that it needs had granted it";
+    assert!(overlap.summary.contains(told), "{}", overlap.summary);
+    let facts = quorum(&[("LATE", "1")]).unwrap();
+    assert_eq!(found(&facts), [(Kind::WrongAnswer, Cause::UnfoundedAnswer)]);
+}
+
+#[test]
+fn a_holder_that_leaves_within_a_false_validity_is_not_to_blame() {
+    let Some(facts) = quorum(&[("VALID", "0.95")]) else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    let overlap = |options| {
+        let facts = quorum(options).unwrap();
+        let mut violations = facts.violations.into_iter();
+        violations.find(|one| one.kind == Kind::Overlap).unwrap()
+    };
+    let false_one = overlap(&[("VALID", "2"), ("HOLD", "1.5")]);
+    assert_eq!(false_one.cause, Cause::UnfoundedAnswer);
+    let told = "was told that its lock is valid for 20s";
+    assert!(false_one.summary.contains(told), "{}", false_one.summary);
+    assert_eq!(overlap(&[("VALID", "0.95"), ("HOLD", "1.5")]).cause, Cause::HoldTooLong);
+    assert_eq!(overlap(&[("VALID", "1.2"), ("HOLD", "1.5")]).cause, Cause::HoldTooLong);
+}
+
+/// A worker that ignores the given key, and releases without comparing owners.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")

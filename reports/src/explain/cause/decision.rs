@@ -297,10 +297,18 @@ table! {
                         its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.missed_renewals()));
             "a renewed lease need not be long enough for the work"
+        UnfoundedAnswer: "the holder left within the validity that its lock stated, which the \
+                          servers did not support",
+            When(|case| {
+                case.is_promised_too_long()
+                    && case.overrun().is_some_and(|overrun| overrun.is_too_long())
+            });
+            "the holder respected what it was told"
         HoldTooLong: "the holder was in its critical section for longer than its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.is_too_long()));
             "the lease had expired, regardless of other grants"
-        UnfoundedAnswer: "one process entered although no server had granted it the lock",
+        UnfoundedAnswer: "one process entered although no server, or fewer than a quorum of several, \
+                          had granted it the lock",
             When(|case| case.is_entered_ungranted());
     }
     Astray {

@@ -33,7 +33,7 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::WrongAnswer if case.is_of_a_grant() => {
+        Kind::WrongAnswer if case.grant().is_some() => {
             "A message was lost while that answer was in transit, and the lock did not check how \
              long it had waited."
         }

@@ -1,8 +1,11 @@
 //! Cause `unfounded-answer`: the lock's own code returned an answer that no server had given.
 
 use super::entry::Entry;
-use crate::explain::evidence::{Case, Standstill};
+use crate::explain::evidence::{Case, Standstill, granted_by};
 use crate::explain::scene::Scene;
+use crate::judge::checker::wrong_answer::{
+    Unsupported, too_few, unsupported, was_granted, was_over,
+};
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 
@@ -20,7 +23,10 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::WrongAnswer if case.is_of_a_grant() => {
+        Kind::WrongAnswer if case.grant().is_some_and(|one| was_granted(case.timeline, one)) => {
+            "No fault delayed that answer: the lock's own code gave it."
+        }
+        Kind::WrongAnswer if case.grant().is_some() => {
             "No server had said so: the lock's own code gave that answer."
         }
         Kind::WrongAnswer => {
@@ -40,6 +46,23 @@ fn alone(case: &Case<'_, '_>) -> String {
 }
 
 fn between(scene: &Scene<'_, '_>) -> String {
+    let timeline = scene.timeline;
+    for one in [scene.holder, scene.taker] {
+        let Some(servers) = granted_by(timeline, one) else { continue };
+        return format!(
+            "{} was told that it had the lock, although {}: the lock's own code gave that answer.",
+            one.process,
+            too_few(timeline, one, servers)
+        );
+    }
+    if let Some(Unsupported::Validity(stated, supported)) = unsupported(timeline, scene.holder) {
+        return format!(
+            "{} was told that its lock is valid for {stated}, but {supported} later {}: the lock's \
+             own code stated that time, and the holder left within it.",
+            scene.holder.process,
+            was_over(timeline)
+        );
+    }
     if scene.holder.grant.is_none() && scene.taker.grant.is_none() {
         return "Both were told that they had the lock, although no server had granted it to either \
                 in that acquire: the lock's own code gave those answers."

@@ -51,9 +51,17 @@ pub(super) fn obstacle(
     })
 }
 
-pub(super) fn is_of_a_grant(timeline: &Timeline<'_>, finding: &Finding) -> bool {
-    let told = finding.witness.last().map(|index| &timeline.history.events[*index].what);
-    matches!(told, Some(What::Ok { operation, .. }) if timeline.acquisition_of(*operation).is_some())
+/// Returns the acquisition whose grant the finding is about.
+pub(super) fn grant<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    finding: &Finding,
+) -> Option<&'t Acquisition<'h>> {
+    match timeline.history.events[*finding.witness.last()?].what {
+        What::Ok { operation, .. } => {
+            Some(&timeline.acquisitions[timeline.acquisition_of(operation)?])
+        }
+        _ => None,
+    }
 }
 
 /// Returns why the answer in a finding was wrong. No fault explains a grant that no server gave.
@@ -62,11 +70,10 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     let events = &timeline.history.events;
     let invoked = |operation: &u64| Some(timeline.invocation_of(*operation)?.time);
     let is_undisturbed = |from| !timeline.faults.iter().any(|fault| fault.touches(from, told.time));
+    if let Some(acquisition) = grant(timeline, finding) {
+        return Some(of_grant(timeline, acquisition, told));
+    }
     let (from, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
-        What::Ok { operation, .. } if timeline.acquisition_of(*operation).is_some() => {
-            let acquisition = &timeline.acquisitions[timeline.acquisition_of(*operation)?];
-            return Some(of_grant(timeline, acquisition, told));
-        }
         What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
         // The process last had correct information when the lock last changed.

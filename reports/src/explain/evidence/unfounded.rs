@@ -1,22 +1,53 @@
-//! Finds grants that come from the lock's own code and not from a server.
+//! Finds answers by the lock's own code that no server supported.
 
+use crate::judge::checker::wrong_answer::{Unsupported, is_key_with_lease, unsupported};
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Returns whether one of two conflicting processes entered although no server granted the lock
-/// during its acquire. Other modules cover locks with a quorum and locks in a session or
+/// Returns whether one of two conflicting processes entered although no server, or no quorum of
+/// several, granted the lock during its acquire. Other modules cover locks in a session or
 /// connection. Histories without keys and owners do not count, because the lock may use another
 /// key.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_known = !timeline.keys.is_empty() || both.iter().all(|one| one.owner.is_some());
-    header.quorum <= 1
-        && !header.locks_unseen
+    !header.locks_unseen
         && !header.has_no_ttl()
         && is_known
-        && both.iter().any(|one| was_not_granted(timeline, one))
+        && both.iter().any(|one| match header.quorum {
+            0 | 1 => was_not_granted(timeline, one),
+            _ => granted_by(timeline, one).is_some(),
+        })
+}
+
+/// Returns the number of servers that had granted the lock to a process that entered without a
+/// quorum of several.
+pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<usize> {
+    if timeline.history.header.quorum < 2 || !is_key_with_lease(timeline) {
+        return None;
+    }
+    match unsupported(timeline, one)? {
+        Unsupported::Grant(servers) => Some(servers),
+        Unsupported::Validity(..) => None,
+    }
+}
+
+/// Returns whether the holder left within the validity that its lock stated, which the servers did
+/// not support.
+pub(super) fn is_promised_too_long(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let holder = &timeline.acquisitions[clash.earlier];
+    if !is_key_with_lease(timeline) {
+        return false;
+    }
+    let Some(Unsupported::Validity(stated, _)) = unsupported(timeline, holder) else {
+        return false;
+    };
+    let landed = clash.late_write.map(|index| timeline.moment(index).time);
+    let left = timeline.section_of(clash.earlier).map(|section| section.ends(timeline.end));
+    let until = landed.into_iter().chain(left).max();
+    holder.completed.zip(until).is_some_and(|(told, until)| until <= told.time + stated)
 }
 
 fn was_not_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {

@@ -4,6 +4,8 @@
 mod granted;
 mod lost;
 
+pub(crate) use granted::{Unsupported, too_few, unsupported, was_granted, was_over};
+
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -44,7 +46,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
+/// Returns whether the keys show the grants and leases, which the rules of grants need.
+pub(crate) fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     let header = &timeline.history.header;
     header.kept_as.is_none() && !header.has_no_ttl()
 }
@@ -135,7 +138,11 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     if timeline.is_inner(section) || is_quorum(timeline, &removed) {
         return None;
     }
-    if !is_given_back && may_be_another_server(timeline) || gave_up_before(timeline, section) {
+    let is_of_another_server = match is_given_back {
+        true => removed_elsewhere(timeline, process, owner, (invoked, told)),
+        false => may_be_another_server(timeline),
+    };
+    if is_of_another_server || gave_up_before(timeline, section) {
         return None;
     }
     let standing = stands_on(timeline, process, (invoked, told), owner);
@@ -183,6 +190,23 @@ fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Mo
 fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     let nodes: BTreeSet<Node> = timeline.keys.iter().map(|span| span.node).collect();
     timeline.history.header.quorum <= 1 && nodes.len() > 1
+}
+
+/// Returns whether another copy of a replicated lock carried out the release: it removed another
+/// owner's value, and its answer was true.
+fn removed_elsewhere(
+    timeline: &Timeline<'_>,
+    process: Node,
+    owner: &str,
+    (invoked, told): (Moment, Moment),
+) -> bool {
+    let is_removed = |span: &KeySpan<'_>| {
+        matches!(span.to, Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }))
+            if by == process && invoked < at && at < told)
+    };
+    let is_others = |span: &KeySpan<'_>| !span.value.is_some_and(|it| is_one_owner(it, owner));
+    timeline.history.header.quorum <= 1
+        && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
 /// Returns the owner's values from before its release that still existed at the answer. A value
@@ -427,5 +451,10 @@ mod tests {
         let at_another = Story::new().takes(1, 1, "a").grants_at(2, 2, 2, "b");
         let at_another = at_another.leaves(3, 1).left(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(at_another), 0, "two primaries");
+        let copy = |remover| {
+            let story = Story::new().grants_at(0, 2, 2, "b").takes(1, 1, "a").leaves(3, 1);
+            wrong_answers(story.removed_at(4, 2, "b", remover).left(5, 1).expires(11, "a"))
+        };
+        assert_eq!([copy(1), copy(3)], [0, 1], "the other copy carried out this release");
     }
 }

@@ -43,6 +43,30 @@ fn whoever_enters_without_a_grant_was_told_so_by_the_locks_own_code() {
 }
 
 #[test]
+fn whoever_enters_without_a_quorum_was_told_so_by_the_locks_own_code() {
+    let story = |servers: u16| {
+        let story = Story::with_quorum(2).acquires(1, 1).acquires(1, 2);
+        let story = (3 - servers..=2).fold(story, |story, n| story.grants_at(2, 1, n, "a"));
+        let story = story.hears(3, 1, "a").grants_at(4, 2, 3, "b");
+        let story = if servers == 1 { story.grants_at(4, 2, 1, "b") } else { story };
+        overlap(story.hears(5, 2, "b").releases(6, 1).releases(7, 2))
+    };
+    assert_eq!([story(1), story(2)], [Cause::UnfoundedAnswer; 2]);
+}
+
+#[test]
+fn a_holder_that_leaves_within_a_validity_that_no_server_supported_was_misled() {
+    let left = |validity, at| {
+        let story = Story::new().ttl(10).acquires(1, 1).grants(2, 1, "a");
+        let story = story.hears_validity(3, 1, "a", validity).with_recorded_leases();
+        overlap(story.expires(12, "a").takes(13, 2, "b").releases(at, 1).releases(99, 2))
+    };
+    assert_eq!(left(200, 80), Cause::UnfoundedAnswer);
+    assert_eq!(left(200, 240), Cause::HoldTooLong, "it stayed beyond that, too");
+    assert_eq!(left(9, 80), Cause::HoldTooLong);
+}
+
+#[test]
 fn a_confirmed_release_is_confirmed_even_by_the_last_event() {
     let story = Story::new().progress_bound(100).healed(0).acquires(1, 2).takes(2, 1, "a");
     let story = story.leaves(5, 1).left(6, 1).runs_out_of_time(500);

@@ -5,7 +5,7 @@ use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Time by which the stated validity may exceed the lease, as much as a message may take.
 const TOLERANCE: Micros = Micros(50_000);
@@ -14,14 +14,53 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     timeline.acquisitions.iter().filter_map(|one| granted_wrongly(timeline, one)).collect()
 }
 
+/// A statement about a grant that the servers do not support.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unsupported {
+    /// Only this many servers had granted the lock.
+    Grant(usize),
+    /// The stated validity, and the time for which the servers supported it.
+    Validity(Micros, Micros),
+}
+
 fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
-    let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
+    let told = one.completed?;
+    let own = own(timeline, one, told);
+    match unsupported(timeline, one)? {
+        Unsupported::Grant(standing) => Some(without_quorum(timeline, one, told, (&own, standing))),
+        Unsupported::Validity(stated, supported) => {
+            let why = was_over(timeline);
+            let what = format!(
+                "{} was told that its lock is valid for {stated}, but {supported} later {why}.",
+                one.process
+            );
+            Some(finding(one.process, told, what, own.iter().map(|span| span.from)))
+        }
+    }
+}
+
+/// Describes the end of a validity that the servers supported.
+pub(crate) fn was_over(timeline: &Timeline<'_>) -> String {
+    match timeline.history.header.quorum.max(1) {
+        1 => "its lease had expired".to_owned(),
+        quorum => format!("fewer than {quorum} servers still had it"),
+    }
+}
+
+fn own<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    one: &Acquisition<'_>,
+    told: Moment,
+) -> Vec<&'t KeySpan<'h>> {
     let machine = one.process.machine();
-    let own: Vec<&KeySpan<'_>> = timeline
-        .keys
-        .iter()
-        .filter(|span| machine_of(span) == Some(machine) && span.from < told)
-        .collect();
+    let is_own = |span: &&KeySpan<'_>| machine_of(span) == Some(machine) && span.from < told;
+    timeline.keys.iter().filter(is_own).collect()
+}
+
+/// Returns `None` also if the process or a server may have been disturbed meanwhile.
+pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
+    let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
+    let own = own(timeline, one, told);
     let is_inner = timeline
         .sections
         .iter()
@@ -32,7 +71,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     // The grants are unknown if no key is recorded, or if the owner of any value is unknown.
     let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(is_somebodys);
     if own.is_empty() {
-        return is_known.then(|| without_quorum(timeline, one, told, (&own, 0)));
+        return is_known.then_some(Unsupported::Grant(0));
     }
     let standing = own.iter().filter(|span| timeline.stands_at(span, told));
     let mut ends: BTreeMap<Node, Option<SimTime>> = BTreeMap::new();
@@ -41,24 +80,33 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     }
     let quorum = usize::from(timeline.history.header.quorum.max(1));
     if ends.len() < quorum {
-        return Some(without_quorum(timeline, one, told, (&own, ends.len())));
+        return Some(Unsupported::Grant(ends.len()));
     }
     let stated = one.valid_for?;
     let mut ends: Vec<SimTime> = ends.into_values().flatten().collect();
     ends.sort();
-    let backed = ends.len().checked_sub(quorum).map(|place| ends[place])?;
-    (backed + TOLERANCE < told.time + stated).then(|| {
-        let what = format!(
-            "{} was told that its lock is valid for {stated}, but {} later {}.",
-            one.process,
-            backed.since(told.time),
-            match quorum {
-                1 => "its lease had expired".to_owned(),
-                _ => format!("fewer than {quorum} servers still had it"),
-            }
-        );
-        finding(one.process, told, what, own.iter().map(|span| span.from))
-    })
+    let supported = ends.len().checked_sub(quorum).map(|place| ends[place])?;
+    let is_less = supported + TOLERANCE < told.time + stated;
+    is_less.then(|| Unsupported::Validity(stated, supported.since(told.time)))
+}
+
+/// Says that only this many servers had the lock.
+pub(crate) fn too_few(timeline: &Timeline<'_>, one: &Acquisition<'_>, servers: usize) -> String {
+    let had = match was_granted(timeline, one) {
+        true => "still had it",
+        false => "had granted it",
+    };
+    let quorum = timeline.history.header.quorum;
+    format!("only {servers} of the {quorum} servers that it needs {had}")
+}
+
+/// Returns whether a quorum of servers granted the lock at some time during the acquire.
+pub(crate) fn was_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    let Some(told) = one.completed else { return false };
+    let own = own(timeline, one, told);
+    let granted: BTreeSet<Node> =
+        own.iter().filter(|span| one.invoked < span.from).map(|span| span.node).collect();
+    granted.len() >= usize::from(timeline.history.header.quorum.max(1))
 }
 
 fn is_somebodys(span: &KeySpan<'_>) -> bool {
@@ -111,7 +159,7 @@ fn without_quorum(
             format!("its lease had expired at {}", timeline.stood_until(span))
         }
         (1, None) => "no server had it".to_owned(),
-        _ => format!("only {standing} of the {quorum} servers that it needs had granted it"),
+        _ => too_few(timeline, one, standing),
     };
     let what = format!("{} was told that it got the lock, but {why}.", one.process);
     let during = own.iter().filter(|span| one.invoked < span.from);
@@ -154,6 +202,15 @@ mod tests {
     fn rejects_a_grant_whose_lease_is_over() {
         let late = || Story::new().acquires(1, 1).grants(2, 1, "a").expires(12, "a");
         assert_eq!(wrong_answers(late().hears(13, 1, "a")).len(), 1);
+        let each =
+            |story, ms| (1..=2).fold(story, |story: Story, n| story.grants_at(ms, 1, n, "a"));
+        let story = each(Story::with_quorum(2).acquires(1, 1), 2);
+        let story = (1..=2).fold(story, |story, n| story.expires_at(12, n, "a"));
+        let said = wrong_answers(story.hears(13, 1, "a"));
+        assert!(
+            said[0].ends_with("only 0 of the 2 servers that it needs still had it."),
+            "{said:?}"
+        );
         let paused = late().fault_began(3, 1, "pause", &[Node::Client(1)]);
         let paused = paused.fault_ended(13, 1, "pause", Node::Client(1));
         assert_eq!(wrong_answers(paused.hears(13, 1, "a")), [""; 0]);
