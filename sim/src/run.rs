@@ -25,7 +25,7 @@ use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Strategy;
 use crate::world::network::Pace;
-use crate::world::recorder::Recorder;
+use crate::world::recorder::{EarlySilences, Recorder};
 use crate::world::{network, node_clock};
 use fencepost_faults::SimTime;
 use fencepost_reports::record::history::{FORMAT, VERSION};
@@ -46,9 +46,37 @@ impl RunSpec {
         engine: Engine,
         recording: Recording,
     ) -> Result<RunOutcome, EngineError> {
+        self.run_with_silences(engine, recording, Some(self.early_silences()))
+    }
+
+    /// Runs the spec to aim faults by its history, which the default availability bound must not
+    /// influence.
+    fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
+        let early = match self.early_silences() {
+            EarlySilences::WhileUnused(_) => None,
+            early => Some(early),
+        };
+        self.run_with_silences(Engine::Fast, recording, early)
+    }
+
+    /// Returns which silences are recorded before healing: the evidence for the availability rule.
+    fn early_silences(&self) -> EarlySilences {
+        let bound = self.availability().bound_us;
+        let is_stated = self.scenario.availability.is_some();
+        match is_stated || self.scenario.program(self.client).is_some() {
+            true => EarlySilences::All(bound),
+            false => EarlySilences::WhileUnused(bound),
+        }
+    }
+
+    fn run_with_silences(
+        &self,
+        engine: Engine,
+        recording: Recording,
+        early: Option<EarlySilences>,
+    ) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
-        let always = self.availability().map(|rule| rule.bound_us);
-        recorder.tell_silences_beyond(self.silence_bound(), always);
+        recorder.tell_silences_beyond(self.silence_bound(), early);
         if self.scenario.program(self.client).is_some() {
             recorder.hears_of_machines_only();
         }

@@ -111,14 +111,18 @@ impl Kind {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
 
-    /// Returns the scenario key of the rule's bound; `None` if it has no bound. Without the key,
-    /// the rule is not checked.
+    /// Returns the scenario key of the rule's bound; `None` if it has no bound.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
             Kind::Unavailable => Some("availability"),
             _ => None,
         }
+    }
+
+    /// Returns whether a run derives the bound if none is stated. Otherwise the rule is skipped.
+    pub fn has_default_bound(self) -> bool {
+        self == Kind::Unavailable
     }
 }
 

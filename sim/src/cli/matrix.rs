@@ -74,7 +74,7 @@ fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, 
 }
 
 fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
-    let Some(key) = kind.bound_key() else { return Ok(()) };
+    let Some(key) = kind.bound_key().filter(|_| !kind.has_default_bound()) else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {
         return Ok(());
     }

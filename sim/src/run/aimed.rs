@@ -7,7 +7,6 @@
 use super::places::places;
 use super::recording::Recording;
 use super::spec::RunSpec;
-use crate::engine::Engine;
 use crate::setup::span::Span;
 use fencepost_faults::aim::{AimContext, Place, aimed, is_aimed};
 use fencepost_faults::{
@@ -77,7 +76,7 @@ fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));
     let scout = RunSpec { plan, scenario: Rc::new(scenario), ..spec.clone() };
-    match scout.run_recording(Engine::Fast, Recording::Commands) {
+    match scout.run_as_scout(Recording::Commands) {
         Ok(outcome) => places(&outcome.history, &outcome.trace.unwrap_or_default()),
         Err(_) => Vec::new(),
     }

@@ -4,8 +4,8 @@ use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
 use crate::world::network;
 use fencepost_clients::{Deployment, Keeps};
-use fencepost_faults::Micros;
 use fencepost_faults::setting::Topology;
+use fencepost_faults::{Fault, Micros};
 use fencepost_reports::Availability;
 
 impl RunSpec {
@@ -49,15 +49,29 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
+    /// Returns the sum of the progress bound, the longest delay of a message, and the pause of a
+    /// process after a failed acquire. A fault that delays messages ends before the last of them
+    /// arrives.
+    fn default_availability(&self) -> Micros {
+        let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
+            Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
+            _ => None,
+        });
+        let think = match self.scenario.program(self.client) {
+            Some(_) => Micros::ZERO,
+            None => self.scenario.think.max.0,
+        };
+        self.progress_bound() + delays.max().unwrap_or_default() + think
+    }
+
     /// Returns the span within which a free lock must be granted while enough servers run. Enough
     /// servers are one of a primary and its replicas (both if a commit waits for the other), or a
-    /// majority of a quorum system. The default for programs is the bound of progress while no
-    /// fault acts.
-    pub(super) fn availability(&self) -> Option<Availability> {
+    /// majority of a quorum system. Without a stated bound, the span is a default, and times with an
+    /// active fault do not count.
+    pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
-        let is_program = self.scenario.program(self.client).is_some();
         let between_faults = stated.is_none();
-        let bound_us = stated.or_else(|| is_program.then(|| self.progress_bound()))?;
+        let bound_us = stated.unwrap_or_else(|| self.default_availability());
         let (servers, needed) = match self.topology() {
             Topology::Standalone => (1, 1),
             Topology::Replicated { replicas, .. } => (1 + replicas, 1),
@@ -70,6 +84,38 @@ impl RunSpec {
             }
             Topology::Standby { .. } => (2, 1),
         };
-        Some(Availability { bound_us, servers, needed, between_faults })
+        Availability { bound_us, servers, needed, between_faults }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::scenario::Scenario;
+    use crate::setup::span::Span;
+    use fencepost_faults::Seed;
+    use std::rc::Rc;
+
+    #[test]
+    fn the_default_availability_covers_late_messages_and_the_pauses_of_the_workload() {
+        let beyond_progress = |family: &str, scenario: Scenario| {
+            let client = fencepost_clients::find("single-node").expect("a lock");
+            let families = family.parse().expect("a family");
+            let spec = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
+            let availability = spec.availability();
+            let longest = spec.plan.faults.iter().filter_map(|timed| match timed.fault {
+                Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
+                _ => None,
+            });
+            let rest = availability.bound_us.0 - spec.progress_bound().0;
+            (availability.between_faults, rest, longest.max().map_or(0, |delay| delay.0))
+        };
+        let think = Scenario::default().think.max.0.0;
+        let (between_faults, rest, delay) = beyond_progress("latency", Scenario::default());
+        assert!(between_faults && delay > 0);
+        assert_eq!(rest, delay + think);
+        assert_eq!(beyond_progress("pause", Scenario::default()), (true, think, 0));
+        let stated = Scenario { availability: Some(Span::secs(90)), ..Scenario::default() };
+        assert!(!beyond_progress("latency", stated).0);
     }
 }

@@ -29,7 +29,7 @@ impl RunSpec {
             kept_as: self.client.deployment.keeps().map(keeping),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
             lock_per_job: self.has_lock_per_job(),
-            availability: self.availability(),
+            availability: Some(self.availability()),
             locks_unseen: self.client.deployment == Deployment::Own,
         }
     }

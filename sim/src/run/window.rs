@@ -3,7 +3,6 @@
 
 use super::recording::Recording;
 use super::spec::RunSpec;
-use crate::engine::Engine;
 use crate::setup::scenario::Scenario;
 use crate::setup::span::Span;
 use fencepost_faults::setting::Window;
@@ -60,7 +59,7 @@ fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));
     let scout =
         RunSpec { seed, plan: FaultPlan::default(), scenario: Rc::new(scenario), ..spec.clone() };
-    let outcome = scout.run_recording(Engine::Fast, Recording::History).ok()?;
+    let outcome = scout.run_as_scout(Recording::History).ok()?;
     let last = last_deed(&outcome.history)?;
     (last + spec.scenario.ttl.0 < stated.end_us).then_some(last)
 }

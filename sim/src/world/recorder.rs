@@ -2,6 +2,9 @@
 
 mod parts;
 mod silence;
+mod usage;
+
+pub(crate) use silence::EarlySilences;
 
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use fencepost_machine::{KeyChange, Notice, TapEvent, WallTime};
@@ -33,9 +36,9 @@ impl Recorder {
         self.now.get()
     }
 
-    pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
+    pub(crate) fn tell_silences_beyond(&self, bound: Micros, early: Option<EarlySilences>) {
         let mut waiting = self.waiting.borrow_mut();
-        (waiting.bound, waiting.always) = (Some(bound), always);
+        (waiting.bound, waiting.early) = (Some(bound), early);
     }
 
     pub(crate) fn who_waits(&self) -> Vec<(Node, SimTime)> {

@@ -127,7 +127,6 @@ fn a_matrix_of_one_rule_counts_the_runs_that_broke_it() {
     assert_eq!((held.0, held.2.as_str()), (0, ""));
     let refused: &[(&[&str], &str)] = &[
         (&["--kind", "overlaps"], "did you mean 'overlap'"),
-        (&["--kind", "unavailable"], "--set availability=DURATION"),
         (&["--kind", "held-forever"], "--set held-bound=DURATION"),
         (&["--kind", "held-forever", "--from", "sweep.json"], "--set held-bound=DURATION"),
         (&["--kind", "overlap", "--from", "matrix.json"], "broke unavailable, not overlap"),

@@ -329,7 +329,6 @@ fn a_holder_that_leaves_within_a_false_validity_is_not_to_blame() {
     assert_eq!(overlap(&[("VALID", "1.2"), ("HOLD", "1.5")]).cause, Cause::HoldTooLong);
 }
 
-/// A worker that ignores the given key, and releases without comparing owners.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")

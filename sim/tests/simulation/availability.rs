@@ -1,4 +1,4 @@
-//! Tests of the availability of a free lock, which is judged only on request.
+//! Tests of the availability of a free lock, with a stated bound and without.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::Strategy;

@@ -11,15 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "unavailable",
-    about: "a waiting process gets a free lock within the given bound, while enough servers run",
+    about: "a waiting process gets a free lock within the bound, while enough servers run",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "The lock was free, a process wanted it and enough servers ran, but no process got it \
-           within the given bound. With --availability this is judged at any time. For your own \
-           program without it, it is judged while no fault is active, against a bound derived from \
-           the ttl and the timeouts.",
+           within the bound. With --availability this is judged at any time, against your bound. \
+           Without it, it is judged between faults, against a bound derived from the ttl and the \
+           timeouts.",
     how: "A failover was in progress, the network was partitioned, several processes split the \
           servers among them, the reply to a grant was lost, or the waiting processes were not \
           notified that the lock was free.",
@@ -44,17 +44,17 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
             let until = fault.to.map_or(timeline.end, |to| to.time);
             levels.add((fault.from.time, until), [0, 0, 0, 1]);
         }
+        // After all faults have ended, the rule `stuck` applies instead.
+        if let Some(healed) = timeline.healed {
+            levels.add((healed.time, timeline.end), [0, 0, 0, 1]);
+        }
     }
     let spare = i32::from(rule.servers) - i32::from(rule.needed);
     let spans = levels.where_all(|[taken, wants, down, faults]| {
         taken == 0 && wants > 0 && down <= spare && faults == 0
     });
-    // After all faults have ended, the rule `stuck` applies instead.
-    let is_judged =
-        |from| !rule.between_faults || timeline.healed.is_none_or(|healed| from < healed.time);
-    let too_long = spans
-        .into_iter()
-        .filter(|((from, until), _)| until.since(*from) > rule.bound_us && is_judged(*from));
+    let too_long =
+        spans.into_iter().filter(|((from, until), _)| until.since(*from) > rule.bound_us);
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
@@ -342,6 +342,12 @@ mod tests {
         };
         assert_eq!(between(35), []);
         assert_eq!(between(20), [(20, 20)]);
+        let healed = |at| {
+            let story = given_back().between_faults().healed(at);
+            found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2))
+        };
+        assert_eq!(healed(12), [], "the rest belongs to the rule of progress");
+        assert_eq!(healed(20), [(5, 15)]);
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub(crate) struct MatrixArguments {
     /// Fault families to inject [default: all].
     #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
     pub(crate) fault: Option<Vec<String>>,
-    /// Count only runs that broke this rule, such as overlap. `unavailable` needs --availability.
+    /// Count only runs that broke this rule, such as overlap.
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
     #[command(flatten)]

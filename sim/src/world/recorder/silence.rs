@@ -1,14 +1,25 @@
-//! Records silences of waiting threads, after healing or when a free lock must be available.
+//! Records silences of waiting threads: after healing, and before it as evidence of unavailability.
 
+use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
+
+/// The silences that are recorded before healing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EarlySilences {
+    /// Silences longer than this.
+    All(Micros),
+    /// Silences during which the lock was unused for longer than this.
+    WhileUnused(Micros),
+}
 
 #[derive(Default)]
 pub(super) struct Waiting {
     threads: Vec<Waiter>,
     pub(super) by_machine: bool,
     pub(super) bound: Option<Micros>,
-    pub(super) always: Option<Micros>,
+    pub(super) early: Option<EarlySilences>,
+    usage: Usage,
     healed: Option<SimTime>,
 }
 
@@ -32,6 +43,7 @@ impl Waiting {
     }
 
     pub(super) fn follow(&mut self, node: Node, what: &What, now: SimTime) -> Option<Silence> {
+        self.usage.follow(node, what, now);
         match what {
             What::Invoke { action: Action::Acquire, .. } => {
                 self.threads.push(Waiter { node, began: now, sent_last: now });
@@ -74,7 +86,12 @@ impl Waiting {
     }
 
     fn is_long(&self, since: SimTime, now: SimTime) -> bool {
-        if self.always.is_some_and(|bound| now.since(since) > bound) {
+        let is_long_early = match self.early {
+            Some(EarlySilences::All(bound)) => now.since(since) > bound,
+            Some(EarlySilences::WhileUnused(bound)) => self.usage.unused_since(since, now) > bound,
+            None => false,
+        };
+        if is_long_early {
             return true;
         }
         let after_healing = self.healed.map(|healed| now.since(since.max(healed)));
@@ -103,6 +120,11 @@ mod tests {
         waiting
     }
 
+    fn granted() -> What {
+        let owner = Some("a".to_owned());
+        What::Ok { operation: 0, owner, token: None, valid_for_us: None, value: None }
+    }
+
     fn since(silence: Option<Silence>) -> Option<u64> {
         silence.map(|silence| silence.since_us.0)
     }
@@ -127,12 +149,32 @@ mod tests {
     #[test]
     fn where_a_free_lock_must_be_had_silences_before_healing_are_told() {
         let acquires = What::Invoke { operation: 0, action: Action::Acquire };
-        let mut waiting =
-            Waiting { bound: Some(Micros(90)), always: Some(Micros(10)), ..Waiting::default() };
+        let early = Some(EarlySilences::All(Micros(10)));
+        let mut waiting = Waiting { bound: Some(Micros(90)), early, ..Waiting::default() };
         waiting.follow(ONE, &acquires, SimTime(5));
         assert_eq!(since(waiting.sends(ONE, SimTime(15))), None);
         let told = waiting.sends(ONE, SimTime(26)).expect("it is longer");
         assert_eq!((told.since_us, told.bound_us), (SimTime(15), Micros(90)));
+    }
+
+    #[test]
+    fn by_default_only_silences_while_the_lock_is_unused_are_told_before_healing() {
+        const OTHER: Node = Node::Client(2);
+        let silence = |free_from, taken_at| {
+            let early = Some(EarlySilences::WhileUnused(Micros(10)));
+            let mut waiting = Waiting { bound: Some(Micros(90)), early, ..Waiting::default() };
+            let invokes = |action| What::Invoke { operation: 0, action };
+            waiting.follow(OTHER, &invokes(Action::Acquire), SimTime(0));
+            waiting.follow(OTHER, &granted(), SimTime(1));
+            waiting.follow(ONE, &invokes(Action::Acquire), SimTime(5));
+            waiting.follow(OTHER, &invokes(Action::Release), SimTime(free_from));
+            waiting.follow(OTHER, &invokes(Action::Acquire), SimTime(taken_at));
+            waiting.follow(OTHER, &granted(), SimTime(taken_at));
+            since(waiting.sends(ONE, SimTime(40)))
+        };
+        assert_eq!(silence(20, 30), None);
+        assert_eq!(silence(20, 31), Some(5));
+        assert_eq!(silence(30, 40), None);
     }
 
     #[test]

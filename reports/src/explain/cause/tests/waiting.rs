@@ -371,6 +371,11 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
     assert_eq!(told(None), Cause::Unexplained);
     let back_at_once = story(Some(("crash", Node::Redis(1))), 3);
     assert_eq!(cause(Kind::Unavailable, back_at_once), Cause::Unexplained);
+    let before = |kind| {
+        let story = story(Some((kind, Node::Redis(1))), 20).between_faults();
+        cause(Kind::Unavailable, story)
+    };
+    assert_eq!(["partition", "delay"].map(before), [Cause::Unexplained; 2], "it was over");
     assert_eq!(told(Some(("delay", Node::Redis(1)))), Cause::Latency, "no cut");
     let split = |fault| {
         let split = story(fault, 50).grants_at(3, 1, 1, "a").grants_at(3, 2, 2, "b");

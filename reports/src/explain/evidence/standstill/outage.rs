@@ -18,7 +18,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     let any = |kind: FaultKind| {
         timeline.faults.iter().any(|fault| {
             fault.kind == kind
-                && fault.touches(span.from, span.until)
+                && fault.within(span.from, span.until) > Micros::ZERO
                 && fault.nodes.iter().any(|node| node.is_server())
         })
     };
