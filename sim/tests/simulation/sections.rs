@@ -109,3 +109,19 @@ fn a_holder_that_heeds_a_loss_leaves_even_if_it_only_waits_for_the_end_of_its_le
     let careful = cut_off("chubby-checked");
     assert!(expired_at(&careful).is_none_or(|end| released_at(&careful) < end));
 }
+
+#[test]
+fn a_holder_whose_lock_states_no_validity_works_on_and_another_stops_before_its_lease_ends() {
+    let writes = |client: &str| {
+        let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
+        let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };
+        let client = find(client).expect("the lock is in the table");
+        let families = Families::from(Family::None);
+        let spec = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
+        let events = spec.run(Engine::Fast).unwrap().history.events.into_iter();
+        let is_write =
+            |what: &What| matches!(what, What::Invoke { action: Action::Write { .. }, .. });
+        events.filter(|event| is_write(&event.what)).count()
+    };
+    assert_eq!(["redisson", "single-node", "redlock"].map(writes), [1, 1, 0]);
+}

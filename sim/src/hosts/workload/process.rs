@@ -159,10 +159,12 @@ impl Process {
             self.env.sleep(hang).await;
             return;
         }
-        let remaining = self.remaining(lease);
         let (work, rest) = match hold {
             Some(hold) => (hold, Duration::ZERO),
-            None => (remaining / 2, remaining - remaining / 2),
+            None => {
+                let valid = self.remaining(lease).unwrap_or(self.scenario.ttl.into());
+                (valid / 2, valid - valid / 2)
+            }
         };
         let (before_look, after_look) = (work / 2, work - work / 2);
         let works = self.works(lease, self.within(lease, before_look)).await;
@@ -170,8 +172,9 @@ impl Process {
             return;
         }
         let Some(next) = self.scenario.workload.next(read) else { return };
-        let (usage, remaining) = (self.lock.usage(), self.remaining(lease));
-        if !usage.extends && remaining <= after_look {
+        let usage = self.lock.usage();
+        let too_short = self.remaining(lease).filter(|left| !usage.extends && *left <= after_look);
+        if let Some(remaining) = too_short {
             if usage.leaves {
                 let stretch = self.begins(remaining);
                 self.works_until_lost(lease, &stretch).await;
@@ -192,7 +195,10 @@ impl Process {
     }
 
     fn within(&self, lease: &Lease, span: Duration) -> Duration {
-        if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
+        match self.remaining(lease) {
+            Some(remaining) if !self.lock.usage().extends => span.min(remaining),
+            _ => span,
+        }
     }
 
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
@@ -210,7 +216,8 @@ impl Process {
         }
         let ttl = Duration::from(self.scenario.ttl);
         loop {
-            let (left, work) = (self.remaining(lease), self.left_of(&stretch).unwrap_or_default());
+            let left = self.remaining(lease).unwrap_or(ttl);
+            let work = self.left_of(&stretch).unwrap_or_default();
             if work.is_zero() {
                 return true;
             }
@@ -262,7 +269,7 @@ impl Process {
                 }
                 Extension::Unknown(reason) => self.recorder.info(self.node, operation, reason),
             }
-            if self.remaining(lease).is_zero() {
+            if self.remaining(lease).is_some_and(|left| left.is_zero()) {
                 return false;
             }
             self.env.sleep(Duration::from(self.scenario.ttl) / 10).await;
@@ -298,11 +305,9 @@ impl Process {
         true
     }
 
-    fn remaining(&self, lease: &Lease) -> Duration {
-        match lease.valid_until {
-            Some(until) => until.since(self.env.monotonic_clock()),
-            None => self.scenario.ttl.into(),
-        }
+    /// Returns the remaining lease; `None` if the lock states no validity, so its holder works on.
+    fn remaining(&self, lease: &Lease) -> Option<Duration> {
+        lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }
 
     async fn read(&mut self, acquisition: u64, lease: &Lease) -> Option<i64> {
@@ -332,8 +337,8 @@ impl Process {
     }
 
     async fn ask(&mut self, request: Request, lease: &Lease) -> Answer {
-        let patience =
-            Duration::from(self.scenario.calls.storage_timeout).min(self.remaining(lease));
+        let patience = Duration::from(self.scenario.calls.storage_timeout)
+            .min(self.remaining(lease).unwrap_or(self.scenario.ttl.into()));
         self.guard.request(&request, patience).await
     }
 
