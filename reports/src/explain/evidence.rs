@@ -105,7 +105,6 @@ impl<'t, 'h> Case<'t, 'h> {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
-    /// Returns the acquisition whose grant the finding is about.
     pub(super) fn grant(&self) -> Option<&'t Acquisition<'h>> {
         misheard::grant(self.timeline, self.finding)
     }

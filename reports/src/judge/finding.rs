@@ -120,7 +120,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a run derives the bound if none is stated. Otherwise the rule is skipped.
+    /// Returns whether a run derives a bound that is not stated, or otherwise skips the rule.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }

@@ -9,9 +9,9 @@ use fencepost_faults::{Fault, Micros};
 use fencepost_reports::Availability;
 
 impl RunSpec {
-    /// Returns the time after healing within which an acquire must succeed. It is the sum of the
-    /// ttl, the largest backward step of a clock, the recovery time, the longest silence of a
-    /// healed link, the command timeout and the retry.
+    /// Returns the time after healing within which an acquire must succeed: the sum of the ttl, the
+    /// largest backward step of a clock, the recovery time, the longest silence of a healed link,
+    /// the command timeout and the retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -36,8 +36,7 @@ impl RunSpec {
     }
 
     /// Returns the longest time without a message of a waiting process: a lease, a command timeout
-    /// and a retry. A session may outlive its timeout, and a database or a user's own server may
-    /// have a queue, so for these the bound is that of progress.
+    /// and a retry, or the progress bound for sessions and for servers that may have a queue.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -65,9 +64,7 @@ impl RunSpec {
     }
 
     /// Returns the span within which a free lock must be granted while enough servers run. Enough
-    /// servers are one of a primary and its replicas (both if a commit waits for the other), or a
-    /// majority of a quorum system. Without a stated bound, the span is a default, and times with an
-    /// active fault do not count.
+    /// are one of a primary and its replicas, or a majority of a quorum system.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

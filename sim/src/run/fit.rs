@@ -1,4 +1,4 @@
-//! Checks that a scenario, a lock and faults fit together, without running them.
+//! Checks that a scenario, a lock and faults fit together.
 
 mod nowhere;
 
@@ -52,7 +52,7 @@ pub enum Unfit {
         /// The ways that the coordinator supports.
         expected: &'static str,
     },
-    /// Calls are to be given up, but the lock is a program of the user.
+    /// Calls are abandoned, but the lock is the user's own program.
     #[error(
         "{key} '{value}': does not work with {program}: expected none, because a program sets its \
          own timeouts"
@@ -65,7 +65,7 @@ pub enum Unfit {
         /// Name of the program.
         program: String,
     },
-    /// Servers are real, but not those of the lock's coordinator.
+    /// Some servers are real, but not those of the lock's coordinator.
     #[error(
         "client '{client}' uses {coordinator}, for which --servers names no real server: expected \
          a lock on {expected}"
@@ -78,7 +78,7 @@ pub enum Unfit {
         /// Coordinators whose servers are real.
         expected: String,
     },
-    /// Processes are to have threads, but the lock does not support them.
+    /// Processes have several threads, but the lock does not support them.
     #[error(
         "threads '{threads}': expected 1, because {client} does not distinguish the threads of a \
          process; {others} do"
@@ -93,7 +93,7 @@ pub enum Unfit {
     },
 }
 
-/// Checks that runs can be made. Errors name the value and the valid ones.
+/// Checks that runs are possible. Errors name the value and the valid ones.
 pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
     let setting = scenario.setting(scenario.topology(client, families));
     setting.validate()?;
@@ -123,7 +123,6 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     })
 }
 
-/// Checks that the servers of the lock are real if any server is.
 fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator().name();
     if scenario.binaries.is_empty() || scenario.binaries.contains_key(coordinator) {
@@ -150,8 +149,8 @@ fn has_settings(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Coordinator { key, value, expected: expected.name(), client, coordinator })
 }
 
-/// Checks that the lock can lose its primary in this way. Only a primary has a successor, and an
-/// operator replaces a primary only after a crash or an isolation.
+/// Checks that the lock can lose its primary in this way. An operator replaces a primary only after
+/// a crash or an isolation.
 fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -162,8 +161,7 @@ fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
-/// Returns how the lock is used. A program has the plain usage, because fencepost cannot query its
-/// lock.
+/// Returns how the lock is used. Programs have the plain usage.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;

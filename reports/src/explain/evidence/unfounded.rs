@@ -1,14 +1,12 @@
-//! Finds answers by the lock's own code that no server supported.
+//! Finds answers that come from the lock's own code and that no server supported.
 
 use crate::judge::checker::wrong_answer::{Unsupported, is_key_with_lease, unsupported};
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Returns whether one of two conflicting processes entered although no server, or no quorum of
-/// several, granted the lock during its acquire. Other modules cover locks in a session or
-/// connection. Histories without keys and owners do not count, because the lock may use another
-/// key.
+/// Returns whether one of two conflicting processes entered although too few servers granted it
+/// the lock. If keys and owners are missing, the lock may use another key.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -22,8 +20,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
         })
 }
 
-/// Returns the number of servers that had granted the lock to a process that entered without a
-/// quorum of several.
+/// Returns how many servers had granted the lock to a process that entered without a quorum.
 pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<usize> {
     if timeline.history.header.quorum < 2 || !is_key_with_lease(timeline) {
         return None;
@@ -34,8 +31,7 @@ pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opti
     }
 }
 
-/// Returns whether the holder left within the validity that its lock stated, which the servers did
-/// not support.
+/// Returns whether the lock stated too long a validity, and the holder left within that validity.
 pub(super) fn is_promised_too_long(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
     if !is_key_with_lease(timeline) {

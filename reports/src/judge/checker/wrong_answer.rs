@@ -192,8 +192,7 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// Returns whether another copy of a replicated lock carried out the release: it removed another
-/// owner's value, and its answer was true.
+/// Returns whether another copy of a replicated lock executed the release, on another owner's value.
 fn removed_elsewhere(
     timeline: &Timeline<'_>,
     process: Node,
@@ -209,9 +208,7 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values from before its release that still existed at the answer. A value
-/// with a lease remained if it ended by expiry. A value without a lease may have ended with the
-/// session of its process, unless the owner was granted the lock again while the value existed.
+/// Returns the owner's values from before its release that still existed at the answer.
 fn stands_on<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,

@@ -17,7 +17,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 /// A statement about a grant that the servers do not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unsupported {
-    /// Only this many servers had granted the lock.
+    /// Number of servers that had granted the lock, less than a quorum.
     Grant(usize),
     /// The stated validity, and the time for which the servers supported it.
     Validity(Micros, Micros),
@@ -39,7 +39,6 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     }
 }
 
-/// Describes the end of a validity that the servers supported.
 pub(crate) fn was_over(timeline: &Timeline<'_>) -> String {
     match timeline.history.header.quorum.max(1) {
         1 => "its lease had expired".to_owned(),
@@ -57,7 +56,7 @@ fn own<'t, 'h>(
     timeline.keys.iter().filter(is_own).collect()
 }
 
-/// Returns `None` also if the process or a server may have been disturbed meanwhile.
+/// Returns the unsupported statement, unless the process or a server may have been disturbed.
 pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
     let own = own(timeline, one, told);
@@ -90,7 +89,6 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
     is_less.then(|| Unsupported::Validity(stated, supported.since(told.time)))
 }
 
-/// Says that only this many servers had the lock.
 pub(crate) fn too_few(timeline: &Timeline<'_>, one: &Acquisition<'_>, servers: usize) -> String {
     let had = match was_granted(timeline, one) {
         true => "still had it",
