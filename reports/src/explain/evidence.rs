@@ -120,7 +120,10 @@ impl<'t, 'h> Case<'t, 'h> {
 
     pub(super) fn held_up(&self) -> Option<HeldUp> {
         let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
-        release::held_up(self.timeline, self.finding, clash)
+        let remover = *self.finding.processes.first()?;
+        let removed = release::removal(self.timeline, self.finding)?;
+        let taker = &self.timeline.acquisitions[clash.later];
+        release::held_up(self.timeline, remover, removed, taker)
     }
 
     pub(super) fn shares_owner(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
-use super::evidence::{Lease, last_lease, lost_at, release, renewed_over};
+use super::evidence::{HeldUp, Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
@@ -32,6 +32,10 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     pub(super) fn both(&self) -> [Node; 2] {
         [self.holder.process, self.taker.process]
+    }
+
+    pub(super) fn held_up(&self) -> Option<HeldUp> {
+        release::held_up(self.timeline, self.holder.process, self.removed?, self.taker)
     }
 
     pub(super) fn held_at(&self) -> String {

@@ -177,6 +177,8 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
+            // remedies.rs says what each rule counts, in the plural.
+            "reports/src/show/format/text/remedies.rs",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
             "sim/src/diagnosis/remedy.rs",

@@ -318,6 +318,9 @@ table! {
         ForeignRelease: "the remover sent its release again after the server had been down",
             When(|case| case.held_up() == Some(HeldUp::SentAgain));
             "a broken connection delivers nothing"
+        ForeignRelease: "the release had already removed the remover's own lock",
+            When(|case| case.held_up() == Some(HeldUp::SentTwice));
+            "a command removes a lock once"
         LostRelease: "the network delayed the release",
             When(|case| case.held_up() == Some(HeldUp::OnItsWay));
             "a release in transit was sent before the lock changed hands"

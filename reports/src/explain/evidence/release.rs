@@ -143,6 +143,8 @@ pub(crate) enum HeldUp {
     AtItsProcess,
     /// The server was down before it answered, so the process sent the release again.
     SentAgain,
+    /// The release had removed the process's own lock, so this removal is a second command.
+    SentTwice,
     OnItsWay,
 }
 
@@ -152,14 +154,35 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<HeldUp> {
-    let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
-    let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
+fn removed_between(
+    timeline: &Timeline<'_>,
+    (remover, server): (Node, Node),
+    from: Moment,
+    until: Moment,
+) -> bool {
+    let mut meanwhile = timeline.history.events[from.index..until.index].iter();
+    let is_own = |what: &What| {
+        matches!(what, What::Server { change: Change::Removed, by: Some(by), .. }
+            if by.machine() == remover.machine())
+    };
+    meanwhile.any(|event| event.node == server && is_own(&event.what))
+}
+
+/// Returns how a release that began before another process was granted the lock came to remove the
+/// lock of that process.
+pub(crate) fn held_up(
+    timeline: &Timeline<'_>,
+    remover: Node,
+    removed: Moment,
+    taker: &Acquisition<'_>,
+) -> Option<HeldUp> {
+    let changed_hands = taker.grant.as_ref()?.moment;
     let sent = unknown(timeline, remover, removed).filter(|sent| *sent < changed_hands);
     let server = timeline.history.events[removed.index].node;
     sent.map(|sent| match stood_still(timeline, remover, changed_hands, removed) {
         true => HeldUp::AtItsProcess,
         false if was_down_between(timeline, server, sent, removed) => HeldUp::SentAgain,
+        false if removed_between(timeline, (remover, server), sent, removed) => HeldUp::SentTwice,
         false => HeldUp::OnItsWay,
     })
 }

@@ -50,8 +50,8 @@ fn was_not_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let (from, until) = (one.invoked.index, one.completed.map(|completed| completed.index));
     let meanwhile = &timeline.history.events[from..until.unwrap_or(from)];
     let sets = |what: &What| match what {
-        What::Server { change: Change::Granted | Change::Extended, by: Some(by), .. } => {
-            by.machine() == one.process.machine()
+        What::Server { key, change: Change::Granted | Change::Extended, by: Some(by), .. } => {
+            *key == timeline.history.header.resource && by.machine() == one.process.machine()
         }
         _ => false,
     };

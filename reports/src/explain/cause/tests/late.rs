@@ -231,6 +231,9 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
         cause(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(16, 2))
     };
     assert_eq!(story(true), Cause::ForeignRelease);
+    let twice = Story::new().takes(1, 1, "a").leaves(2, 1).removed(3, "a", 1).takes(5, 2, "b");
+    let twice = twice.removed(7, "b", 1).left(8, 1).releases(9, 2);
+    assert_eq!(cause(Kind::ForeignRelease, twice), Cause::ForeignRelease, "a second command");
     let down = Story::new().takes(1, 1, "a").redis_crashes(2, 1).leaves(3, 1).redis_starts(20, 1);
     let down = down.server(20, 1, Change::Forgotten, "a", None).takes(21, 2, "b");
     let down = down.removed(22, "b", 1).left(23, 1).releases(24, 2);

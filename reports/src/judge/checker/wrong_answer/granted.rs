@@ -64,7 +64,7 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
         .sections
         .iter()
         .any(|outer| outer.process == one.process && outer.covers(one.invoked));
-    if is_inner || is_excused(timeline, one, told, &own) {
+    if is_inner || is_excused(timeline, one, told, &own) || took_token(timeline, one, told) {
         return None;
     }
     // The grants are unknown if no key is recorded, or if the owner of any value is unknown.
@@ -109,6 +109,19 @@ pub(crate) fn was_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> boo
 
 fn is_somebodys(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
+}
+
+/// Returns whether the acquire took away a value that it had not created. The lock then is a token,
+/// such as an element of a list, whose absence means that a process holds it.
+fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
+    timeline.keys.iter().any(|span| match span.to {
+        Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
+            let machine = one.process.machine();
+            let is_own = machine_of(span) == Some(machine) && one.invoked < span.from;
+            by.machine() == machine && one.invoked < at && at < told && !is_own
+        }
+        _ => false,
+    })
 }
 
 fn is_excused(
@@ -194,6 +207,17 @@ mod tests {
         assert_eq!(said, ["client-2 was told that it got the lock, but no server had it."]);
         let no_key = Story::new().acquires(4, 2).hears(5, 2, "b");
         assert_eq!(wrong_answers(no_key), [""; 0], "the key may be another");
+    }
+
+    #[test]
+    fn accepts_a_lock_that_is_a_token_which_its_holder_takes_away() {
+        let popped = |story: Story| wrong_answers(story.removed(3, "token", 1).hears(4, 1, "a"));
+        let before = Story::new().grants(1, 2, "token").acquires(2, 1);
+        assert_eq!(popped(before), [""; 0]);
+        let meanwhile = Story::new().acquires(2, 1).grants(2, 2, "token");
+        assert_eq!(popped(meanwhile), [""; 0]);
+        let created = Story::new().acquires(2, 1).grants(3, 1, "a").removed(3, "a", 1);
+        assert_eq!(wrong_answers(created.hears(4, 1, "a")).len(), 1, "it took back its own vote");
     }
 
     #[test]
