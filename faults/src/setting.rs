@@ -164,7 +164,11 @@ pub enum InvalidSetting {
     #[error("fault window {begin}..{end}: the end is before the start", begin = .0.begin_us, end = .0.end_us)]
     Window(Window),
     /// The minimum of a range of durations is above its maximum.
-    #[error("range {name} {min}..{max}: the minimum is above the maximum", min = .spans.min_us, max = .spans.max_us)]
+    #[error(
+        "range {name} {min}..{max}: the minimum is above the maximum",
+        min = .spans.min_us,
+        max = .spans.max_us
+    )]
     Spans {
         /// Name of the parameter with the reversed range.
         name: &'static str,
@@ -172,7 +176,11 @@ pub enum InvalidSetting {
         spans: Spans,
     },
     /// The minimum number of faults is above the maximum.
-    #[error("fault counts {min}..{max}: the minimum is above the maximum", min = .0.min, max = .0.max)]
+    #[error(
+        "fault counts {min}..{max}: the minimum is above the maximum",
+        min = .0.min,
+        max = .0.max
+    )]
     Counts(Counts),
     /// The share of power losses is above 1000 per mille.
     #[error("power_loss_per_mille {0}: expected 0 to 1000")]

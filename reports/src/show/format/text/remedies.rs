@@ -208,10 +208,10 @@ mod tests {
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with lease \
-                 1 and 49 with slower 1. No significant difference with chance 1 (23). In this \
-                 run, lease 1 prevents it; slower 1 and chance 1 do not prevent it; wait 1 changes \
-                 the timing, so this run cannot show whether it helps."
+                "of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
+                 lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
+                 this run, lease 1 prevents it; slower 1 and chance 1 do not prevent it; wait 1 \
+                 changes the timing, so this run cannot show whether it helps."
             )
         );
     }
