@@ -12,7 +12,7 @@ use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
-use masters::Masters;
+use masters::{Failure, Masters};
 use std::time::Duration;
 
 /// Definition of `redlock`.
@@ -56,7 +56,7 @@ impl Redlock {
 
         // Step 5 unlocks all instances, because the lock was not acquired.
         let may_stand = self.masters.unlock_all(resource, &owner, &votes).await;
-        votes.failed(is_in_time, may_stand)
+        votes.failed(Failure { is_in_time, may_stand })
     }
 }
 

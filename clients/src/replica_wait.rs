@@ -67,10 +67,8 @@ mod tests {
         assert_eq!(world.value("redis", "lock").unwrap().as_bytes(), lease.owner);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
-        2.000 redis #1 < WAIT 1 200
-        3.000 redis #1 > :1
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
+        2.000 redis #1 < WAIT 1 200 > :1
         ");
     }
 

@@ -46,19 +46,8 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
         /// A family of faults, which `--fault` selects. Its number identifies its random stream.
-        #[derive(
-            Clone,
-            Copy,
-            PartialEq,
-            Eq,
-            PartialOrd,
-            Ord,
-            Debug,
-            Display,
-            EnumString,
-            IntoStaticStr,
-            VariantArray,
-        )]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
         #[strum(serialize_all = "kebab-case")]
         pub enum Family {
             $(#[doc = $about] $member,)*

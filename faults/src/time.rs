@@ -7,38 +7,14 @@ use std::ops::{Add, Sub};
 use std::time::Duration;
 
 /// A point in virtual time, in microseconds since the start of the run.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Debug,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct SimTime(pub u64);
 
 /// A duration in microseconds.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Debug,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Micros(pub u64);
 

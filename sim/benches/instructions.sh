@@ -2,7 +2,7 @@
 # Instructions per command and per run, counted by callgrind, so that the figures repeat whatever
 # else the machine does.
 #
-# Usage: sim/benches/instructions.sh [KIND...]; a KIND is what sim/examples/workload.rs takes. Wants
+# Usage: sim/benches/instructions.sh [KIND...]; a KIND is what sim/examples/workload takes. Wants
 # valgrind. Two runs of different length are subtracted, so that starting and warming up do not
 # count. With KEEP=DIR the profiles are kept there, for callgrind_annotate.
 set -eu
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 cargo build --quiet --profile counted --example workload
 workload=target/counted/examples/workload
 directory=${KEEP:-$(mktemp -d)}
-[ "$#" -gt 0 ] || set -- fast direct failover masters
+[ "$#" -gt 0 ] || set -- fast failover masters
 
 count() { # KIND RUNS: instructions, commands, events
     said=$("$workload" "$1" "$2")

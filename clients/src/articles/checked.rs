@@ -60,14 +60,11 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
-        2.000 redis #1 < GET lock
-        3.000 redis #1 > $40 owner-1
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
+        2.000 redis #1 < GET lock > $40 owner-1
         3.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
         4.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        4.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-        5.000 redis #1 > :1
+        4.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
         ");
     }
 
@@ -81,11 +78,9 @@ mod tests {
         world.store("redis", |store| store.set("lock", "another", None));
         assert_eq!(world.run(lock.check(&lease)), Check::NotHeld);
         insta::assert_snapshot!(world.trace(), @r"
-        11002.000 redis #1 < GET lock
-        11003.000 redis #1 > $-1
+        11002.000 redis #1 < GET lock > $-1
         11003.000 note LockLost
-        11003.000 redis #1 < GET lock
-        11004.000 redis #1 > $7 another
+        11003.000 redis #1 < GET lock > $7 another
         11004.000 note LockLost
         ");
     }

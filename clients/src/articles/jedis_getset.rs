@@ -122,10 +122,8 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1700000010001
-        2.000 redis #1 > :1
-        2.000 redis #1 < DEL lock
-        3.000 redis #1 > :1
+        1.000 redis #1 < SETNX lock 1700000010001 > :1
+        2.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -140,18 +138,12 @@ mod tests {
         assert_eq!(world.value("redis", "lock").as_deref(), Some("1700000009000"));
         insta::assert_snapshot!(world.trace(), @r"
           0.000 redis #1 connect
-          1.000 redis #1 < SETNX lock 1700000010001
-          2.000 redis #1 > :0
-          2.000 redis #1 < GET lock
-          3.000 redis #1 > $13 1700000009000
-        103.000 redis #1 < SETNX lock 1700000010104
-        104.000 redis #1 > :0
-        104.000 redis #1 < GET lock
-        105.000 redis #1 > $13 1700000009000
-        205.000 redis #1 < SETNX lock 1700000010206
-        206.000 redis #1 > :0
-        206.000 redis #1 < GET lock
-        207.000 redis #1 > $13 1700000009000
+          1.000 redis #1 < SETNX lock 1700000010001 > :0
+          2.000 redis #1 < GET lock > $13 1700000009000
+        103.000 redis #1 < SETNX lock 1700000010104 > :0
+        104.000 redis #1 < GET lock > $13 1700000009000
+        205.000 redis #1 < SETNX lock 1700000010206 > :0
+        206.000 redis #1 < GET lock > $13 1700000009000
         ");
     }
 
@@ -184,20 +176,14 @@ mod tests {
         granted(third);
         insta::assert_snapshot!(world.trace(), @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SETNX lock 1700000010001
-            2.000 redis #1 > :1
+            1.000 redis #1 < SETNX lock 1700000010001 > :1
         10502.000 redis #2 connect
-        10503.000 redis #2 < SETNX lock 1700000020503
-        10504.000 redis #2 > :0
-        10504.000 redis #2 < GET lock
-        10505.000 redis #2 > $13 1700000010001
-        10505.000 redis #2 < GETSET lock 1700000020503
-        10506.000 redis #2 > $13 1700000010001
-        10506.000 redis #1 < DEL lock
-        10507.000 redis #1 > :1
+        10503.000 redis #2 < SETNX lock 1700000020503 > :0
+        10504.000 redis #2 < GET lock > $13 1700000010001
+        10505.000 redis #2 < GETSET lock 1700000020503 > $13 1700000010001
+        10506.000 redis #1 < DEL lock > :1
         10507.000 redis #3 connect
-        10508.000 redis #3 < SETNX lock 1700000020508
-        10509.000 redis #3 > :1
+        10508.000 redis #3 < SETNX lock 1700000020508 > :1
         10509.000 redis #2 close
         10509.000 redis #3 close
         10509.000 redis #1 close
@@ -231,22 +217,17 @@ mod tests {
         let (waiting, world, mut waiter) = release_before_getset("jedis-getset");
         assert_eq!(waiting, Acquisition::Refused(HELD.into()));
         let trace = world.trace();
-        let head: Vec<&str> = trace.lines().take(14).collect();
+        let head: Vec<&str> = trace.lines().take(9).collect();
         insta::assert_snapshot!(head.join("\n"), @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SETNX lock 1700000010001
-            2.000 redis #1 > :1
+            1.000 redis #1 < SETNX lock 1700000010001 > :1
         10102.000 redis #2 connect
-        10103.000 redis #2 < SETNX lock 1700000020103
-        10104.000 redis #2 > :0
+        10103.000 redis #2 < SETNX lock 1700000020103 > :0
         10104.000 redis #2 < GET lock
-        10105.000 redis #1 < DEL lock
-        10106.000 redis #1 > :1
+        10105.000 redis #1 < DEL lock > :1
         10107.000 redis #2 > $13 1700000010001
-        10107.000 redis #2 < GETSET lock 1700000020103
-        10108.000 redis #2 > $-1
-        10208.000 redis #2 < SETNX lock 1700000020209
-        10209.000 redis #2 > :0
+        10107.000 redis #2 < GETSET lock 1700000020103 > $-1
+        10208.000 redis #2 < SETNX lock 1700000020209 > :0
         ");
         world.pass(9_000);
         granted(world.run(waiter.acquire("lock")));

@@ -157,16 +157,13 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SET lock owner-1 NX PX 10000
-            2.000 redis #1 > +OK
+            1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
          7002.000 redis #1 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
          7003.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-         7003.000 redis #1 < EVAL [extend-if-owned] 1 lock owner-1 10000
-         7004.000 redis #1 > :1
+         7003.000 redis #1 < EVAL [extend-if-owned] 1 lock owner-1 10000 > :1
         16004.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
         16005.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        16005.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-        16006.000 redis #1 > :1
+        16005.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
         ");
     }
 
@@ -210,8 +207,7 @@ mod tests {
         insta::assert_snapshot!(world.trace(), @r"
         10504.000 redis #1 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
         10505.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        10505.000 redis #1 < EVAL [extend-if-owned] 1 lock owner-1 10000
-        10506.000 redis #1 > :0
+        10505.000 redis #1 < EVAL [extend-if-owned] 1 lock owner-1 10000 > :0
         10506.000 note LockLost
         10506.000 redis #2 close
         ");
@@ -222,8 +218,7 @@ mod tests {
         let (extension, world, _lock) = late_extension("lua-extend-unchecked");
         assert_eq!(extension, Extension::Extended);
         insta::assert_snapshot!(world.trace(), @r"
-        10504.000 redis #1 < SET lock owner-1 PX 10000
-        10505.000 redis #1 > +OK
+        10504.000 redis #1 < SET lock owner-1 PX 10000 > +OK
         10505.000 redis #2 close
         ");
     }

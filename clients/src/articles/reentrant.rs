@@ -153,21 +153,15 @@ mod tests {
         assert_eq!(world.run(lock.release(outer)), Release::NotHeld);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
-        2.000 redis #1 < SET lock owner-1 NX PX 10000
-        3.000 redis #1 > $-1
-        3.000 redis #1 < GET lock
-        4.000 redis #1 > $40 owner-1
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
+        2.000 redis #1 < SET lock owner-1 NX PX 10000 > $-1
+        3.000 redis #1 < GET lock > $40 owner-1
         4.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
         5.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        5.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-        6.000 redis #1 > :1
+        5.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
         6.000 redis #2 connect
-        7.000 redis #2 < SET lock owner-2 NX PX 10000
-        8.000 redis #2 > +OK
-        8.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
-        9.000 redis #1 > :0
+        7.000 redis #2 < SET lock owner-2 NX PX 10000 > +OK
+        8.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1 > :0
         ");
     }
 
@@ -185,10 +179,8 @@ mod tests {
         insta::assert_snapshot!(world.trace(), @r"
         827.197 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
         828.197 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        828.197 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-        829.197 redis #1 > :1
-        829.197 redis #2 < SET lock owner-2 NX PX 10000
-        830.197 redis #2 > +OK
+        828.197 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
+        829.197 redis #2 < SET lock owner-2 NX PX 10000 > +OK
         ");
     }
 
@@ -205,13 +197,11 @@ mod tests {
         );
         assert_eq!(world.run(lock.release(outer)), Release::NotHeld);
         insta::assert_snapshot!(world.trace(), @r"
-        11002.000 redis #1 < GET lock
-        11003.000 redis #1 > $-1
+        11002.000 redis #1 < GET lock > $-1
         11003.000 note LockLost
         11003.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
         11004.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        11004.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-        11005.000 redis #1 > :0
+        11004.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :0
         ");
     }
 
@@ -224,10 +214,8 @@ mod tests {
           1.000 redis #1 < SET lock owner-1 NX PX 10000
         501.000 redis #1 close
         657.656 redis #2 connect
-        658.656 redis #2 < SET lock owner-1 NX PX 10000
-        659.656 redis #2 > $-1
-        659.656 redis #2 < GET lock
-        660.656 redis #2 > $40 owner-1
+        658.656 redis #2 < SET lock owner-1 NX PX 10000 > $-1
+        659.656 redis #2 < GET lock > $40 owner-1
         ");
     }
 

@@ -36,10 +36,8 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock 1 NX EX 10
-        2.000 redis #1 > +OK
-        2.000 redis #1 < DEL lock
-        3.000 redis #1 > :1
+        1.000 redis #1 < SET lock 1 NX EX 10 > +OK
+        2.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -63,16 +61,12 @@ mod tests {
         granted(world.run(third.acquire("lock")));
         insta::assert_snapshot!(world.trace(), @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SET lock 1 NX EX 10
-            2.000 redis #1 > +OK
+            1.000 redis #1 < SET lock 1 NX EX 10 > +OK
         10502.000 redis #2 connect
-        10503.000 redis #2 < SET lock 1 NX EX 10
-        10504.000 redis #2 > +OK
-        10504.000 redis #1 < DEL lock
-        10505.000 redis #1 > :1
+        10503.000 redis #2 < SET lock 1 NX EX 10 > +OK
+        10504.000 redis #1 < DEL lock > :1
         10505.000 redis #3 connect
-        10506.000 redis #3 < SET lock 1 NX EX 10
-        10507.000 redis #3 > +OK
+        10506.000 redis #3 < SET lock 1 NX EX 10 > +OK
         ");
     }
 }

@@ -70,12 +70,9 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
-        2.000 redis #1 < GET lock
-        3.000 redis #1 > $40 owner-1
-        3.000 redis #1 < DEL lock
-        4.000 redis #1 > :1
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
+        2.000 redis #1 < GET lock > $40 owner-1
+        3.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -107,19 +104,14 @@ mod tests {
         assert_eq!(world.value("redis", "lock"), None, "the next holder's lock is gone");
         insta::assert_snapshot!(world.trace(), @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SET lock owner-1 NX PX 10000
-            2.000 redis #1 > +OK
+            1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
          9802.000 redis #1 < GET lock
          9802.000 redis #2 connect
-         9803.000 redis #2 < SET lock owner-2 NX PX 10000
-         9804.000 redis #2 > $-1
-         9960.656 redis #2 < SET lock owner-3 NX PX 10000
-         9961.656 redis #2 > $-1
-        10136.234 redis #2 < SET lock owner-4 NX PX 10000
-        10137.234 redis #2 > +OK
+         9803.000 redis #2 < SET lock owner-2 NX PX 10000 > $-1
+         9960.656 redis #2 < SET lock owner-3 NX PX 10000 > $-1
+        10136.234 redis #2 < SET lock owner-4 NX PX 10000 > +OK
         10203.000 redis #1 > $40 owner-1
-        10203.000 redis #1 < DEL lock
-        10204.000 redis #1 > :1
+        10203.000 redis #1 < DEL lock > :1
         ");
     }
 

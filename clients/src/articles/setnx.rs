@@ -37,10 +37,8 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1700000000
-        2.000 redis #1 > :1
-        2.000 redis #1 < DEL lock
-        3.000 redis #1 > :1
+        1.000 redis #1 < SETNX lock 1700000000 > :1
+        2.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -51,18 +49,12 @@ mod tests {
         assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
         insta::assert_snapshot!(world.trace(), @r"
           0.000 redis #1 connect
-          1.000 redis #1 < SETNX lock 1700000000
-          2.000 redis #1 > :0
-        158.656 redis #1 < SETNX lock 1700000000
-        159.656 redis #1 > :0
-        334.234 redis #1 < SETNX lock 1700000000
-        335.234 redis #1 > :0
-        532.335 redis #1 < SETNX lock 1700000000
-        533.335 redis #1 > :0
-        677.771 redis #1 < SETNX lock 1700000000
-        678.771 redis #1 > :0
-        823.197 redis #1 < SETNX lock 1700000000
-        824.197 redis #1 > :0
+          1.000 redis #1 < SETNX lock 1700000000 > :0
+        158.656 redis #1 < SETNX lock 1700000000 > :0
+        334.234 redis #1 < SETNX lock 1700000000 > :0
+        532.335 redis #1 < SETNX lock 1700000000 > :0
+        677.771 redis #1 < SETNX lock 1700000000 > :0
+        823.197 redis #1 < SETNX lock 1700000000 > :0
         ");
     }
 

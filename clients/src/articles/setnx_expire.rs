@@ -42,12 +42,9 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1
-        2.000 redis #1 > :1
-        2.000 redis #1 < EXPIRE lock 10
-        3.000 redis #1 > :1
-        3.000 redis #1 < DEL lock
-        4.000 redis #1 > :1
+        1.000 redis #1 < SETNX lock 1 > :1
+        2.000 redis #1 < EXPIRE lock 10 > :1
+        3.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -67,21 +64,15 @@ mod tests {
         assert!(matches!(acquisition, Acquisition::Unknown(_)), "{acquisition:?}");
         insta::assert_snapshot!(world.trace(), @r"
           0.000 redis #1 connect
-          1.000 redis #1 < SETNX lock 1
-          2.000 redis #1 > :1
+          1.000 redis #1 < SETNX lock 1 > :1
           2.000 redis #1 < EXPIRE lock 10
           3.000 redis #1 close
         159.656 redis #2 connect
-        160.656 redis #2 < SETNX lock 1
-        161.656 redis #2 > :0
-        336.234 redis #2 < SETNX lock 1
-        337.234 redis #2 > :0
-        534.335 redis #2 < SETNX lock 1
-        535.335 redis #2 > :0
-        679.771 redis #2 < SETNX lock 1
-        680.771 redis #2 > :0
-        825.197 redis #2 < SETNX lock 1
-        826.197 redis #2 > :0
+        160.656 redis #2 < SETNX lock 1 > :0
+        336.234 redis #2 < SETNX lock 1 > :0
+        534.335 redis #2 < SETNX lock 1 > :0
+        679.771 redis #2 < SETNX lock 1 > :0
+        825.197 redis #2 < SETNX lock 1 > :0
         ");
         world.pass(365 * 24 * 3_600_000);
         assert_eq!(world.value("redis", "lock").as_deref(), Some("1"));

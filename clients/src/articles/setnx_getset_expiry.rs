@@ -102,12 +102,9 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1700000011
-        2.000 redis #1 > :1
-        2.000 redis #1 < GET lock
-        3.000 redis #1 > $10 1700000011
-        3.000 redis #1 < DEL lock
-        4.000 redis #1 > :1
+        1.000 redis #1 < SETNX lock 1700000011 > :1
+        2.000 redis #1 < GET lock > $10 1700000011
+        3.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -121,18 +118,12 @@ mod tests {
         assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
         insta::assert_snapshot!(world.trace(), @r"
          0.000 redis #1 connect
-         1.000 redis #1 < SETNX lock 1700000011
-         2.000 redis #1 > :0
-         2.000 redis #1 < GET lock
-         3.000 redis #1 > $10 1700000005
-        13.000 redis #1 < SETNX lock 1700000011
-        14.000 redis #1 > :0
-        14.000 redis #1 < GET lock
-        15.000 redis #1 > $10 1700000005
-        25.000 redis #1 < SETNX lock 1700000011
-        26.000 redis #1 > :0
-        26.000 redis #1 < GET lock
-        27.000 redis #1 > $10 1700000005
+         1.000 redis #1 < SETNX lock 1700000011 > :0
+         2.000 redis #1 < GET lock > $10 1700000005
+        13.000 redis #1 < SETNX lock 1700000011 > :0
+        14.000 redis #1 < GET lock > $10 1700000005
+        25.000 redis #1 < SETNX lock 1700000011 > :0
+        26.000 redis #1 < GET lock > $10 1700000005
         ");
     }
 
@@ -166,22 +157,15 @@ mod tests {
         assert!(third, "{trace}");
         insta::assert_snapshot!(trace, @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SETNX lock 1700000011
-            2.000 redis #1 > :1
+            1.000 redis #1 < SETNX lock 1700000011 > :1
         12002.000 redis #2 connect
-        12003.000 redis #2 < SETNX lock 1700000023
-        12004.000 redis #2 > :0
-        12004.000 redis #2 < GET lock
-        12005.000 redis #2 > $10 1700000011
-        12005.000 redis #2 < GETSET lock 1700000023
-        12006.000 redis #2 > $10 1700000011
-        12006.000 redis #1 < GET lock
-        12007.000 redis #1 > $10 1700000023
-        12007.000 redis #1 < DEL lock
-        12008.000 redis #1 > :1
+        12003.000 redis #2 < SETNX lock 1700000023 > :0
+        12004.000 redis #2 < GET lock > $10 1700000011
+        12005.000 redis #2 < GETSET lock 1700000023 > $10 1700000011
+        12006.000 redis #1 < GET lock > $10 1700000023
+        12007.000 redis #1 < DEL lock > :1
         12008.000 redis #3 connect
-        12009.000 redis #3 < SETNX lock 1700000023
-        12010.000 redis #3 > :1
+        12009.000 redis #3 < SETNX lock 1700000023 > :1
         ");
     }
 
@@ -191,26 +175,20 @@ mod tests {
         assert!(!third, "{trace}");
         insta::assert_snapshot!(trace, @r"
             0.000 redis #1 connect
-            1.000 redis #1 < SETNX lock 1700000011:owner-1
-            2.000 redis #1 > :1
+            1.000 redis #1 < SETNX lock 1700000011:owner-1 > :1
         12002.000 redis #2 connect
-        12003.000 redis #2 < SETNX lock 1700000023:owner-2
-        12004.000 redis #2 > :0
-        12004.000 redis #2 < GET lock
-        12005.000 redis #2 > $51 1700000011:owner-1
+        12003.000 redis #2 < SETNX lock 1700000023:owner-2 > :0
+        12004.000 redis #2 < GET lock > $51 1700000011:owner-1
         12005.000 redis #2 < EVALSHA [sha of compare-and-set] 1 lock 1700000011:owner-1 1700000023:owner-2
         12006.000 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
         12006.000 redis #2 < EVAL [compare-and-set] 1 lock 1700000011:owner-1 1700000023:owner-2
         12007.000 redis #2 > :1
         12007.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock 1700000011:owner-1
         12008.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-        12008.000 redis #1 < EVAL [compare-and-delete] 1 lock 1700000011:owner-1
-        12009.000 redis #1 > :0
+        12008.000 redis #1 < EVAL [compare-and-delete] 1 lock 1700000011:owner-1 > :0
         12009.000 redis #3 connect
-        12010.000 redis #3 < SETNX lock 1700000023:owner-3
-        12011.000 redis #3 > :0
-        12011.000 redis #3 < GET lock
-        12012.000 redis #3 > $51 1700000023:owner-2
+        12010.000 redis #3 < SETNX lock 1700000023:owner-3 > :0
+        12011.000 redis #3 < GET lock > $51 1700000023:owner-2
         ");
     }
 

@@ -75,10 +75,8 @@ mod tests {
         assert_eq!(world.run(lock.release(lease)), Release::Released);
         insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1700000000000
-        2.000 redis #1 > :1
-        2.000 redis #1 < DEL lock
-        3.000 redis #1 > :1
+        1.000 redis #1 < SETNX lock 1700000000000 > :1
+        2.000 redis #1 < DEL lock > :1
         ");
     }
 
@@ -128,15 +126,13 @@ mod tests {
         2.000 redis #2 > :0
         2.000 redis #2 < GET lock
         3.000 redis #1 > $13 1699999980000
-        3.000 redis #1 < DEL lock
-        4.000 redis #1 > :1
+        3.000 redis #1 < DEL lock > :1
         4.000 redis #1 < SETNX lock 1700000000004
         5.000 redis #2 > $13 1699999980000
         5.000 redis #2 < DEL lock
         5.000 redis #1 > :1
         6.000 redis #2 > :1
-        6.000 redis #2 < SETNX lock 1700000000006
-        7.000 redis #2 > :1
+        6.000 redis #2 < SETNX lock 1700000000006 > :1
         ");
     }
 

@@ -72,8 +72,7 @@ fn a_reply_that_nobody_asked_for_closes_the_connection_before_anything_is_sent()
     assert_eq!(second, Err(CallError::Unsent(ErrorKind::InvalidData)));
     insta::assert_snapshot!(world.trace(), @r"
     0.000 redis #1 connect
-    1.000 redis #1 < ROLE
-    2.000 redis #1 > +1 +2
+    1.000 redis #1 < ROLE > +1 +2
     2.000 redis #1 close
     ");
 }

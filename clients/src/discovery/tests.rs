@@ -68,18 +68,13 @@ fn the_primary_is_asked_for_verified_and_kept() {
     2.000 s1 #1 close
     2.000 a #3 connect
     2.000 s1 #2 > *3 $9 subscribe $14 +switch-master :1
-    3.000 a #3 < ROLE
-    4.000 a #3 > *3 $6 master :0 *0
-    4.000 a #3 < SET lock owner-1 NX PX 10000
-    5.000 a #3 > +OK
+    3.000 a #3 < ROLE > *3 $6 master :0 *0
+    4.000 a #3 < SET lock owner-1 NX PX 10000 > +OK
     5.000 a #3 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     6.000 a #3 > -NOSCRIPT No matching script. Please use EVAL.
-    6.000 a #3 < EVAL [compare-and-delete] 1 lock owner-1
-    7.000 a #3 > :1
-    7.000 a #3 < SET lock owner-2 NX PX 10000
-    8.000 a #3 > +OK
-    8.000 a #3 < EVALSHA [sha of compare-and-delete] 1 lock owner-2
-    9.000 a #3 > :1
+    6.000 a #3 < EVAL [compare-and-delete] 1 lock owner-1 > :1
+    7.000 a #3 < SET lock owner-2 NX PX 10000 > +OK
+    8.000 a #3 < EVALSHA [sha of compare-and-delete] 1 lock owner-2 > :1
     ");
 }
 
@@ -95,16 +90,12 @@ fn the_sentinel_that_answered_is_asked_first_next_time() {
     insta::assert_snapshot!(world.trace(), @r"
     517.000 a #4 close
     517.000 s2 #5 connect
-    518.000 s2 #5 < SENTINEL get-master-addr-by-name mymaster
-    519.000 s2 #5 > *2 $1 a $4 6379
+    518.000 s2 #5 < SENTINEL get-master-addr-by-name mymaster > *2 $1 a $4 6379
     519.000 s2 #5 close
     519.000 a #6 connect
-    520.000 a #6 < ROLE
-    521.000 a #6 > *3 $6 master :0 *0
-    521.000 a #6 < SET lock owner-1 NX PX 10000
-    522.000 a #6 > +OK
-    522.000 a #6 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
-    523.000 a #6 > :1
+    520.000 a #6 < ROLE > *3 $6 master :0 *0
+    521.000 a #6 < SET lock owner-1 NX PX 10000 > +OK
+    522.000 a #6 < EVALSHA [sha of compare-and-delete] 1 lock owner-1 > :1
     ");
 }
 
@@ -122,14 +113,11 @@ fn a_switch_that_is_announced_drops_the_connection() {
     insta::assert_snapshot!(world.trace(), @r"
     67.000 a #3 close
     67.000 s1 #4 connect
-    68.000 s1 #4 < SENTINEL get-master-addr-by-name mymaster
-    69.000 s1 #4 > *2 $1 b $4 6379
+    68.000 s1 #4 < SENTINEL get-master-addr-by-name mymaster > *2 $1 b $4 6379
     69.000 s1 #4 close
     69.000 b #5 connect
-    70.000 b #5 < ROLE
-    71.000 b #5 > *3 $6 master :0 *0
-    71.000 b #5 < SET lock owner-1 NX PX 10000
-    72.000 b #5 > +OK
+    70.000 b #5 < ROLE > *3 $6 master :0 *0
+    71.000 b #5 < SET lock owner-1 NX PX 10000 > +OK
     ");
 }
 
@@ -172,14 +160,11 @@ fn a_demoted_primary_is_left_when_it_refuses_a_write() {
       8.000 a #3 > -READONLY You can't write against a read only replica.
       8.000 a #3 close
     164.656 s1 #4 connect
-    165.656 s1 #4 < SENTINEL get-master-addr-by-name mymaster
-    166.656 s1 #4 > *2 $1 b $4 6379
+    165.656 s1 #4 < SENTINEL get-master-addr-by-name mymaster > *2 $1 b $4 6379
     166.656 s1 #4 close
     166.656 b #5 connect
-    167.656 b #5 < ROLE
-    168.656 b #5 > *3 $6 master :0 *0
-    168.656 b #5 < SET lock owner-2 NX PX 10000
-    169.656 b #5 > +OK
+    167.656 b #5 < ROLE > *3 $6 master :0 *0
+    168.656 b #5 < SET lock owner-2 NX PX 10000 > +OK
     ");
 }
 
@@ -199,18 +184,14 @@ fn a_sentinel_whose_answer_proves_wrong_is_not_asked_first_again() {
       2.000 s1 #1 close
       2.000 a #3 connect
       2.000 s1 #2 > *3 $9 subscribe $14 +switch-master :1
-      3.000 a #3 < ROLE
-      4.000 a #3 > *5 $5 slave $1 b :6379 $9 connected :14
+      3.000 a #3 < ROLE > *5 $5 slave $1 b :6379 $9 connected :14
       4.000 a #3 close
     160.656 s2 #4 connect
-    161.656 s2 #4 < SENTINEL get-master-addr-by-name mymaster
-    162.656 s2 #4 > *2 $1 b $4 6379
+    161.656 s2 #4 < SENTINEL get-master-addr-by-name mymaster > *2 $1 b $4 6379
     162.656 s2 #4 close
     162.656 b #5 connect
-    163.656 b #5 < ROLE
-    164.656 b #5 > *3 $6 master :0 *0
-    164.656 b #5 < SET lock owner-1 NX PX 10000
-    165.656 b #5 > +OK
+    163.656 b #5 < ROLE > *3 $6 master :0 *0
+    164.656 b #5 < SET lock owner-1 NX PX 10000 > +OK
     ");
 }
 

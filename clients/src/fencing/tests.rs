@@ -23,20 +23,16 @@ fn each_grant_carries_the_next_token() {
     0.000 redis #1 connect
     1.000 redis #1 < EVALSHA [sha of acquire-with-token] 2 lock lock:token owner-1 10000
     2.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    2.000 redis #1 < EVAL [acquire-with-token] 2 lock lock:token owner-1 10000
-    3.000 redis #1 > :1
+    2.000 redis #1 < EVAL [acquire-with-token] 2 lock lock:token owner-1 10000 > :1
     3.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     4.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    4.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    5.000 redis #1 > :1
+    4.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     5.000 redis #1 < EVALSHA [sha of acquire-with-token] 2 lock lock:token owner-2 10000
     6.000 redis #1 > :2
-    6.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-2
-    7.000 redis #1 > :1
+    6.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-2 > :1
     7.000 redis #1 < EVALSHA [sha of acquire-with-token] 2 lock lock:token owner-3 10000
     8.000 redis #1 > :3
-    8.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-3
-    9.000 redis #1 > :1
+    8.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-3 > :1
     ");
 }
 
@@ -66,8 +62,7 @@ fn a_lost_reply_uses_up_a_token_and_is_undone() {
     502.000 redis #2 connect
     503.000 redis #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     504.000 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-    504.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1
-    505.000 redis #2 > :1
+    504.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     661.656 redis #2 < EVALSHA [sha of acquire-with-token] 2 lock lock:token owner-2 10000
     662.656 redis #2 > :2
     ");

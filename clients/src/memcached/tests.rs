@@ -25,14 +25,10 @@ fn add_takes_the_lock_and_delete_gives_it_back_whoever_has_it() {
     assert_eq!(world.run(lock.release(late)), Release::Released, "the mistake");
     insta::assert_snapshot!(world.trace(), @r"
         0.000 cache #1 connect
-        1.000 cache #1 < add lock 0 10 40 owner-1
-        2.000 cache #1 > STORED
-        2.000 cache #1 < delete lock
-        3.000 cache #1 > DELETED
-        3.000 cache #1 < add lock 0 10 40 owner-2
-        4.000 cache #1 > STORED
-    11004.000 cache #1 < delete lock
-    11005.000 cache #1 > DELETED
+        1.000 cache #1 < add lock 0 10 40 owner-1 > STORED
+        2.000 cache #1 < delete lock > DELETED
+        3.000 cache #1 < add lock 0 10 40 owner-2 > STORED
+    11004.000 cache #1 < delete lock > DELETED
     ");
 }
 
@@ -47,16 +43,11 @@ fn get_delete_looks_whose_the_lock_is_first() {
     assert_eq!(world.run(lock.release(late)), Release::NotHeld);
     insta::assert_snapshot!(world.trace(), @r"
         0.000 cache #1 connect
-        1.000 cache #1 < add lock 0 10 40 owner-1
-        2.000 cache #1 > STORED
-        2.000 cache #1 < gets lock
-        3.000 cache #1 > VALUE lock 0 40 1 owner-1 END
-        3.000 cache #1 < delete lock
-        4.000 cache #1 > DELETED
-        4.000 cache #1 < add lock 0 10 40 owner-2
-        5.000 cache #1 > STORED
-    11005.000 cache #1 < gets lock
-    11006.000 cache #1 > VALUE lock 0 7 3 another END
+        1.000 cache #1 < add lock 0 10 40 owner-1 > STORED
+        2.000 cache #1 < gets lock > VALUE lock 0 40 1 owner-1 END
+        3.000 cache #1 < delete lock > DELETED
+        4.000 cache #1 < add lock 0 10 40 owner-2 > STORED
+    11005.000 cache #1 < gets lock > VALUE lock 0 7 3 another END
     ");
 }
 
@@ -70,18 +61,12 @@ fn cas_gives_back_by_an_expired_value_and_its_ids_are_tokens_that_grow() {
     assert_eq!(next.token, Some(FencingToken(3)));
     insta::assert_snapshot!(world.trace(), @r"
     0.000 cache #1 connect
-    1.000 cache #1 < add lock 0 11 40 owner-1
-    2.000 cache #1 > STORED
-    2.000 cache #1 < gets lock
-    3.000 cache #1 > VALUE lock 0 40 1 owner-1 END
-    3.000 cache #1 < gets lock
-    4.000 cache #1 > VALUE lock 0 40 1 owner-1 END
-    4.000 cache #1 < cas lock 0 -1 0 1
-    5.000 cache #1 > STORED
-    5.000 cache #1 < add lock 0 11 40 owner-2
-    6.000 cache #1 > STORED
-    6.000 cache #1 < gets lock
-    7.000 cache #1 > VALUE lock 0 40 3 owner-2 END
+    1.000 cache #1 < add lock 0 11 40 owner-1 > STORED
+    2.000 cache #1 < gets lock > VALUE lock 0 40 1 owner-1 END
+    3.000 cache #1 < gets lock > VALUE lock 0 40 1 owner-1 END
+    4.000 cache #1 < cas lock 0 -1 0 1 > STORED
+    5.000 cache #1 < add lock 0 11 40 owner-2 > STORED
+    6.000 cache #1 < gets lock > VALUE lock 0 40 3 owner-2 END
     ");
 }
 

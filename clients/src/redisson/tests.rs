@@ -25,10 +25,8 @@ fn a_holder_takes_it_again_and_only_its_last_release_frees_it() {
     0.000 redis #1 connect
     1.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1
     2.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    2.000 redis #1 < EVAL [hold-once-more] 1 lock 10000 owner-1:1
-    3.000 redis #1 > $-1
-    3.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1
-    4.000 redis #1 > $-1
+    2.000 redis #1 < EVAL [hold-once-more] 1 lock 10000 owner-1:1 > $-1
+    3.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1 > $-1
     4.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
     5.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
     5.000 redis #1 < EVAL [hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
@@ -52,10 +50,8 @@ fn the_watchdog_renews_every_third_until_the_outermost_release() {
     3336.333 redis #2 connect
     3337.333 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
     3338.333 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-    3338.333 redis #2 < EVAL [renew] 1 lock 10000 owner-1:1
-    3339.333 redis #2 > :1
-    6672.666 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
-    6673.666 redis #2 > :1
+    3338.333 redis #2 < EVAL [renew] 1 lock 10000 owner-1:1 > :1
+    6672.666 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1 > :1
     7006.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
     7007.000 redis #1 > :1
     7007.000 redis #2 close

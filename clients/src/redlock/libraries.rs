@@ -2,7 +2,7 @@
 //! 5 (100 to 300 ms) and redsync 4 (50 to 250 ms). In all three, one random value serves all
 //! attempts.
 
-use super::masters::Masters;
+use super::masters::{Failure, Masters};
 use super::variants::attempt_together;
 use super::{DEFINITION, min_validity};
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -115,7 +115,7 @@ impl Lock for Python {
             let is_in_time = valid_until > now;
             if !votes.are_majority() || !is_in_time {
                 let may_stand = masters.unlock_all(resource, owner, &votes).await;
-                return ControlFlow::Continue(votes.failed(is_in_time, may_stand));
+                return ControlFlow::Continue(votes.failed(Failure { is_in_time, may_stand }));
             }
             if votes.any_error() {
                 let (locked, all) = (votes.locked(), votes.len());
@@ -151,7 +151,8 @@ impl Lock for Node {
                         Some(valid_until),
                     ));
                 }
-                let outcome = votes.failed(true, votes.locked() > 0);
+                let outcome =
+                    votes.failed(Failure { is_in_time: true, may_stand: votes.locked() > 0 });
                 last = Some((owner.clone(), votes));
                 ControlFlow::Continue(outcome)
             };

@@ -67,11 +67,21 @@ impl Votes {
         })
     }
 
-    pub(super) fn failed(&self, is_in_time: bool, may_stand: bool) -> Acquisition {
-        let late = if is_in_time { "" } else { ", too late" };
+    pub(super) fn failed(&self, failure: Failure) -> Acquisition {
+        let late = if failure.is_in_time { "" } else { ", too late" };
         let reason = format!("locked {} of {}{late}", self.locked(), self.len());
-        if may_stand { Acquisition::Unknown(reason) } else { Acquisition::Refused(reason.into()) }
+        match failure.may_stand {
+            true => Acquisition::Unknown(reason),
+            false => Acquisition::Refused(reason.into()),
+        }
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure {
+    pub(super) is_in_time: bool,
+    /// `true` if a master may still hold the key of this attempt.
+    pub(super) may_stand: bool,
 }
 
 pub(super) struct Masters {

@@ -44,40 +44,30 @@ fn asks_all_masters_in_turn_and_states_its_validity() {
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     insta::assert_snapshot!(world.trace(), @r"
      0.000 m1 #1 connect
-     1.000 m1 #1 < SET lock owner-1 NX PX 10000
-     2.000 m1 #1 > +OK
+     1.000 m1 #1 < SET lock owner-1 NX PX 10000 > +OK
      2.000 m2 #2 connect
-     3.000 m2 #2 < SET lock owner-1 NX PX 10000
-     4.000 m2 #2 > +OK
+     3.000 m2 #2 < SET lock owner-1 NX PX 10000 > +OK
      4.000 m3 #3 connect
-     5.000 m3 #3 < SET lock owner-1 NX PX 10000
-     6.000 m3 #3 > +OK
+     5.000 m3 #3 < SET lock owner-1 NX PX 10000 > +OK
      6.000 m4 #4 connect
-     7.000 m4 #4 < SET lock owner-1 NX PX 10000
-     8.000 m4 #4 > +OK
+     7.000 m4 #4 < SET lock owner-1 NX PX 10000 > +OK
      8.000 m5 #5 connect
-     9.000 m5 #5 < SET lock owner-1 NX PX 10000
-    10.000 m5 #5 > +OK
+     9.000 m5 #5 < SET lock owner-1 NX PX 10000 > +OK
     10.000 m1 #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     11.000 m1 #1 > -NOSCRIPT No matching script. Please use EVAL.
-    11.000 m1 #1 < EVAL [compare-and-delete] 1 lock owner-1
-    12.000 m1 #1 > :1
+    11.000 m1 #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     12.000 m2 #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     13.000 m2 #2 > -NOSCRIPT No matching script. Please use EVAL.
-    13.000 m2 #2 < EVAL [compare-and-delete] 1 lock owner-1
-    14.000 m2 #2 > :1
+    13.000 m2 #2 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     14.000 m3 #3 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     15.000 m3 #3 > -NOSCRIPT No matching script. Please use EVAL.
-    15.000 m3 #3 < EVAL [compare-and-delete] 1 lock owner-1
-    16.000 m3 #3 > :1
+    15.000 m3 #3 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     16.000 m4 #4 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     17.000 m4 #4 > -NOSCRIPT No matching script. Please use EVAL.
-    17.000 m4 #4 < EVAL [compare-and-delete] 1 lock owner-1
-    18.000 m4 #4 > :1
+    17.000 m4 #4 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     18.000 m5 #5 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     19.000 m5 #5 > -NOSCRIPT No matching script. Please use EVAL.
-    19.000 m5 #5 < EVAL [compare-and-delete] 1 lock owner-1
-    20.000 m5 #5 > :1
+    19.000 m5 #5 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     ");
 }
 
@@ -106,38 +96,31 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     }
     insta::assert_snapshot!(world.trace(), @r"
       0.000 m1 #1 connect
-      1.000 m1 #1 < SET lock owner-1 NX PX 10000
-      2.000 m1 #1 > $-1
+      1.000 m1 #1 < SET lock owner-1 NX PX 10000 > $-1
       2.000 m2 #2 connect
-      3.000 m2 #2 < SET lock owner-1 NX PX 10000
-      4.000 m2 #2 > $-1
+      3.000 m2 #2 < SET lock owner-1 NX PX 10000 > $-1
       4.000 m3 #3 connect
      54.000 m3 #3 close
      54.000 m4 #4 connect
      55.000 m4 #4 < SET lock owner-1 NX PX 10000
     105.000 m4 #4 close
     105.000 m5 #5 connect
-    106.000 m5 #5 < SET lock owner-1 NX PX 10000
-    107.000 m5 #5 > +OK
+    106.000 m5 #5 < SET lock owner-1 NX PX 10000 > +OK
     107.000 m1 #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     108.000 m1 #1 > -NOSCRIPT No matching script. Please use EVAL.
-    108.000 m1 #1 < EVAL [compare-and-delete] 1 lock owner-1
-    109.000 m1 #1 > :0
+    108.000 m1 #1 < EVAL [compare-and-delete] 1 lock owner-1 > :0
     109.000 m2 #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     110.000 m2 #2 > -NOSCRIPT No matching script. Please use EVAL.
-    110.000 m2 #2 < EVAL [compare-and-delete] 1 lock owner-1
-    111.000 m2 #2 > :0
+    110.000 m2 #2 < EVAL [compare-and-delete] 1 lock owner-1 > :0
     111.000 m3 #6 connect
     161.000 m3 #6 close
     161.000 m4 #7 connect
     162.000 m4 #7 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     163.000 m4 #7 > -NOSCRIPT No matching script. Please use EVAL.
-    163.000 m4 #7 < EVAL [compare-and-delete] 1 lock owner-1
-    164.000 m4 #7 > :1
+    163.000 m4 #7 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     164.000 m5 #5 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     165.000 m5 #5 > -NOSCRIPT No matching script. Please use EVAL.
-    165.000 m5 #5 < EVAL [compare-and-delete] 1 lock owner-1
-    166.000 m5 #5 > :1
+    165.000 m5 #5 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     ");
 }
 
@@ -182,24 +165,19 @@ fn a_quorum_that_came_too_slowly_is_discarded_and_unlocked() {
     110.000 m5 #5 > +OK
     110.000 m1 #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     111.000 m1 #1 > -NOSCRIPT No matching script. Please use EVAL.
-    111.000 m1 #1 < EVAL [compare-and-delete] 1 lock owner-1
-    112.000 m1 #1 > :0
+    111.000 m1 #1 < EVAL [compare-and-delete] 1 lock owner-1 > :0
     112.000 m2 #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     113.000 m2 #2 > -NOSCRIPT No matching script. Please use EVAL.
-    113.000 m2 #2 < EVAL [compare-and-delete] 1 lock owner-1
-    114.000 m2 #2 > :1
+    113.000 m2 #2 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     114.000 m3 #3 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     115.000 m3 #3 > -NOSCRIPT No matching script. Please use EVAL.
-    115.000 m3 #3 < EVAL [compare-and-delete] 1 lock owner-1
-    116.000 m3 #3 > :1
+    115.000 m3 #3 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     116.000 m4 #4 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     117.000 m4 #4 > -NOSCRIPT No matching script. Please use EVAL.
-    117.000 m4 #4 < EVAL [compare-and-delete] 1 lock owner-1
-    118.000 m4 #4 > :1
+    117.000 m4 #4 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     118.000 m5 #5 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     119.000 m5 #5 > -NOSCRIPT No matching script. Please use EVAL.
-    119.000 m5 #5 < EVAL [compare-and-delete] 1 lock owner-1
-    120.000 m5 #5 > :1
+    119.000 m5 #5 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     ");
 }
 

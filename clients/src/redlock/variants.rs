@@ -1,6 +1,6 @@
 //! Redlock with one step omitted or changed.
 
-use super::masters::{Masters, Votes};
+use super::masters::{Failure, Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, FencingToken, Lease, Lock, Release, Servers, Settings};
@@ -67,7 +67,7 @@ impl NoValidityCheck {
             return votes.granted(resource, owner, None);
         }
         let may_stand = masters.unlock_all(resource, &owner, &votes).await;
-        votes.failed(true, may_stand)
+        votes.failed(Failure { is_in_time: true, may_stand })
     }
 }
 
@@ -101,7 +101,7 @@ impl UnlockAnswered {
             return self.votes.insert(votes).granted(resource, owner, Some(valid_until));
         }
         let may_stand = masters.unlock_answered(resource, &owner, &votes).await;
-        votes.failed(is_in_time, may_stand)
+        votes.failed(Failure { is_in_time, may_stand })
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn attempt_together(
         return votes.granted(resource, owner.clone(), Some(valid_until));
     }
     let may_stand = masters.unlock_all(resource, owner, &votes).await;
-    votes.failed(is_in_time, may_stand)
+    votes.failed(Failure { is_in_time, may_stand })
 }
 
 impl Lock for Parallel {

@@ -22,16 +22,12 @@ fn acquires_with_one_set_and_releases_by_script() {
     }
     insta::assert_snapshot!(world.trace(), @r"
     0.000 redis #1 connect
-    1.000 redis #1 < SET lock owner-1 NX PX 10000
-    2.000 redis #1 > +OK
+    1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
     2.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     3.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    3.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    4.000 redis #1 > :1
-    4.000 redis #1 < SET lock owner-2 NX PX 10000
-    5.000 redis #1 > +OK
-    5.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-2
-    6.000 redis #1 > :1
+    3.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
+    4.000 redis #1 < SET lock owner-2 NX PX 10000 > +OK
+    5.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-2 > :1
     ");
 }
 
@@ -50,8 +46,7 @@ fn a_server_that_forgot_the_script_is_sent_it_again() {
     insta::assert_snapshot!(world.trace(), @r"
     5.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     6.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    6.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    7.000 redis #1 > :1
+    6.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     ");
 }
 
@@ -63,18 +58,12 @@ fn waits_for_another_holder_until_the_timeout() {
     assert_eq!(world.value("redis", "lock").as_deref(), Some("another"));
     insta::assert_snapshot!(world.trace(), @r"
       0.000 redis #1 connect
-      1.000 redis #1 < SET lock owner-1 NX PX 10000
-      2.000 redis #1 > $-1
-    158.656 redis #1 < SET lock owner-2 NX PX 10000
-    159.656 redis #1 > $-1
-    334.234 redis #1 < SET lock owner-3 NX PX 10000
-    335.234 redis #1 > $-1
-    532.335 redis #1 < SET lock owner-4 NX PX 10000
-    533.335 redis #1 > $-1
-    677.771 redis #1 < SET lock owner-5 NX PX 10000
-    678.771 redis #1 > $-1
-    823.197 redis #1 < SET lock owner-6 NX PX 10000
-    824.197 redis #1 > $-1
+      1.000 redis #1 < SET lock owner-1 NX PX 10000 > $-1
+    158.656 redis #1 < SET lock owner-2 NX PX 10000 > $-1
+    334.234 redis #1 < SET lock owner-3 NX PX 10000 > $-1
+    532.335 redis #1 < SET lock owner-4 NX PX 10000 > $-1
+    677.771 redis #1 < SET lock owner-5 NX PX 10000 > $-1
+    823.197 redis #1 < SET lock owner-6 NX PX 10000 > $-1
     ");
 }
 
@@ -99,10 +88,8 @@ fn a_lost_reply_closes_the_connection_and_the_attempt_is_undone() {
     501.000 redis #2 connect
     502.000 redis #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     503.000 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-    503.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1
-    504.000 redis #2 > :1
-    660.656 redis #2 < SET lock owner-2 NX PX 10000
-    661.656 redis #2 > +OK
+    503.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1 > :1
+    660.656 redis #2 < SET lock owner-2 NX PX 10000 > +OK
     ");
 }
 
@@ -119,12 +106,9 @@ fn a_late_reply_is_never_taken_for_the_reply_of_the_next_command() {
     501.000 redis #2 connect
     502.000 redis #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     503.000 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-    503.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1
-    504.000 redis #2 > :0
-    660.656 redis #2 < SET lock owner-2 NX PX 10000
-    661.656 redis #2 > $-1
-    836.234 redis #2 < SET lock owner-3 NX PX 10000
-    837.234 redis #2 > $-1
+    503.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1 > :0
+    660.656 redis #2 < SET lock owner-2 NX PX 10000 > $-1
+    836.234 redis #2 < SET lock owner-3 NX PX 10000 > $-1
     ");
 }
 
@@ -151,10 +135,8 @@ fn a_reset_after_the_command_is_unknown_until_undone() {
       2.000 redis #2 connect
       3.000 redis #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
       4.000 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-      4.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1
-      5.000 redis #2 > :1
-    161.656 redis #2 < SET lock owner-2 NX PX 10000
-    162.656 redis #2 > +OK
+      4.000 redis #2 < EVAL [compare-and-delete] 1 lock owner-1 > :1
+    161.656 redis #2 < SET lock owner-2 NX PX 10000 > +OK
     ");
 }
 
@@ -218,8 +200,7 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
     insta::assert_snapshot!(world.trace(), @r"
     14.000 redis #1 close
     14.000 redis #2 connect
-    15.000 redis #2 < SET lock owner-1 NX PX 10000
-    16.000 redis #2 > +OK
+    15.000 redis #2 < SET lock owner-1 NX PX 10000 > +OK
     ");
 }
 
@@ -282,8 +263,7 @@ fn a_release_whose_reply_was_lost_is_tried_again_but_stays_unknown() {
       3.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
     503.000 redis #1 close
     659.656 redis #2 connect
-    660.656 redis #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
-    661.656 redis #2 > :0
+    660.656 redis #2 < EVALSHA [sha of compare-and-delete] 1 lock owner-1 > :0
     ");
 }
 

@@ -23,6 +23,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 const EVENTS_MAX: usize = 100_000;
+/// Longest line of a trace with a request and its reply.
+const EXCHANGE_MAX: usize = 84;
+/// Usual time between a request and its reply.
+const REPLY_AFTER_US: u64 = 1_000;
 
 #[derive(Default)]
 struct Woken(AtomicBool);
@@ -200,15 +204,36 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// Returns the traffic since the last call, one message per line, with numbered owner values.
+    /// Returns the traffic since the last call, one message per line with numbered owner values. A
+    /// reply after 1 ms is on its request's line.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
             text = text.replace(script.digest(), &format!("[sha of {name}]"));
             text = text.replace(&script.source().escape_debug().to_string(), &format!("[{name}]"));
         }
-        number_owners(text)
+        let mut lines: Vec<String> = Vec::new();
+        for line in number_owners(text).lines() {
+            match lines.last().and_then(|last| exchange(last, line)) {
+                Some(exchange) => *lines.last_mut().unwrap() = exchange,
+                None => lines.push(line.to_owned()),
+            }
+        }
+        lines.join("\n")
     }
+}
+
+/// Joins a request with its reply if the reply took as long as usual and the line stays short.
+fn exchange(request: &str, reply: &str) -> Option<String> {
+    let ((asked, _), (answered, said)) = (request.split_once(" < ")?, reply.split_once(" > ")?);
+    let parts = |head: &str| {
+        let (at, socket) = head.trim_start().split_once(' ')?;
+        Some((at.replace('.', "").parse::<u64>().ok()?, socket.to_owned()))
+    };
+    let ((at, one), (then, other)) = (parts(asked)?, parts(answered)?);
+    let joined = format!("{request} > {said}");
+    let is_short = !request.contains(" > ") && joined.trim_start().len() <= EXCHANGE_MAX;
+    (is_short && one == other && then == at + REPLY_AFTER_US).then_some(joined)
 }
 
 fn definition(name: &str) -> &'static Definition {

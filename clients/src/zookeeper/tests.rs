@@ -77,23 +77,15 @@ fn the_queue_is_waited_for_by_watching_the_predecessor() {
      2.000 zk1 #1 < create-sequential /lock/node-
      2.000 zk2 #2 > session 2 for 10000 ms
      3.000 zk1 #1 > 1 error -101
-     3.000 zk1 #1 < create /lock
-     4.000 zk1 #1 > 2 ok
-     4.000 zk1 #1 < create-sequential /lock/node-
-     5.000 zk1 #1 > 3 ok
-     5.000 zk1 #1 < getChildren /lock
-     6.000 zk1 #1 > 4 ok
-     6.000 zk2 #2 < create-sequential /lock/node-
-     7.000 zk2 #2 > 1 ok
-     7.000 zk2 #2 < getChildren /lock
-     8.000 zk2 #2 > 2 ok
-     8.000 zk2 #2 < exists /lock/node-0000000000 watch
-     9.000 zk2 #2 > 3 ok
-    56.000 zk1 #1 < delete /lock/node-0000000000
-    57.000 zk1 #1 > 5 ok
+     3.000 zk1 #1 < create /lock > 2 ok
+     4.000 zk1 #1 < create-sequential /lock/node- > 3 ok
+     5.000 zk1 #1 < getChildren /lock > 4 ok
+     6.000 zk2 #2 < create-sequential /lock/node- > 1 ok
+     7.000 zk2 #2 < getChildren /lock > 2 ok
+     8.000 zk2 #2 < exists /lock/node-0000000000 watch > 3 ok
+    56.000 zk1 #1 < delete /lock/node-0000000000 > 5 ok
     57.000 zk2 #2 > deleted /lock/node-0000000000
-    57.000 zk2 #2 < getChildren /lock
-    58.000 zk2 #2 > 4 ok
+    57.000 zk2 #2 < getChildren /lock > 4 ok
     ");
 }
 
@@ -106,34 +98,23 @@ fn a_connection_that_breaks_is_replaced_and_its_watches_set_again() {
     let (_, refused) = world.run(both(break_all(&world, 100), other.acquire(RESOURCE)));
     assert!(matches!(refused, Acquisition::Refused(_)), "{refused:?}");
     insta::assert_snapshot!(world.trace(), @r"
-       6.000 zk2 #2 < create-sequential /lock/node-
-       7.000 zk2 #2 > 1 ok
-       7.000 zk2 #2 < getChildren /lock
-       8.000 zk2 #2 > 2 ok
-       8.000 zk2 #2 < exists /lock/node-0000000000 watch
-       9.000 zk2 #2 > 3 ok
+       6.000 zk2 #2 < create-sequential /lock/node- > 1 ok
+       7.000 zk2 #2 < getChildren /lock > 2 ok
+       8.000 zk2 #2 < exists /lock/node-0000000000 watch > 3 ok
      106.500 zk1 #1 close
      106.500 zk2 #2 close
      550.320 zk3 #3 connect
-     551.320 zk3 #3 < SESSION 1
-     552.320 zk3 #3 > session 1 for 10000 ms
+     551.320 zk3 #3 < SESSION 1 > session 1 for 10000 ms
      868.632 zk1 #4 connect
-     869.632 zk1 #4 < SESSION 2
-     870.632 zk1 #4 > session 2 for 10000 ms
+     869.632 zk1 #4 < SESSION 2 > session 2 for 10000 ms
      870.632 zk1 #4 < setWatches /lock/node-0000000000
-     870.632 zk1 #4 < getChildren /lock
-     871.632 zk1 #4 > 4 ok
+     870.632 zk1 #4 < getChildren /lock > 4 ok
      871.632 zk1 #4 > 5 ok
-     871.632 zk1 #4 < exists /lock/node-0000000000 watch
-     872.632 zk1 #4 > 6 ok
-     872.632 zk1 #4 < getChildren /lock
-     873.632 zk1 #4 > 7 ok
-     873.632 zk1 #4 < exists /lock/node-0000000000 watch
-     874.632 zk1 #4 > 8 ok
-    1006.000 zk1 #4 < getChildren /lock
-    1007.000 zk1 #4 > 9 ok
-    1007.000 zk1 #4 < delete /lock/node-0000000001
-    1008.000 zk1 #4 > 10 ok
+     871.632 zk1 #4 < exists /lock/node-0000000000 watch > 6 ok
+     872.632 zk1 #4 < getChildren /lock > 7 ok
+     873.632 zk1 #4 < exists /lock/node-0000000000 watch > 8 ok
+    1006.000 zk1 #4 < getChildren /lock > 9 ok
+    1007.000 zk1 #4 < delete /lock/node-0000000001 > 10 ok
     ");
 }
 
@@ -148,12 +129,9 @@ fn a_client_that_is_idle_pings_and_leaves_a_server_that_is_silent() {
     world.pass(14_000);
     insta::assert_snapshot!(world.trace(), @r"
         0.000 zk1 #1 connect
-        1.000 zk1 #1 < SESSION 0
-        2.000 zk1 #1 > session 1 for 10000 ms
-     3335.000 zk1 #1 < ping
-     3336.000 zk1 #1 > pong
-     6668.000 zk1 #1 < ping
-     6669.000 zk1 #1 > pong
+        1.000 zk1 #1 < SESSION 0 > session 1 for 10000 ms
+     3335.000 zk1 #1 < ping > pong
+     6668.000 zk1 #1 < ping > pong
     10001.000 zk1 #1 < ping
     13334.000 zk1 #1 < ping
     13335.000 zk1 #1 close

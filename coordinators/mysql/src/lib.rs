@@ -36,7 +36,6 @@ mod sql;
 mod store;
 #[cfg(test)]
 mod tests;
-mod timestamp;
 mod value;
 mod variables;
 mod wording;

@@ -1,7 +1,6 @@
 //! Values of expressions ([`Value`]), and their encoding in results.
 
 use crate::number::Decimal;
-use crate::timestamp::Instant;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
@@ -9,7 +8,6 @@ pub(crate) enum Value {
     Integer(i128),
     Decimal(Decimal),
     Text(Vec<u8>),
-    Time(Instant),
 }
 
 impl Value {
@@ -23,7 +21,6 @@ impl Value {
             Value::Integer(number) => Some(number.to_string().into_bytes()),
             Value::Decimal(decimal) => Some(decimal.text.clone().into_bytes()),
             Value::Text(text) => Some(text.clone()),
-            Value::Time(at) => Some(at.text().into_bytes()),
         }
     }
 }

@@ -12,3 +12,23 @@ mod world;
 pub use bench::Bench;
 pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
 pub use world::{Crash, End, Host, World};
+
+/// Lets a test's wrapper be used as the [`Bench`] or [`World`] in one of its fields.
+#[macro_export]
+macro_rules! deref {
+    ($outer:ty, $field:tt: $inner:ty) => {
+        impl std::ops::Deref for $outer {
+            type Target = $inner;
+
+            fn deref(&self) -> &$inner {
+                &self.$field
+            }
+        }
+
+        impl std::ops::DerefMut for $outer {
+            fn deref_mut(&mut self) -> &mut $inner {
+                &mut self.$field
+            }
+        }
+    };
+}

@@ -111,9 +111,8 @@ pub enum CellVerdict {
 }
 
 /// The comparison of a result with the literature's prediction.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// All violations that were found are predicted, or none was found and none is predicted.

@@ -267,9 +267,8 @@ pub struct Remedy {
 }
 
 /// The effect of a safeguard on the violation in the same run.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnThisPlan {
     /// With the safeguard the run keeps the rule. The run exercised the lock, and the same faults

@@ -77,9 +77,8 @@ pub struct Sweep {
 }
 
 /// A range of seeds. The end is excluded.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct SeedRange {
     /// The first seed.
     pub from: Seed,

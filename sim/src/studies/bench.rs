@@ -10,9 +10,7 @@ use crate::world::tasks::TaskFuture;
 use fake_redis::NodeConfig;
 use fencepost_clients::{Acquisition, Address, Env, Lock, Servers, Settings, find};
 use fencepost_faults::{Micros, Node, Seed, SimTime};
-use fencepost_machine::wording::Wording;
-use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Outputs, WallTime};
-use std::cell::RefCell;
+use fencepost_machine::{DiskImage, Machine, Now};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
@@ -89,7 +87,10 @@ impl Default for Workload {
 
 impl Workload {
     pub fn run(&self, seed: u64, engine: Engine) -> Figures {
-        self.run_with(seed, engine, |image, now| Box::new(machine(image, now.wall)), process)
+        let server = |image, now: Now| -> Box<dyn Machine> {
+            Box::new(fake_redis::Node::new(config(), image, 7, now.wall))
+        };
+        self.run_with(seed, engine, server, process)
     }
 
     pub fn run_bare(&self, seed: u64, engine: Engine) -> Figures {
@@ -97,22 +98,6 @@ impl Workload {
             bare::process(env, cycles).await.expect("nothing fails in workload W")
         };
         self.run_with(seed, engine, |_, _| Box::new(bare::Server::default()), process)
-    }
-
-    pub fn record(&self, seed: u64) -> Vec<Recorded> {
-        let told = Rc::new(RefCell::new(Vec::new()));
-        let log = told.clone();
-        let recording = move |image, now: Now| Recording {
-            machine: Box::new(machine(image, now.wall)),
-            told: log.clone(),
-        };
-        self.run_with(
-            seed,
-            Engine::Fast,
-            move |image, now| Box::new(recording(image, now)),
-            process,
-        );
-        told.take()
     }
 
     fn run_with(
@@ -163,76 +148,5 @@ impl Workload {
                 roster.finishes(client);
             })
         }))
-    }
-}
-
-pub fn machine(image: DiskImage, wall: WallTime) -> fake_redis::Node {
-    fake_redis::Node::new(config(), image, 7, wall)
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recorded {
-    at: Now,
-    what: RecordedInput,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum RecordedInput {
-    Timer,
-    Accepted(ConnectionId, String),
-    Received(ConnectionId, Vec<u8>),
-    Closed(ConnectionId),
-    Continue,
-}
-
-/// Executes the recorded commands without a world, and returns their number.
-pub fn replay(told: &[Recorded]) -> u64 {
-    let mut node =
-        machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at.wall));
-    let (mut out, mut commands) = (Outputs::default(), 0);
-    for Recorded { at, what } in told {
-        let input = match what {
-            RecordedInput::Timer => Input::Timer,
-            RecordedInput::Accepted(connection, peer) => {
-                Input::Accepted { connection: *connection, peer }
-            }
-            RecordedInput::Received(connection, bytes) => {
-                Input::Received { connection: *connection, bytes }
-            }
-            RecordedInput::Closed(connection) => Input::Closed { connection: *connection },
-            RecordedInput::Continue => Input::Continue,
-        };
-        out.clear();
-        node.handle(input, *at, &mut out);
-        commands += u64::from(out.commands);
-    }
-    commands
-}
-
-struct Recording {
-    machine: Box<dyn Machine>,
-    told: Rc<RefCell<Vec<Recorded>>>,
-}
-
-impl Machine for Recording {
-    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
-        let what = match input {
-            Input::Timer => RecordedInput::Timer,
-            Input::Accepted { connection, peer } => {
-                RecordedInput::Accepted(connection, peer.to_owned())
-            }
-            Input::Received { connection, bytes } => {
-                RecordedInput::Received(connection, bytes.to_vec())
-            }
-            Input::Closed { connection } => RecordedInput::Closed(connection),
-            Input::Continue => RecordedInput::Continue,
-            other => panic!("nothing of workload W tells a server {other:?}"),
-        };
-        self.told.borrow_mut().push(Recorded { at: now, what });
-        self.machine.handle(input, now, out);
-    }
-
-    fn wording(&self) -> Wording {
-        self.machine.wording()
     }
 }

@@ -39,10 +39,8 @@ fn takes_by_setnx_and_releases_by_del() {
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     insta::assert_snapshot!(world.trace(), @r"
     0.000 redis #1 connect
-    1.000 redis #1 < SETNX lock 1700000000000
-    2.000 redis #1 > :1
-    2.000 redis #1 < DEL lock
-    3.000 redis #1 > :1
+    1.000 redis #1 < SETNX lock 1700000000000 > :1
+    2.000 redis #1 < DEL lock > :1
     ");
 }
 
@@ -76,11 +74,9 @@ fn one_of_two_waiters_takes_a_stale_lock_over_and_the_loser_overwrites_its_time(
     3.000 redis #2 > :0
     3.000 redis #2 < GET lock
     3.000 redis #1 > $13 1699999980000
-    3.000 redis #1 < GETSET lock 1700000000007
-    4.000 redis #1 > $13 1699999980000
+    3.000 redis #1 < GETSET lock 1700000000007 > $13 1699999980000
     7.000 redis #2 > $13 1699999980000
-    7.000 redis #2 < GETSET lock 1700000000008
-    8.000 redis #2 > $13 1700000000007
+    7.000 redis #2 < GETSET lock 1700000000008 > $13 1700000000007
     ");
     assert_eq!(
         world.run(winner.check(&won)),
@@ -88,8 +84,7 @@ fn one_of_two_waiters_takes_a_stale_lock_over_and_the_loser_overwrites_its_time(
         "the holder's check fails though it holds the lock"
     );
     insta::assert_snapshot!(world.trace(), @r"
-    8.000 redis #1 < GET lock
-    9.000 redis #1 > $13 1700000000008
+    8.000 redis #1 < GET lock > $13 1700000000008
     9.000 note LockLost
     ");
 }
@@ -100,26 +95,18 @@ fn a_loser_that_was_paused_sets_the_time_back_and_a_third_gets_in() {
     assert!(overlap, "{trace}");
     insta::assert_snapshot!(trace, @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1700000000000
-        2.000 redis #1 > :0
+        1.000 redis #1 < SETNX lock 1700000000000 > :0
         2.000 redis #1 < GET lock
      8900.000 redis #2 connect
-     8901.000 redis #2 < SETNX lock 1700000008900
-     8902.000 redis #2 > :0
-     8902.000 redis #2 < GET lock
-     8903.000 redis #2 > $13 1699999980000
-     8903.000 redis #2 < GETSET lock 1700000008900
-     8904.000 redis #2 > $13 1699999980000
+     8901.000 redis #2 < SETNX lock 1700000008900 > :0
+     8902.000 redis #2 < GET lock > $13 1699999980000
+     8903.000 redis #2 < GETSET lock 1700000008900 > $13 1699999980000
      9003.000 redis #1 > $13 1699999980000
-     9003.000 redis #1 < GETSET lock 1700000000000
-     9004.000 redis #1 > $13 1700000008900
+     9003.000 redis #1 < GETSET lock 1700000000000 > $13 1700000008900
     10104.000 redis #3 connect
-    10105.000 redis #3 < SETNX lock 1700000010104
-    10106.000 redis #3 > :0
-    10106.000 redis #3 < GET lock
-    10107.000 redis #3 > $13 1700000000000
-    10107.000 redis #3 < GETSET lock 1700000010104
-    10108.000 redis #3 > $13 1700000000000
+    10105.000 redis #3 < SETNX lock 1700000010104 > :0
+    10106.000 redis #3 < GET lock > $13 1700000000000
+    10107.000 redis #3 < GETSET lock 1700000010104 > $13 1700000000000
     ");
 }
 
@@ -165,17 +152,13 @@ fn getset_nil_is_taken_for_a_loss_and_nobody_holds_the_lock_until_it_is_too_old(
     assert_eq!(waiting, Acquisition::Refused(HELD.into()));
     insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SETNX lock 1700000000000
-        2.000 redis #1 > :1
+        1.000 redis #1 < SETNX lock 1700000000000 > :1
     10102.000 redis #2 connect
-    10103.000 redis #2 < SETNX lock 1700000010102
-    10104.000 redis #2 > :0
+    10103.000 redis #2 < SETNX lock 1700000010102 > :0
     10104.000 redis #2 < GET lock
-    10105.000 redis #1 < DEL lock
-    10106.000 redis #1 > :1
+    10105.000 redis #1 < DEL lock > :1
     10107.000 redis #2 > $13 1700000000000
-    10107.000 redis #2 < GETSET lock 1700000010102
-    10108.000 redis #2 > $-1
+    10107.000 redis #2 < GETSET lock 1700000010102 > $-1
     10108.000 redis #2 close
     10108.000 redis #1 close
     ");
@@ -225,11 +208,9 @@ fn get_nil_is_taken_for_a_timeout_and_the_time_of_a_new_holder_overwritten() {
     4.000 redis #2 < GET lock
     4.500 redis #1 > :1
     4.500 redis #3 connect
-    5.500 redis #3 < SETNX lock 1700000000004
-    6.500 redis #3 > :1
+    5.500 redis #3 < SETNX lock 1700000000004 > :1
     8.000 redis #2 > $-1
-    8.000 redis #2 < GETSET lock 1700000000002
-    9.000 redis #2 > $13 1700000000004
+    8.000 redis #2 < GETSET lock 1700000000002 > $13 1700000000004
     ");
 }
 
@@ -253,15 +234,11 @@ fn a_waiter_whose_clock_is_fast_takes_a_fresh_lock_over() {
     granted(acquisition);
     insta::assert_snapshot!(trace, @r"
     0.000 redis #1 connect
-    1.000 redis #1 < SETNX lock 1700000000000
-    2.000 redis #1 > :1
+    1.000 redis #1 < SETNX lock 1700000000000 > :1
     2.000 redis #2 connect
-    3.000 redis #2 < SETNX lock 1700000011002
-    4.000 redis #2 > :0
-    4.000 redis #2 < GET lock
-    5.000 redis #2 > $13 1700000000000
-    5.000 redis #2 < GETSET lock 1700000011002
-    6.000 redis #2 > $13 1700000000000
+    3.000 redis #2 < SETNX lock 1700000011002 > :0
+    4.000 redis #2 < GET lock > $13 1700000000000
+    5.000 redis #2 < GETSET lock 1700000011002 > $13 1700000000000
     ");
 }
 
@@ -271,17 +248,12 @@ fn the_clock_of_the_server_is_the_same_for_all() {
     assert_eq!(acquisition, Acquisition::Refused(HELD.into()));
     insta::assert_snapshot!(trace, @r"
     0.000 redis #1 connect
-    1.000 redis #1 < TIME
-    2.000 redis #1 > *2 $10 1700000000 $4 1500
-    2.000 redis #1 < SETNX lock 1700000000001
-    3.000 redis #1 > :1
+    1.000 redis #1 < TIME > *2 $10 1700000000 $4 1500
+    2.000 redis #1 < SETNX lock 1700000000001 > :1
     3.000 redis #2 connect
-    4.000 redis #2 < TIME
-    5.000 redis #2 > *2 $10 1700000000 $4 4500
-    5.000 redis #2 < SETNX lock 1700000000004
-    6.000 redis #2 > :0
-    6.000 redis #2 < GET lock
-    7.000 redis #2 > $13 1700000000001
+    4.000 redis #2 < TIME > *2 $10 1700000000 $4 4500
+    5.000 redis #2 < SETNX lock 1700000000004 > :0
+    6.000 redis #2 < GET lock > $13 1700000000001
     ");
 }
 
@@ -317,11 +289,9 @@ fn two_takers_within_one_second_are_told_apart_even_by_whole_seconds() {
     2.000 redis #2 > :0
     2.000 redis #2 < GET lock
     3.000 redis #1 > $10 1699999989
-    3.000 redis #1 < GETSET lock 1700000000
-    4.000 redis #1 > $10 1699999989
+    3.000 redis #1 < GETSET lock 1700000000 > $10 1699999989
     6.000 redis #2 > $10 1699999989
-    6.000 redis #2 < GETSET lock 1700000000
-    7.000 redis #2 > $10 1700000000
+    6.000 redis #2 < GETSET lock 1700000000 > $10 1700000000
     ");
 }
 

@@ -20,22 +20,17 @@ fn renews_every_third_of_the_ttl_and_stops_at_the_release() {
     world.pass(20_000);
     insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
      3335.333 redis #2 connect
      3336.333 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
      3337.333 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-     3337.333 redis #2 < EVAL [extend-if-owned] 1 lock owner-1 10000
-     3338.333 redis #2 > :1
-     6671.666 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
-     6672.666 redis #2 > :1
-    10005.999 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
-    10006.999 redis #2 > :1
+     3337.333 redis #2 < EVAL [extend-if-owned] 1 lock owner-1 10000 > :1
+     6671.666 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000 > :1
+    10005.999 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000 > :1
     12002.000 redis #2 close
     12002.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     12003.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    12003.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    12004.000 redis #1 > :1
+    12003.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     ");
     assert_eq!(world.pending_timers(), 0);
 }
@@ -59,13 +54,11 @@ fn a_refused_renewal_is_noted_and_is_the_last() {
     world.pass(20_000);
     insta::assert_snapshot!(world.trace(), @r"
        0.000 redis #1 connect
-       1.000 redis #1 < SET lock owner-1 NX PX 10000
-       2.000 redis #1 > +OK
+       1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
     3335.333 redis #2 connect
     3336.333 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
     3337.333 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-    3337.333 redis #2 < EVAL [extend-if-owned] 1 lock owner-1 10000
-    3338.333 redis #2 > :0
+    3337.333 redis #2 < EVAL [extend-if-owned] 1 lock owner-1 10000 > :0
     3338.333 note LockLost
     3338.333 redis #2 close
     ");
@@ -78,8 +71,7 @@ fn a_ttl_without_any_confirmed_renewal_is_noted() {
     world.pass(20_000);
     insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
      3335.333 redis #2 connect
      3336.333 redis #2 < EVALSHA [sha of extend-if-owned] 1 lock owner-1 10000
      3836.333 redis #2 close
@@ -114,8 +106,7 @@ fn a_renewal_that_the_release_overtakes_is_refused() {
     6672.000 redis #2 close
     6672.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     6673.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    6673.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    6674.000 redis #1 > :1
+    6673.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     ");
 }
 
@@ -140,20 +131,16 @@ fn a_set_that_the_release_overtakes_brings_the_lock_back() {
     let head: Vec<&str> = trace.lines().take(16).collect();
     insta::assert_snapshot!(head.join("\n"), @r"
        0.000 redis #1 connect
-       1.000 redis #1 < SET lock owner-1 NX PX 10000
-       2.000 redis #1 > +OK
+       1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
     3335.333 redis #2 connect
-    3336.333 redis #2 < GET lock
-    3337.333 redis #2 > $40 owner-1
+    3336.333 redis #2 < GET lock > $40 owner-1
     3337.333 redis #2 < SET lock owner-1 PX 10000
     3338.000 redis #2 close
     3338.000 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     3339.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    3339.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    3340.000 redis #1 > :1
+    3339.000 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :1
     3350.000 redis #3 connect
-    3351.000 redis #3 < SET lock owner-2 NX PX 10000
-    3352.000 redis #3 > $-1
+    3351.000 redis #3 < SET lock owner-2 NX PX 10000 > $-1
     3508.656 redis #3 < SET lock owner-3 NX PX 10000
     ");
 }
@@ -168,25 +155,18 @@ fn the_daemon_of_the_article_lets_the_lock_expire_under_a_living_holder() {
     assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
     insta::assert_snapshot!(world.trace(), @r"
         0.000 redis #1 connect
-        1.000 redis #1 < SET lock owner-1 NX PX 10000
-        2.000 redis #1 > +OK
+        1.000 redis #1 < SET lock owner-1 NX PX 10000 > +OK
      9668.666 redis #2 connect
-     9669.666 redis #2 < PEXPIRE lock 6666
-     9670.666 redis #2 > :1
+     9669.666 redis #2 < PEXPIRE lock 6666 > :1
     16102.000 redis #3 connect
-    16103.000 redis #3 < SET lock owner-2 NX PX 10000
-    16104.000 redis #3 > $-1
-    16260.656 redis #3 < SET lock owner-3 NX PX 10000
-    16261.656 redis #3 > $-1
-    16337.332 redis #2 < PEXPIRE lock 6666
-    16338.332 redis #2 > :0
-    16436.234 redis #3 < SET lock owner-4 NX PX 10000
-    16437.234 redis #3 > +OK
+    16103.000 redis #3 < SET lock owner-2 NX PX 10000 > $-1
+    16260.656 redis #3 < SET lock owner-3 NX PX 10000 > $-1
+    16337.332 redis #2 < PEXPIRE lock 6666 > :0
+    16436.234 redis #3 < SET lock owner-4 NX PX 10000 > +OK
     16437.234 redis #2 close
     16437.234 redis #1 < EVALSHA [sha of compare-and-delete] 1 lock owner-1
     16438.234 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    16438.234 redis #1 < EVAL [compare-and-delete] 1 lock owner-1
-    16439.234 redis #1 > :0
+    16438.234 redis #1 < EVAL [compare-and-delete] 1 lock owner-1 > :0
     ");
 }
 

@@ -3,23 +3,10 @@
 use crate::{Chubby, Config, Member};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
-use std::ops::{Deref, DerefMut};
 
 pub(super) struct World(fencepost_testing::World<Chubby>);
 
-impl Deref for World {
-    type Target = fencepost_testing::World<Chubby>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl DerefMut for World {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
-}
+fencepost_testing::deref!(World, 0: fencepost_testing::World<Chubby>);
 
 impl World {
     pub(super) fn of(count: usize) -> World {

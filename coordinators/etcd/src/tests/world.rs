@@ -3,23 +3,10 @@
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
-use std::ops::{Deref, DerefMut};
 
 pub(super) struct World(fencepost_testing::World<Etcd>);
 
-impl Deref for World {
-    type Target = fencepost_testing::World<Etcd>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl DerefMut for World {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
-}
+fencepost_testing::deref!(World, 0: fencepost_testing::World<Etcd>);
 
 impl World {
     pub(super) fn of(count: usize, config: Config) -> World {

@@ -3,7 +3,6 @@
 use super::http::Server;
 use fencepost_etcd::{Config, Etcd};
 use fencepost_testing::Bench;
-use std::ops::{Deref, DerefMut};
 
 const STEP_US: u64 = 1_000;
 const ELECTION_US: u64 = 2_000_000;
@@ -13,19 +12,7 @@ pub(crate) struct Fake {
     kept: Option<u32>,
 }
 
-impl Deref for Fake {
-    type Target = Bench<Etcd>;
-
-    fn deref(&self) -> &Bench<Etcd> {
-        &self.bench
-    }
-}
-
-impl DerefMut for Fake {
-    fn deref_mut(&mut self) -> &mut Bench<Etcd> {
-        &mut self.bench
-    }
-}
+fencepost_testing::deref!(Fake, bench: Bench<Etcd>);
 
 impl Fake {
     pub(crate) fn start() -> Fake {

@@ -4,7 +4,6 @@ use crate::{Config, GemFire, Server};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
 use std::collections::BTreeMap;
-use std::ops::{Deref, DerefMut};
 
 pub(super) struct World {
     world: fencepost_testing::World<GemFire>,
@@ -13,19 +12,7 @@ pub(super) struct World {
     answers: BTreeMap<(String, usize), String>,
 }
 
-impl Deref for World {
-    type Target = fencepost_testing::World<GemFire>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.world
-    }
-}
-
-impl DerefMut for World {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.world
-    }
-}
+fencepost_testing::deref!(World, world: fencepost_testing::World<GemFire>);
 
 impl World {
     pub(super) fn of(count: usize) -> World {

@@ -97,7 +97,7 @@ impl Client {
     pub(super) fn query(&mut self, core: &mut Core, text: &[u8]) {
         let last = text.iter().rposition(|byte| !matches!(byte, 0 | 9..=13 | b' ' | b';'));
         let text = text[..last.map_or(0, |last| last + 1)].trim_ascii_start().to_vec();
-        let (reply, doing) = (Reply::new(self.number), Doing::Values(Run::new(&[], 0)));
+        let (reply, doing) = (Reply::new(self.number), Doing::Values(Run::new(&[])));
         let answer = Answer::Done;
         let job = Job { text, next: 0, reply, doing, answer, later: None, is_killed: false };
         self.begin(core, Box::new(job));
@@ -126,16 +126,15 @@ impl Client {
         }
         job.next = next;
         job.later = None;
-        (job.doing, job.answer) = (Doing::Values(Run::new(&[], 0)), Answer::Done);
-        let now = self.session.instant(core.now.wall.0);
+        (job.doing, job.answer) = (Doing::Values(Run::new(&[])), Answer::Done);
         match statement {
             Statement::Tables(statement) => self.tables(core, job, &statement)?,
-            Statement::Select(items, has_row) => self.select(job, &items, has_row, now)?,
+            Statement::Select(items, has_row) => self.select(job, &items, has_row)?,
             Statement::Do(expressions) => {
                 for expression in &expressions {
                     shape(expression, &self.session)?;
                 }
-                job.doing = Doing::Values(Run::continuing_after_errors(&expressions, now));
+                job.doing = Doing::Values(Run::continuing_after_errors(&expressions));
             }
             Statement::Set(assignments) => self.set(core, &assignments)?,
             Statement::Names(charset) => self.session.charset = charset,
@@ -194,7 +193,7 @@ impl Client {
             self.commit(core);
         }
         let mut context = Context { store: &mut core.store, session: &mut self.session };
-        match execute::prepare(statement, &mut context, core.now)? {
+        match execute::prepare(statement, &mut context)? {
             Prepared::Done { affected } => {
                 job.answer = Answer::Changed(Changed { affected, info: None });
                 self.flushing = core.write_log().or(self.flushing);
@@ -212,7 +211,7 @@ impl Client {
         Ok(())
     }
 
-    fn select(&mut self, job: &mut Job, items: &[Item], has_row: bool, now: i64) -> Outcome<()> {
+    fn select(&mut self, job: &mut Job, items: &[Item], has_row: bool) -> Outcome<()> {
         let session = &self.session;
         let shapes: Outcome<Vec<Shape>> =
             items.iter().map(|item| shape(&item.expression, session)).collect();
@@ -223,7 +222,7 @@ impl Client {
         job.answer = Answer::Rows(Vec::new(), has_row);
         if has_row {
             let all: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
-            job.doing = Doing::Values(Run::new(&all, now));
+            job.doing = Doing::Values(Run::new(&all));
         }
         Ok(())
     }
@@ -241,9 +240,6 @@ impl Client {
             }
             if change == Change::Autocommit(true) && !self.session.variables.autocommit {
                 self.commit(core);
-            }
-            if let Change::Timestamp(micros) = change {
-                self.session.timestamp = micros;
             }
             self.session.variables.apply(&change);
         }

@@ -20,13 +20,7 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) is_nullable: bool,
-    pub(crate) default: Option<Default>,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Default {
-    Value(Value),
-    Now,
+    pub(crate) default: Option<Value>,
 }
 
 impl Definition {
@@ -52,8 +46,7 @@ impl Definition {
 impl Column {
     pub(crate) fn default_expression(&self) -> Option<Expression> {
         match &self.default {
-            Some(Default::Value(value)) => Some(Expression::Literal(value.clone())),
-            Some(Default::Now) => Some(Expression::Now(6, false)),
+            Some(value) => Some(Expression::Literal(value.clone())),
             None if self.is_nullable => Some(Expression::Literal(Value::Null)),
             None => None,
         }
@@ -73,7 +66,6 @@ impl Definition {
 pub(crate) fn part(value: &Value) -> Outcome<Part> {
     match value {
         Value::Integer(number) => Ok(Part::Number(*number)),
-        Value::Time(at) => Ok(Part::Number(i128::from(at.micros))),
         Value::Text(text) => folded(text).map(Part::Text),
         Value::Null | Value::Decimal(_) => Err(SqlError::unsupported("such a key")),
     }

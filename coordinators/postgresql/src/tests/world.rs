@@ -2,26 +2,13 @@
 
 use crate::{Config, Postgresql};
 use fencepost_testing::Bench;
-use std::ops::{Deref, DerefMut};
 
 pub(super) struct World {
     bench: Bench<Postgresql>,
     config: Config,
 }
 
-impl Deref for World {
-    type Target = Bench<Postgresql>;
-
-    fn deref(&self) -> &Bench<Postgresql> {
-        &self.bench
-    }
-}
-
-impl DerefMut for World {
-    fn deref_mut(&mut self) -> &mut Bench<Postgresql> {
-        &mut self.bench
-    }
-}
+fencepost_testing::deref!(World, bench: Bench<Postgresql>);
 
 fn config() -> Config {
     let schema = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";

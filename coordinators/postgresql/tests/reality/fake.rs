@@ -3,25 +3,12 @@
 use super::messages::{is_whole, startup};
 use fencepost_postgresql::{Config, Postgresql};
 use fencepost_testing::Bench;
-use std::ops::{Deref, DerefMut};
 
 const STEP_US: u64 = 1_000;
 
 pub(crate) struct Fake(Bench<Postgresql>);
 
-impl Deref for Fake {
-    type Target = Bench<Postgresql>;
-
-    fn deref(&self) -> &Bench<Postgresql> {
-        &self.0
-    }
-}
-
-impl DerefMut for Fake {
-    fn deref_mut(&mut self) -> &mut Bench<Postgresql> {
-        &mut self.0
-    }
-}
+fencepost_testing::deref!(Fake, 0: Bench<Postgresql>);
 
 impl Fake {
     pub(crate) fn start() -> Fake {

@@ -4,25 +4,12 @@
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
-use std::ops::{Deref, DerefMut};
 
 pub(super) use fencepost_testing::End;
 
 pub(super) struct World(fencepost_testing::World<ZooKeeper>);
 
-impl Deref for World {
-    type Target = fencepost_testing::World<ZooKeeper>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl DerefMut for World {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
-}
+fencepost_testing::deref!(World, 0: fencepost_testing::World<ZooKeeper>);
 
 impl World {
     pub(super) fn of(count: usize, config: Config) -> World {

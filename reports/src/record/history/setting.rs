@@ -18,21 +18,9 @@ pub struct Checks {
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
         /// The way in which the storage treats fencing tokens.
-        #[derive(
-            Clone,
-            Copy,
-            PartialEq,
-            Eq,
-            Debug,
-            Display,
-            EnumMessage,
-            EnumString,
-            IntoStaticStr,
-            VariantArray,
-            Serialize,
-            Deserialize,
-            JsonSchema,
-        )]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[derive(Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+        #[derive(Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum StorageRule {

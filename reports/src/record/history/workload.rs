@@ -12,21 +12,9 @@ struct Work {
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
         /// The work that processes do with the guarded value.
-        #[derive(
-            Clone,
-            Copy,
-            PartialEq,
-            Eq,
-            Debug,
-            Display,
-            EnumMessage,
-            EnumString,
-            IntoStaticStr,
-            VariantArray,
-            Serialize,
-            Deserialize,
-            JsonSchema,
-        )]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[derive(Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+        #[derive(Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Workload {

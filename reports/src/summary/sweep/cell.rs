@@ -133,9 +133,8 @@ pub struct Fingerprint {
 
 /// A run that shows an anomaly. A run is smaller if its plan has fewer faults, or as many faults
 /// and a lower seed.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Kept {
     /// Number of faults in the plan of the run.
     pub faults: u64,
@@ -145,9 +144,8 @@ pub struct Kept {
 
 /// The smallest run that shows an anomaly, which has the fewest faults and, among those, the lowest
 /// seed.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Smallest {
     /// Number of faults in the minimal plan of the run, or in its plan if there is no minimal plan.
     pub faults: u64,

@@ -104,9 +104,8 @@ pub struct Half {
 }
 
 /// A broken rule and its cause.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
     /// The rule that was broken.
     pub kind: Kind,

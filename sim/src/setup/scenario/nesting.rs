@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 /// The critical sections in which a process acquires and releases a re-entrant lock a second time,
 /// half-way through. In most libraries the nested acquire renews the lease, which hides critical
 /// sections that are too long.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nesting {
     /// About half of the critical sections, drawn at random.

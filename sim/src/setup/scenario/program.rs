@@ -50,9 +50,8 @@ pub struct Program {
 }
 
 /// The servers that a program uses.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramDeployment {
     /// One server. With Redis and PostgreSQL, replicas are added for faults that concern replicas.

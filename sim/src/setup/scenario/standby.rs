@@ -26,9 +26,8 @@ impl Standby {
 }
 
 /// The old primary's fate when the standby is promoted.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum OldPrimary {
     /// The old primary is stopped or keeps running, with equal probability.

@@ -1,15 +1,13 @@
 //! Runs workloads whose instructions `benches/instructions.sh` counts.
 //!
 //! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (without locks and servers),
-//! `stock` and `stock-bare` (both on stock turmoil), `direct` (a server without a world),
-//! `failover` (Redis with Sentinels), `masters` (Redlock over five) or `judged` (like `failover`,
-//! then summarized as in a sweep).
+//! `stock` and `stock-bare` (both on stock turmoil), `failover` (Redis with Sentinels), `masters`
+//! (Redlock over five) or `judged` (like `failover`, then summarized as in a sweep).
 
-#[path = "../benches/engines/stock.rs"]
 mod stock;
 
 use fencepost::run::verdicts::Findings;
-use fencepost::studies::bench::{Workload, replay};
+use fencepost::studies::bench::Workload;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::judge::phases::phases;
@@ -26,12 +24,10 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let kind = arguments.first().map_or("fast", String::as_str);
     let runs: u64 = arguments.get(1).and_then(|runs| runs.parse().ok()).unwrap_or(1);
-    let told: Vec<_> = (0..SEEDS).map(|seed| Workload::default().record(seed)).collect();
     let mut cell = Cell::new("single-node", "failover");
     let (mut commands, mut events) = (0, 0);
     for seed in (0..runs).map(|run| run % SEEDS) {
         let (more_commands, more_events) = match kind {
-            "direct" => (replay(&told[seed as usize]), 0),
             "stock" | "stock-bare" => {
                 let run = if kind == "stock" { stock::run } else { stock::run_bare };
                 run(seed, 0);
