@@ -39,7 +39,7 @@ struct Base {
 }
 
 trait Steps: 'static {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken>;
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure>;
 
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
         delete(&mut base.redis, &lease.resource).await
@@ -66,7 +66,7 @@ impl<S: Steps> Lock for Stepwise<S> {
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_by(self.steps.remove(&mut self.base, &lease).await) })
+        Box::pin(async move { release_result(self.steps.remove(&mut self.base, &lease).await) })
     }
 
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
@@ -99,7 +99,7 @@ const fn entry(
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum NotTaken {
+enum AttemptFailure {
     Held,
     /// A call failed, and the attempt left nothing on the server.
     Failed(String),
@@ -107,17 +107,17 @@ enum NotTaken {
     Halfway(String),
 }
 
-impl NotTaken {
-    fn harmless(error: CallError) -> NotTaken {
-        NotTaken::Failed(error.to_string())
+impl AttemptFailure {
+    fn before_any_effect(error: CallError) -> AttemptFailure {
+        AttemptFailure::Failed(error.to_string())
     }
 }
 
-impl From<CallError> for NotTaken {
-    fn from(error: CallError) -> NotTaken {
+impl From<CallError> for AttemptFailure {
+    fn from(error: CallError) -> AttemptFailure {
         match error.may_have_applied() {
-            true => NotTaken::Halfway(error.to_string()),
-            false => NotTaken::Failed(error.to_string()),
+            true => AttemptFailure::Halfway(error.to_string()),
+            false => AttemptFailure::Failed(error.to_string()),
         }
     }
 }
@@ -143,7 +143,7 @@ impl Base {
     }
 }
 
-fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition {
+fn acquisition(resource: &str, attempt: Result<Bytes, AttemptFailure>) -> Acquisition {
     match attempt {
         Ok(owner) => Acquisition::Granted(Lease {
             resource: resource.to_owned(),
@@ -151,13 +151,13 @@ fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition 
             token: None,
             valid_until: None,
         }),
-        Err(NotTaken::Held) => Acquisition::Refused("held by another".into()),
-        Err(NotTaken::Failed(reason)) => Acquisition::Refused(reason.into()),
-        Err(NotTaken::Halfway(reason)) => Acquisition::Unknown(reason),
+        Err(AttemptFailure::Held) => Acquisition::Refused("held by another".into()),
+        Err(AttemptFailure::Failed(reason)) => Acquisition::Refused(reason.into()),
+        Err(AttemptFailure::Halfway(reason)) => Acquisition::Unknown(reason),
     }
 }
 
-fn release_by(removal: Result<bool, CallError>) -> Release {
+fn release_result(removal: Result<bool, CallError>) -> Release {
     match removal {
         Ok(true) => Release::Released,
         Ok(false) => Release::NotHeld,

@@ -1,7 +1,7 @@
 //! Failures of a call ([`CallError`]), and whether the server may have executed it.
 
 use crate::env::Address;
-use crate::reply::{Nonsense, Reply};
+use crate::reply::{InvalidReply, Reply};
 use std::io;
 use std::time::Duration;
 
@@ -54,8 +54,8 @@ impl CallError {
     }
 }
 
-impl From<Nonsense> for CallError {
-    fn from(nonsense: Nonsense) -> CallError {
+impl From<InvalidReply> for CallError {
+    fn from(nonsense: InvalidReply) -> CallError {
         CallError::Malformed(nonsense.0)
     }
 }

@@ -109,7 +109,7 @@ impl Chubby {
     async fn lock(&mut self, resource: &str) -> Acquisition {
         let deadline = self.now().plus(self.acquire_timeout);
         let (session, acquire, failure) = loop {
-            let session = match self.living_session(deadline).await {
+            let session = match self.take_or_open_session(deadline).await {
                 Ok(session) => session,
                 Err(failure) => return Acquisition::Refused(wording(&failure).into()),
             };
@@ -136,7 +136,7 @@ impl Chubby {
         }
     }
 
-    async fn living_session(&mut self, deadline: Monotonic) -> Result<Session, Failure> {
+    async fn take_or_open_session(&mut self, deadline: Monotonic) -> Result<Session, Failure> {
         match self.session.take().filter(|session| session.status() != Status::Expired) {
             Some(session) => Ok(session),
             None => Session::open(&self.cell, deadline).await,
@@ -235,7 +235,7 @@ impl Lock for Chubby {
             let Some(session) = self.session.as_ref().filter(|_| self.traits.is_careful) else {
                 return std::future::pending().await;
             };
-            session.unsafe_from_now().await;
+            session.wait_until_unsafe().await;
             self.cell.env().note(Note::LockLost);
         })
     }

@@ -208,11 +208,11 @@ impl Subscription {
         channels: &[&[u8]],
         timeout: Duration,
     ) -> Result<Subscription, CallError> {
-        Subscription::over(Connection::open(env, address, timeout).await?, channels).await
+        Subscription::subscribe(Connection::open(env, address, timeout).await?, channels).await
     }
 
     /// Subscribes over a connection that waits for no reply.
-    pub async fn over(
+    pub async fn subscribe(
         connection: Connection,
         channels: &[&[u8]],
     ) -> Result<Subscription, CallError> {

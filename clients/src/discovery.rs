@@ -148,7 +148,7 @@ async fn count_switches(
             }
             subscribed_before = true;
             while let Ok(message) = subscription.next().await {
-                if tells_of(&message.payload, &name) {
+                if concerns_primary(&message.payload, &name) {
                     switches.set(switches.get() + 1);
                 }
             }
@@ -157,7 +157,7 @@ async fn count_switches(
     }
 }
 
-fn tells_of(payload: &[u8], name: &str) -> bool {
+fn concerns_primary(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }
 

@@ -140,7 +140,7 @@ impl Env {
     }
 
     /// Returns another thread's handle, which has its own interrupts.
-    pub fn of_thread(&self, thread: u16) -> Env {
+    pub fn for_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
 
@@ -215,7 +215,7 @@ impl Env {
             interrupt: self.interrupt.clone(),
         };
         let poll = |context: &mut Context<'_>| self.world.poll_connect(socket.key, context);
-        std::future::poll_fn(|context| self.interrupt.fails(poll(context))).await?;
+        std::future::poll_fn(|context| self.interrupt.fail_if_interrupted(poll(context))).await?;
         Ok(socket)
     }
 
@@ -244,7 +244,7 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let poll = self.world.poll_timer(self.timer, context);
         self.done |= poll.is_ready();
-        if poll.is_pending() && self.interrupt.is_heard_here() {
+        if poll.is_pending() && self.interrupt.claim() {
             return Poll::Ready(());
         }
         poll
@@ -279,7 +279,7 @@ impl Socket {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>> {
-        self.interrupt.fails(self.world.poll_read(self.key, context, buffer))
+        self.interrupt.fail_if_interrupted(self.world.poll_read(self.key, context, buffer))
     }
 
     /// Makes later reads and writes fail with `TimedOut` after a duration.

@@ -7,7 +7,7 @@ pub mod system;
 
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{
-    Acquisition, Definition, Deployment, FencingToken, Keeps, Lease, Lock, Release, Servers,
+    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, LockForm, Release, Servers,
     Settings,
 };
 use member::{Failure, Member};
@@ -22,7 +22,7 @@ pub const DEFINITION: Definition = Definition {
     name: "gemfire",
     about: "GemfireLockRegistry: a distributed lock of a GLOBAL region, released when its member \
      departs",
-    deployment: Deployment::GemFire(Keeps::Membership),
+    deployment: Deployment::GemFire(LockForm::Membership),
     has_tokens: false,
     is_fair: false,
     models: Some("Spring Integration 5.5, Geode 1.15"),
@@ -33,7 +33,7 @@ pub const DEFINITION: Definition = Definition {
 pub const LEASE: Definition = Definition {
     name: "gemfire-lease",
     about: "DistributedLockService.lock with a lease time",
-    deployment: Deployment::GemFire(Keeps::MemberLease),
+    deployment: Deployment::GemFire(LockForm::MemberLease),
     models: Some("Geode 1.15"),
     build: |env, servers, settings| {
         build(&env, servers, settings, Traits { has_lease: true, ..Traits::PLAIN })
@@ -97,7 +97,7 @@ impl GemFire {
     async fn lock(&mut self, resource: &str) -> Acquisition {
         let deadline = self.now().plus(self.acquire_timeout);
         loop {
-            let member = match self.living_member(deadline).await {
+            let member = match self.take_or_join_member(deadline).await {
                 Ok(member) => member,
                 Err(failure) => return Acquisition::Refused(wording(&failure).into()),
             };
@@ -118,7 +118,7 @@ impl GemFire {
         }
     }
 
-    async fn living_member(&mut self, deadline: Monotonic) -> Result<Member, Failure> {
+    async fn take_or_join_member(&mut self, deadline: Monotonic) -> Result<Member, Failure> {
         match self.member.take().filter(|member| !member.is_closed()) {
             Some(member) => Ok(member),
             None => Member::join(&self.system, deadline).await,
@@ -134,7 +134,7 @@ impl GemFire {
         if !self.traits.has_tokens {
             return Ok(None);
         }
-        member.raise(resource, deadline).await.map(|count| Some(FencingToken(count)))
+        member.increment(resource, deadline).await.map(|count| Some(FencingToken(count)))
     }
 
     fn granted(

@@ -208,7 +208,7 @@ pub trait Lock {
     }
 
     /// Returns the lock for another thread of the process, or `None` if it supports only one.
-    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
     }
@@ -231,7 +231,7 @@ pub enum Deployment {
     /// A ZooKeeper ensemble.
     ZooKeeper,
     /// One PostgreSQL, and the form in which it keeps the lock.
-    PostgreSql(Keeps),
+    PostgreSql(LockForm),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
     /// An etcd cluster, and the behaviour of its built-in lock.
@@ -239,7 +239,7 @@ pub enum Deployment {
     /// A Chubby cell.
     Chubby,
     /// Servers of a GemFire system, and the form in which they keep the lock.
-    GemFire(Keeps),
+    GemFire(LockForm),
     /// Servers that the user brings.
     Own,
 }
@@ -255,7 +255,7 @@ pub enum ServerLock {
 
 /// The form in which a server keeps a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Keeps {
+pub enum LockForm {
     /// A row with an owner and an expiry time on the processes' clocks.
     RowByClients,
     /// A row with an owner and an expiry time on the server's clock.
@@ -318,17 +318,17 @@ impl Deployment {
             Deployment::ZooKeeper
                 | Deployment::Etcd(_)
                 | Deployment::Chubby
-                | Deployment::GemFire(Keeps::Membership)
+                | Deployment::GemFire(LockForm::Membership)
         )
     }
 
     /// Returns the form in which the server keeps the lock, or `None` if there is only one form.
-    pub const fn keeps(self) -> Option<Keeps> {
+    pub const fn lock_form(self) -> Option<LockForm> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
-            Deployment::MySql => Some(Keeps::Connection),
-            Deployment::Etcd(_) => Some(Keeps::Lease),
-            Deployment::Chubby => Some(Keeps::Session),
+            Deployment::MySql => Some(LockForm::Connection),
+            Deployment::Etcd(_) => Some(LockForm::Lease),
+            Deployment::Chubby => Some(LockForm::Session),
             Deployment::Primary
             | Deployment::Independent
             | Deployment::Memcached

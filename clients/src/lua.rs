@@ -2,9 +2,9 @@
 //! coroutine that yields when it needs the host. The same seed always gives the same run.
 
 mod actor;
-mod elsewhere;
+mod connections;
+mod coordinator_calls;
 mod facts;
-mod hands;
 mod lint;
 mod lock;
 mod machine;

@@ -14,7 +14,7 @@ use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
 };
-use rlock::{Habits, RLock, fresh_uuid};
+use rlock::{LockOptions, RLock, fresh_uuid};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub const DEFINITION: Definition = Definition {
     has_tokens: false,
     is_fair: false,
     models: MODELS,
-    build: |env, servers, settings| build(env, servers, settings, Habits::default()),
+    build: |env, servers, settings| build(env, servers, settings, LockOptions::default()),
 };
 
 /// Definition of `redisson-lease`, which has a fixed lease.
@@ -38,7 +38,12 @@ pub const LEASE: Definition = Definition {
     name: "redisson-lease",
     about: "redisson with a lease given by the caller, so no watchdog renews it",
     build: |env, servers, settings| {
-        build(env, servers, settings, Habits { lease: Some(settings.ttl), ..Habits::default() })
+        build(
+            env,
+            servers,
+            settings,
+            LockOptions { lease: Some(settings.ttl), ..LockOptions::default() },
+        )
     },
     ..DEFINITION
 };
@@ -49,16 +54,21 @@ pub const WAIT: Definition = Definition {
     about: "redisson that releases a lock unless a replica acknowledges it (WAIT)",
     build: |env, servers, settings| {
         let is_replicated = matches!(servers, Servers::Sentinels { .. });
-        build(env, servers, settings, Habits { synchronous: is_replicated, ..Habits::default() })
+        build(
+            env,
+            servers,
+            settings,
+            LockOptions { synchronous: is_replicated, ..LockOptions::default() },
+        )
     },
     ..DEFINITION
 };
 
-fn build(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
+fn build(env: Env, servers: &Servers, settings: &Settings, options: LockOptions) -> Box<dyn Lock> {
     let (own_servers, own_settings) = (servers.clone(), settings.clone());
     let open = Rc::new(move |env: &Env| crate::Session::primary(env, &own_servers, &own_settings));
     let (uuid, wait) = (fresh_uuid(&env), settings.acquire_timeout);
-    Box::new(Redisson { lock: RLock::new(uuid, env, settings, habits, open), wait })
+    Box::new(Redisson { lock: RLock::new(uuid, env, settings, options, open), wait })
 }
 
 struct Redisson {
@@ -75,12 +85,12 @@ impl Lock for Redisson {
         Box::pin(async move { self.lock.unlock(&lease.resource).await })
     }
 
-    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
-        Some(Box::new(Redisson { lock: self.lock.of_thread(env), wait: self.wait }))
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        Some(Box::new(Redisson { lock: self.lock.for_thread(env), wait: self.wait }))
     }
 
     fn usage(&self) -> Usage {
-        Usage { renews: self.lock.renews(), nests: true, ..Usage::PLAIN }
+        Usage { renews: self.lock.has_watchdog(), nests: true, ..Usage::PLAIN }
     }
 }
 

@@ -31,7 +31,7 @@ pub enum Reply {
 
 /// Reason why the received bytes are not a valid RESP2 reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Nonsense(pub String);
+pub struct InvalidReply(pub String);
 
 impl Reply {
     /// Returns whether the reply is the status `OK`.
@@ -57,7 +57,7 @@ impl Reply {
 
     /// Removes the first whole reply from `buffer`, or returns `None` if it is incomplete.
     #[inline(always)]
-    pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
+    pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, InvalidReply> {
         if buffer.is_empty() {
             return Ok(None);
         }
@@ -68,17 +68,17 @@ impl Reply {
     }
 
     #[cold]
-    fn take_any_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
+    fn take_any_from(buffer: &mut BytesMut) -> Result<Option<Reply>, InvalidReply> {
         if !nests_within_bound(buffer) {
-            return Err(Nonsense(format!("arrays nested deeper than {DEPTH_MAX}")));
+            return Err(InvalidReply(format!("arrays nested deeper than {DEPTH_MAX}")));
         }
         match decode_range(buffer) {
             Ok(Some((frame, length))) => Ok(Some(take_frame(&frame, length, buffer))),
             Ok(None) if buffer.len() > REPLY_BYTES_MAX => {
-                Err(Nonsense(format!("more than {REPLY_BYTES_MAX} bytes")))
+                Err(InvalidReply(format!("more than {REPLY_BYTES_MAX} bytes")))
             }
             Ok(None) => Ok(None),
-            Err(error) => Err(Nonsense(error.to_string())),
+            Err(error) => Err(InvalidReply(error.to_string())),
         }
     }
 }
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn take(bytes: &[u8]) -> Result<Option<Reply>, Nonsense> {
+    fn take(bytes: &[u8]) -> Result<Option<Reply>, InvalidReply> {
         Reply::take_from(&mut BytesMut::from(bytes))
     }
 

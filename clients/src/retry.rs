@@ -54,7 +54,7 @@ impl Retry {
 
     /// Waits a random delay. Returns `false` without a wait if the deadline would pass or after an
     /// interrupt.
-    pub async fn again(&mut self) -> bool {
+    pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;
         self.attempt_began = self.env.monotonic_clock();
@@ -101,7 +101,7 @@ mod tests {
             Settings { retry: 100 * MS..=100 * MS, acquire_timeout: 500 * MS, ..settings() };
         let mut retry = Retry::start(&world.env(), &fixed);
         let mut began = vec![world.now()];
-        while world.run(retry.again()) {
+        while world.run(retry.wait_to_retry()) {
             began.push(world.now());
         }
         assert_eq!(began, [0, 100_000, 200_000, 300_000, 400_000]);
@@ -112,7 +112,7 @@ mod tests {
         let world = TestWorld::new();
         let mut retry =
             Retry::start(&world.env(), &Settings { acquire_timeout: Duration::ZERO, ..settings() });
-        assert!(!world.run(retry.again()));
+        assert!(!world.run(retry.wait_to_retry()));
         assert_eq!(world.now(), 0);
     }
 
@@ -123,7 +123,7 @@ mod tests {
             &world.env(),
             &Settings { retry: Duration::ZERO..=Duration::ZERO, ..settings() },
         );
-        let attempts = (0..5_000).take_while(|_| world.run(retry.again())).count();
+        let attempts = (0..5_000).take_while(|_| world.run(retry.wait_to_retry())).count();
         assert_eq!(attempts, 999);
     }
 }

@@ -106,7 +106,7 @@ impl Session {
     /// Subscribes over a separate connection, which stays with its server after a failover.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
-        Subscription::over(open.connection, channels).await
+        Subscription::subscribe(open.connection, channels).await
     }
 
     /// Sends one command. `again` allows one retry if the connection was already broken.

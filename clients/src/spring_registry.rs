@@ -205,7 +205,7 @@ impl Lock for SpringRegistry {
         Box::pin(async move { self.unlock(&lease.resource).await })
     }
 
-    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         Some(Box::new(SpringRegistry::new(&self.registry, env, &self.servers, &self.settings)))
     }
 
@@ -222,7 +222,7 @@ mod tests {
     fn threads(world: &Rc<TestWorld>) -> [SpringRegistry; 2] {
         let registry = Registry::new(&world.env());
         [1, 2].map(|thread| {
-            SpringRegistry::new(&registry, world.env().of_thread(thread), &one(), &settings())
+            SpringRegistry::new(&registry, world.env().for_thread(thread), &one(), &settings())
         })
     }
 
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_lock_makes_that_of_another_thread_of_its_process() {
         let (world, mut first) = one_redis("spring-registry", normal);
-        let mut second = first.of_thread(world.env().of_thread(2)).unwrap();
+        let mut second = first.for_thread(world.env().for_thread(2)).unwrap();
         let held = granted(world.run(first.acquire("lock")));
         assert!(matches!(
             world.run(second.acquire("lock")),

@@ -9,7 +9,7 @@
     reason = "time and tasks are turmoil's here, not fencepost's"
 )]
 
-use fake_redis::host::{Hardware, Server, SharedDisk, serve};
+use fake_redis::host::{GuestHardware, Server, SharedDisk, serve};
 use fake_redis::sentinel::Address;
 use fake_redis::{NodeConfig, SentinelConfig};
 use redis::RedisConnectionInfo;
@@ -98,7 +98,7 @@ fn add(sim: &mut turmoil::Sim<'_>, name: &str, seed: u64, server: Server) {
             let listener = TcpListener::bind(("0.0.0.0", port)).await?;
             let accept = async move || listener.accept().await;
             let connect = async |host, port| TcpStream::connect((host, port)).await;
-            Ok(serve(server, seed, Hardware { disk, clock }, accept, connect).await?)
+            Ok(serve(server, seed, GuestHardware { disk, clock }, accept, connect).await?)
         }
     });
 }

@@ -218,7 +218,7 @@ pub struct NodeConfig {
     /// Maximum number of connections.
     pub max_clients: usize,
     /// Real time in milliseconds after which a long script lets other clients get replies; 0 means
-    /// never. Needs an [`Attendant`](crate::Attendant).
+    /// never. Needs an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
     /// Seconds after which an idle client is disconnected; 0 means never.
     pub timeout: u32,

@@ -6,8 +6,8 @@
 //! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do.
 //!   Keep the [`SharedDisk`] outside the host's closure. A restarted server finds it without
 //!   unsynced data, unless its [`Crash`] only ends the process.
-//! - **Clocks.** [`Hardware::clock`] returns the wall clock. Add to its result to make clocks jump
-//!   or differ. Under turmoil, count from a fixed instant with `turmoil::sim_elapsed`, because
+//! - **Clocks.** [`GuestHardware::clock`] returns the wall clock. Add to its result to make clocks
+//!   jump or differ. Under turmoil, count from a fixed instant with `turmoil::sim_elapsed`, because
 //!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.
 //! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] must be host names that
 //!   the connector resolves.
@@ -21,8 +21,8 @@ use crate::config::NodeConfig;
 use crate::front::node::Node;
 use crate::sentinel::{Sentinel, SentinelConfig};
 use fencepost_machine::Machine;
-use fencepost_serve::{Beginning, serve_guest};
-pub use fencepost_serve::{ByteStream, Crash, Hardware, ServeError, SharedDisk};
+pub use fencepost_serve::{ByteStream, Crash, GuestHardware, ServeError, SharedDisk};
+use fencepost_serve::{StartState, serve_guest};
 use sha1::{Digest, Sha1};
 use std::io;
 use std::net::SocketAddr;
@@ -57,7 +57,7 @@ impl From<SentinelConfig> for Server {
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,
-    hardware: Hardware<impl Fn() -> Duration + 'static>,
+    hardware: GuestHardware<impl Fn() -> Duration + 'static>,
     accept: impl AsyncFn() -> io::Result<(S, SocketAddr)> + 'static,
     connect: impl AsyncFn(String, u16) -> io::Result<S> + 'static,
 ) -> Result<(), ServeError> {
@@ -66,8 +66,8 @@ pub async fn serve<S: ByteStream>(
 }
 
 impl Server {
-    fn start(self, seed: u64, beginning: Beginning) -> Box<dyn Machine> {
-        let Beginning { image, starts, now } = beginning;
+    fn start(self, seed: u64, beginning: StartState) -> Box<dyn Machine> {
+        let StartState { image, starts, now } = beginning;
         match self {
             Server::Redis(config) => {
                 let seed = seed_of_life(seed, &config.host, config.port, starts);

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use fake_redis::NodeConfig;
-//! use fake_redis::host::{Hardware, SharedDisk, serve};
+//! use fake_redis::host::{GuestHardware, SharedDisk, serve};
 //! use redis::{RedisConnectionInfo, aio::MultiplexedConnection};
 //! use std::time::Duration;
 //! use turmoil::net::{TcpListener, TcpStream};
@@ -22,7 +22,7 @@
 //!             let listener = TcpListener::bind("0.0.0.0:6379").await?;
 //!             let accept = async move || listener.accept().await;
 //!             let connect = async |host, port| TcpStream::connect((host, port)).await;
-//!             Ok(serve(config, 7, Hardware { disk, clock }, accept, connect).await?)
+//!             Ok(serve(config, 7, GuestHardware { disk, clock }, accept, connect).await?)
 //!         }
 //!     });
 //!     sim.client("alice", async {
@@ -90,7 +90,7 @@ pub mod serve;
 pub mod host;
 
 #[cfg(feature = "planted-leak")]
-pub mod planted;
+pub mod planted_bugs;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -103,8 +103,8 @@ pub use config::{
     SavePoint,
 };
 pub use fencepost_machine::{
-    Attendant, ConnectionId, Disk, DiskImage, DiskReply, Input, KeyChange, Machine, MonotonicTime,
-    Now, OperatorAction, Output, Outputs, TapEvent, WallTime,
+    ConnectionId, Disk, DiskImage, DiskReply, Input, InputDriver, KeyChange, Machine,
+    MonotonicTime, Now, OperatorAction, Output, Outputs, TapEvent, WallTime,
 };
 pub use front::node::Node;
 pub use sentinel::{Sentinel, SentinelConfig};

@@ -7,4 +7,4 @@ mod tests;
 
 pub use deployment::{ServeOptions, staged, start};
 pub use fencepost_serve::{ServeError, Serving};
-pub use manual::{Commanded, start_manual};
+pub use manual::{ManualServers, start_manual};

@@ -123,7 +123,7 @@ impl Bench {
         self.type_at(0, line)
     }
 
-    pub(crate) fn heard(&mut self, client: u32) -> String {
+    pub(crate) fn replies(&mut self, client: u32) -> String {
         readable(&std::mem::take(&mut self.sent[client as usize]))
     }
 

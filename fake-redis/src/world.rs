@@ -20,7 +20,7 @@ type End = (String, ConnectionId);
 enum Happening {
     Timer { host: String, generation: u64 },
     Continue { host: String },
-    Knock { from: End, host: String },
+    Connect { from: End, host: String },
     Opened { to: End },
     Refused { to: End },
     Bytes { to: End, bytes: Vec<u8> },
@@ -191,7 +191,11 @@ impl World {
         let id = ClientId(self.clients.len());
         self.clients.push(TestClient::default());
         let from = (TEST_HOST.to_owned(), ConnectionId(id.0 as u32));
-        self.send(from.clone(), host.to_owned(), Happening::Knock { from, host: host.to_owned() });
+        self.send(
+            from.clone(),
+            host.to_owned(),
+            Happening::Connect { from, host: host.to_owned() },
+        );
         self.run_for(2);
         id
     }
@@ -275,7 +279,7 @@ impl World {
                     self.input(&host, Input::DiskSynced);
                 }
             }
-            Happening::Knock { from, host } => self.knock(from, &host),
+            Happening::Connect { from, host } => self.try_connect(from, &host),
             Happening::Opened { to } if to.0 == TEST_HOST => self.client(&to).open = true,
             Happening::Opened { to } => self.input(&to.0, Input::Connected { connection: to.1 }),
             Happening::Refused { to } => {
@@ -304,7 +308,7 @@ impl World {
         self.hosts.get(&end.0).is_some_and(|host| host.peers.contains_key(&end.1))
     }
 
-    fn knock(&mut self, from: End, name: &str) {
+    fn try_connect(&mut self, from: End, name: &str) {
         let Some(host) = self.hosts.get_mut(name).filter(|host| host.up) else {
             let refused = Happening::Refused { to: from.clone() };
             return self.send((name.to_owned(), ConnectionId(0)), from.0, refused);
@@ -360,7 +364,7 @@ impl World {
             }
             Output::Connect { connection, host, .. } => {
                 let from = (name.to_owned(), connection);
-                self.send(from.clone(), host.clone(), Happening::Knock { from, host });
+                self.send(from.clone(), host.clone(), Happening::Connect { from, host });
             }
             Output::WakeAfter { micros } => {
                 host.generation += 1;

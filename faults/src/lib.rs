@@ -32,5 +32,7 @@ pub use seed::{Seed, Stream};
 pub use setting::{
     Counts, CutOff, FailoverBy, InvalidSetting, Knobs, Setting, Spans, Topology, Victims, Window,
 };
-pub use shrink::{Boundary, Magnitude, Shrunk, fewest_faults, magnitudes, shrink, with_magnitude};
+pub use shrink::{
+    Boundary, Magnitude, ShrunkPlan, fewest_faults, magnitudes, shrink, with_magnitude,
+};
 pub use time::{Micros, SimTime};

@@ -20,7 +20,7 @@ pub enum Node {
     Storage,
     /// A process that uses the lock: its machine, and its first thread.
     Client(u16),
-    /// Another thread of a process, created by [`Node::of_thread`].
+    /// Another thread of a process, created by [`Node::for_thread`].
     Thread {
         /// The number of the thread's client; 0 for the probe.
         client: u16,
@@ -42,7 +42,7 @@ impl Node {
     }
 
     /// Returns thread `thread` of the node's process, counted from 1; returns other nodes as is.
-    pub const fn of_thread(self, thread: u16) -> Node {
+    pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
             Node::Probe if thread > 1 => Node::Thread { client: 0, thread },
@@ -123,7 +123,7 @@ impl FromStr for Node {
             let thread: u16 = thread.parse().map_err(|_| unknown())?;
             return match process.parse() {
                 Ok(process @ (Node::Client(_) | Node::Probe)) if thread >= 2 => {
-                    Ok(process.of_thread(thread))
+                    Ok(process.for_thread(thread))
                 }
                 _ => Err(unknown()),
             };

@@ -336,7 +336,7 @@ impl Knobs {
         }
     }
 
-    pub(crate) fn struck_of(&self, servers: usize) -> usize {
+    pub(crate) fn count_struck(&self, servers: usize) -> usize {
         self.struck_servers.map_or(servers, |most| servers.min(usize::from(most.get())))
     }
 

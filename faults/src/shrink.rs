@@ -18,7 +18,7 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
 /// The result of minimizing a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shrunk {
+pub struct ShrunkPlan {
     /// A plan that still causes a violation. It is minimal if `complete`.
     pub plan: FaultPlan,
     /// The smallest violating value of each magnitude, in plan order.
@@ -53,7 +53,7 @@ pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
     violates: impl FnMut(&FaultPlan) -> bool,
-) -> Option<Shrunk> {
+) -> Option<ShrunkPlan> {
     let mut oracle = Oracle::new(calls_max, violates);
     if !oracle.violates(plan) {
         return None;
@@ -72,7 +72,7 @@ pub fn shrink(
         }
     }
     let boundaries = boundaries(&best, &oracle);
-    Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
+    Some(ShrunkPlan { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
 /// Removes whole faults only, with at most `calls_max` calls. Returns `None` if `violates` returns
@@ -81,13 +81,13 @@ pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
     violates: impl FnMut(&FaultPlan) -> bool,
-) -> Option<Shrunk> {
+) -> Option<ShrunkPlan> {
     let mut oracle = Oracle::new(calls_max, violates);
     if !oracle.violates(plan) {
         return None;
     }
     let plan = leave_out_faults(plan.clone(), &mut oracle);
-    Some(Shrunk {
+    Some(ShrunkPlan {
         plan,
         boundaries: Vec::new(),
         calls: oracle.calls(),

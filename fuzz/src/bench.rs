@@ -125,7 +125,7 @@ impl<M: Machine> Bench<M> {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);
         for _ in 0..ROUNDS_MAX {
-            let connects = self.look_at(&mut out);
+            let connects = self.sort_outputs(&mut out);
             let more = out.more;
             out.clear();
             for connection in &connects {
@@ -147,7 +147,7 @@ impl<M: Machine> Bench<M> {
         panic!("the machine never runs out of commands");
     }
 
-    fn look_at(&mut self, out: &mut Outputs) -> Vec<ConnectionId> {
+    fn sort_outputs(&mut self, out: &mut Outputs) -> Vec<ConnectionId> {
         let mut connects = Vec::new();
         self.stopped |= out.stopped;
         for output in out.list.drain(..) {

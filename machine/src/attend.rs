@@ -1,4 +1,4 @@
-//! The interface ([`Attendant`]) through which a machine polls sockets during a long input.
+//! The interface ([`InputDriver`]) through which a machine polls sockets during a long input.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -7,19 +7,19 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 /// A driver that a machine calls during a long input. Without one, the machine aborts long work.
-pub trait Attendant: Debug {
+pub trait InputDriver: Debug {
     /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;
 
     /// Returns whether the server must stop.
-    fn is_leaving(&self) -> bool;
+    fn must_stop(&self) -> bool;
 
     /// Delivers the input that has arrived and performs the resulting outputs.
-    fn attend(&self, interlude: &mut dyn Interlude);
+    fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine);
 }
 
 /// A machine in the middle of an input.
-pub trait Interlude {
+pub trait InterruptedMachine {
     /// Returns whether the machine can accept bytes from this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;
 

@@ -46,7 +46,7 @@ pub mod peers;
 mod tap;
 pub mod wording;
 
-pub use attend::{Attendant, Interlude};
+pub use attend::{InputDriver, InterruptedMachine};
 pub use clocks::{MonotonicTime, Now, WallTime};
 pub use connection::ConnectionId;
 pub use damage::{Damage, DiskFile, Response};

@@ -45,7 +45,7 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-pub(crate) fn fails(error: i32) -> Outcome {
+pub(crate) fn fail_with(error: i32) -> Outcome {
     Outcome::Done(-i64::from(error))
 }
 
@@ -65,11 +65,11 @@ impl Call {
         Deadline { is_wall: false, at_ns: self.now.monotonic_ns.saturating_add(span_ns) }
     }
 
-    fn blocks(&self, on: Interest, until: Option<Deadline>) -> Outcome {
+    fn block(&self, on: Interest, until: Option<Deadline>) -> Outcome {
         Outcome::Blocks(Blocked { on, until, restarts: false })
     }
 
-    fn blocks_restartable(&self, on: Interest, until: Option<Deadline>) -> Outcome {
+    fn block_restartable(&self, on: Interest, until: Option<Deadline>) -> Outcome {
         Outcome::Blocks(Blocked { on, until, restarts: true })
     }
 
@@ -80,7 +80,7 @@ impl Call {
         Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
     }
 
-    fn puts_timespec(&self, at: u64, ns: u64) {
+    fn write_timespec(&self, at: u64, ns: u64) {
         if at != 0 {
             let both = u128::from(ns / 1_000_000_000) | u128::from(ns % 1_000_000_000) << 64;
             self.memory.write(at, &both.to_le_bytes());
@@ -92,7 +92,7 @@ impl Group {
     pub(crate) fn call(&mut self, call: &Call) -> Outcome {
         let number = call.number;
         if !matches!(number, libc::SYS_clock_gettime | libc::SYS_gettimeofday | libc::SYS_time) {
-            self.looks = 0;
+            self.clock_reads = 0;
         }
         match number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_recvfrom | libc::SYS_recvmsg => {
@@ -106,34 +106,34 @@ impl Group {
             libc::SYS_epoll_wait => self.epoll_wait(call),
             libc::SYS_ppoll => {
                 let outcome = self.poll(call);
-                self.unless_signalled(call, outcome)
+                self.leave_to_kernel_if_signalled(call, outcome)
             }
             libc::SYS_pselect6 => {
                 let outcome = self.select(call);
-                self.unless_signalled(call, outcome)
+                self.leave_to_kernel_if_signalled(call, outcome)
             }
             libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => {
                 let outcome = self.epoll_wait(call);
-                self.unless_signalled(call, outcome)
+                self.leave_to_kernel_if_signalled(call, outcome)
             }
             libc::SYS_epoll_ctl => self.epoll_ctl(call),
             libc::SYS_futex => self.futex(call),
-            _ => self.rarer_call(call),
+            _ => self.dispatch_rare_call(call),
         }
     }
 
-    fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
+    fn leave_to_kernel_if_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
         let is_signalled = mask
             .is_some_and(|mask| call.waited.is_none() && self.has_deliverable(call.thread, mask));
         if !matches!(outcome, Outcome::Blocks(_)) || !is_signalled {
             return outcome;
         }
-        self.waits_in_the_kernel(call.thread);
+        self.wait_in_kernel(call.thread);
         Outcome::Native
     }
 
-    fn rarer_call(&mut self, call: &Call) -> Outcome {
+    fn dispatch_rare_call(&mut self, call: &Call) -> Outcome {
         if let Some(outcome) = self
             .time_call(call)
             .or_else(|| self.timer_call(call))

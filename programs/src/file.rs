@@ -42,7 +42,7 @@ pub(crate) struct Watched {
     pub(crate) events: u32,
     pub(crate) data: u64,
     pub(crate) seen: Option<u64>,
-    pub(crate) is_spent: bool,
+    pub(crate) has_fired: bool,
 }
 
 #[derive(Default)]
@@ -210,16 +210,21 @@ impl Files {
         })
     }
 
-    pub(crate) fn joins(&mut self, listener: FileId, file: FileId, from: (Ipv4Addr, u16)) {
+    pub(crate) fn queue_connection(
+        &mut self,
+        listener: FileId,
+        file: FileId,
+        from: (Ipv4Addr, u16),
+    ) {
         let (there, back) = (self.pipe(), self.pipe());
         if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.socket(listener) {
             waiting.push_back(Waiting::Inside { read: there, write: back, from });
         }
-        self.rises(listener);
+        self.raise_edge(listener);
         if let Some(socket) = self.socket(file) {
             socket.stage = Stage::Local { read: back, write: there };
         }
-        self.rises(file);
+        self.raise_edge(file);
     }
 
     pub(crate) fn pipe(&mut self) -> PipeId {
@@ -227,7 +232,7 @@ impl Files {
         self.pipes.len() - 1
     }
 
-    pub(crate) fn rises(&mut self, file: FileId) {
+    pub(crate) fn raise_edge(&mut self, file: FileId) {
         self.get_mut(file).rises += 1;
         self.has_changed = true;
     }

@@ -1,7 +1,7 @@
 //! A group of processes, and the order in which its threads run.
 
+mod clock_reads;
 mod end;
-mod looks;
 mod signals;
 mod used;
 mod wake;
@@ -65,7 +65,7 @@ pub struct Group {
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
     pub(crate) next_port: u16,
-    pub(crate) looks: u32,
+    pub(crate) clock_reads: u32,
     pub(crate) clock_pages: ClockPages,
     pub(crate) budget: Budget,
     pub(crate) ready: VecDeque<Number>,
@@ -105,9 +105,9 @@ impl Group {
             senders: BTreeMap::new(),
             next_socket: 0,
             next_port: 40_000,
-            looks: 0,
+            clock_reads: 0,
             clock_pages: ClockPages::new()?,
-            budget: Budget { monotonic_ns: 0, wall_ns: 0, looks: 0, step_ns: CALL_NS },
+            budget: Budget { monotonic_ns: 0, wall_ns: 0, clock_reads: 0, step_ns: CALL_NS },
             ready: VecDeque::new(),
             clocks: Clocks { wall_us: 0, monotonic_us: 0 },
             ahead_ns: 0,
@@ -137,7 +137,7 @@ impl Group {
             descriptors: descriptors.into(),
             scratch: None,
             clock: None,
-            knows_number_at: Default::default(),
+            patched_getpids: Default::default(),
             has_clock_of_parent: false,
             ended: None,
             alarm_ns: None,
@@ -160,11 +160,11 @@ impl Group {
         let Some(&file) = self.files.connections.get(id) else { return };
         let Some(socket) = self.files.socket(file) else { return };
         let (id, is_over) = (*id, matches!(news, News::Refused(_) | News::Reset(_)));
-        socket.hears(news);
+        socket.handle_news(news);
         if is_over {
             self.files.connections.remove(&id);
         }
-        self.files.rises(file);
+        self.files.raise_edge(file);
     }
 
     /// Takes the output since the last call. The total output of a run is limited.
@@ -199,12 +199,12 @@ impl Group {
         Now { wall_ns: self.clocks.wall_us as u64 * 1_000 + ahead, monotonic_ns: monotonic }
     }
 
-    pub(crate) fn creep(&mut self) {
+    pub(crate) fn charge_call(&mut self) {
         self.calls_since_wait += 1;
-        self.ahead_ns += self.cost_of_look();
+        self.ahead_ns += self.clock_read_ns();
     }
 
-    pub(crate) fn prints(&mut self, channel: Channel, bytes: &[u8]) {
+    pub(crate) fn record_output(&mut self, channel: Channel, bytes: &[u8]) {
         let kept = bytes.len().min(OUTPUT_MAX - self.output_kept);
         self.output_kept += kept;
         self.output_dropped += bytes.len() - kept;
@@ -215,15 +215,16 @@ impl Group {
         }
     }
 
-    pub(crate) fn remarks(&mut self, text: &str) {
-        self.prints(Channel::Stderr, format!("fencepost: {text}\n").as_bytes());
+    pub(crate) fn record_remark(&mut self, text: &str) {
+        self.record_output(Channel::Stderr, format!("fencepost: {text}\n").as_bytes());
     }
 
-    pub(crate) fn logs(&mut self, thread: Number, number: u64, result: i64) {
+    pub(crate) fn log_call(&mut self, thread: Number, number: u64, result: i64) {
         if self.log.len() < LOG_MAX {
             let bytes = std::mem::take(&mut self.handed_over);
-            let looks = self.threads.get_mut(&thread).map_or(0, |it| std::mem::take(&mut it.looks));
-            self.log.push(CallMade { thread, number: number as u16, result, bytes, looks });
+            let clock_reads =
+                self.threads.get_mut(&thread).map_or(0, |it| std::mem::take(&mut it.clock_reads));
+            self.log.push(CallMade { thread, number: number as u16, result, bytes, clock_reads });
         }
     }
 
@@ -284,7 +285,7 @@ impl Thread {
             is_before_call: false,
             is_queued: false,
             waits_since: 0,
-            looks: 0,
+            clock_reads: 0,
         }
     }
 }

@@ -197,5 +197,5 @@ pub struct CallMade {
     /// A hash of the bytes that the call wrote or sent, or 0 if there were none.
     pub bytes: u32,
     /// Number of clock reads since the previous call of the thread.
-    pub looks: u32,
+    pub clock_reads: u32,
 }

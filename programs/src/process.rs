@@ -16,7 +16,7 @@ pub(crate) struct Process {
     pub(crate) descriptors: BTreeMap<i32, FileId>,
     pub(crate) scratch: Option<u64>,
     pub(crate) clock: Option<usize>,
-    pub(crate) knows_number_at: BTreeSet<u64>,
+    pub(crate) patched_getpids: BTreeSet<u64>,
     pub(crate) has_clock_of_parent: bool,
     pub(crate) ended: Option<i32>,
     pub(crate) alarm_ns: Option<(u64, u64)>,
@@ -40,7 +40,7 @@ impl SignalTimer {
         if self.is_wall { now.wall_ns } else { now.monotonic_ns }
     }
 
-    pub(crate) fn rings(&mut self, now: Now) -> u64 {
+    pub(crate) fn take_expirations(&mut self, now: Now) -> u64 {
         let clock = self.clock_ns(now);
         let Some(at) = self.next_ns.filter(|at| *at <= clock) else { return 0 };
         let times = 1 + (clock - at).checked_div(self.interval_ns).unwrap_or(0);
@@ -61,7 +61,7 @@ pub(crate) struct Thread {
     pub(crate) is_before_call: bool,
     pub(crate) is_queued: bool,
     pub(crate) waits_since: u64,
-    pub(crate) looks: u32,
+    pub(crate) clock_reads: u32,
 }
 
 pub(crate) enum State {

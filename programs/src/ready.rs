@@ -24,7 +24,7 @@ impl Files {
                 let is_ready = |file: FileId, events: u32| {
                     self.readiness(file, now) & (events | ERR | HUP) != 0
                 };
-                let ready = set.values().any(|it| !it.is_spent && is_ready(it.file, it.events));
+                let ready = set.values().any(|it| !it.has_fired && is_ready(it.file, it.events));
                 if ready { IN } else { 0 }
             }
             Kind::Event { count, .. } => {

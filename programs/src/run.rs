@@ -11,7 +11,7 @@ use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
 /// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
-const LOOKS_MAX: u32 = 300_000;
+const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Maximum number of calls in a turn, after which other threads run.
 const TURN_CALLS_MAX: u32 = 300;
@@ -38,10 +38,10 @@ impl Group {
         self.finish_step()
     }
 
-    fn spins(&self) -> Option<String> {
-        if self.looks > LOOKS_MAX {
+    fn spin_reason(&self) -> Option<String> {
+        if self.clock_reads > CLOCK_READS_MAX {
             return Some(format!(
-                "looked at a clock {LOOKS_MAX} times without waiting for anything"
+                "looked at a clock {CLOCK_READS_MAX} times without waiting for anything"
             ));
         }
         (self.calls_since_wait > CALLS_MAX)
@@ -56,7 +56,7 @@ impl Group {
         self.requests.extend(closed.into_iter().map(|socket| Request::Close { socket }));
         if self.ready.is_empty() {
             self.calls_since_wait = 0;
-        } else if let Some(text) = self.spins().filter(|_| self.ending.is_none()) {
+        } else if let Some(text) = self.spin_reason().filter(|_| self.ending.is_none()) {
             self.ending = Some(Ending::Stuck(self.described(self.ready[0], &text)));
             self.kill();
         }
@@ -81,19 +81,19 @@ impl Group {
             State::Ready => {}
             State::Fresh => self.greet(number),
             State::Blocked(blocked) => match self.retry(number, blocked) {
-                Turn::GoesOn => {}
-                Turn::IsOver => return,
+                Turn::Continues => {}
+                Turn::Over => return,
             },
             State::Lends(_) => return,
         }
         let mut calls = 0;
         while calls < TURN_CALLS_MAX && self.ahead_ns < AHEAD_MAX_NS {
-            self.lets_look(number);
+            self.grant_clock_reads(number);
             let stop = self.run_to_stop(number);
-            calls += 1 + self.counts_looks(number);
+            calls += 1 + self.count_clock_reads(number);
             match self.handle(number, stop) {
-                Turn::GoesOn => {}
-                Turn::IsOver => return,
+                Turn::Continues => {}
+                Turn::Over => return,
             }
             if self.ending.is_some() {
                 return;
@@ -108,15 +108,15 @@ impl Group {
             tracee.wait(),
             Some(Stop::Signal(libc::SIGSTOP) | Stop::Exited(_) | Stop::Killed(_)) | None
         ) {
-            tracee.go(0);
+            tracee.resume(0);
         }
         let (at, process) = (self.thread(number).number_at, self.thread(number).process);
         if at != 0 {
             self.process(process).memory.write(at, &number.to_le_bytes());
         }
         if std::mem::take(&mut self.process_mut(process).has_clock_of_parent) {
-            self.separates_clock(number);
-            self.corrects_number(number);
+            self.separate_clock(number);
+            self.update_getpid(number);
         }
         self.thread_mut(number).state = State::Ready;
     }
@@ -125,7 +125,7 @@ impl Group {
         let thread = self.thread_mut(number);
         let tracee = thread.tracee;
         let signal = if thread.signals.is_empty() { 0 } else { thread.signals.remove(0) };
-        tracee.go(signal);
+        tracee.resume(signal);
         let (mut began, mut latest, mut idle) = (None, 0, 0);
         loop {
             if let Some(stop) = tracee.wait_once() {
@@ -141,7 +141,7 @@ impl Group {
                 signal_thread(process, tracee.0, libc::SIGSTOP);
                 began = Some(used);
             } else if since > CPU_MAX_NS || idle > IDLE_TICKS_MAX {
-                self.ending = Some(Ending::Stuck(self.stands_still(number, idle > 0)));
+                self.ending = Some(Ending::Stuck(self.describe_standstill(number, idle > 0)));
                 return None;
             }
         }
@@ -150,13 +150,13 @@ impl Group {
     fn handle(&mut self, number: Number, stop: Option<Stop>) -> Turn {
         match stop {
             Some(Stop::Call) => self.handle_call(number),
-            Some(Stop::Exec) => self.becomes_another(number),
-            Some(Stop::Made { child, waits_for_it }) => self.made(number, child, waits_for_it),
+            Some(Stop::Exec) => self.finish_exec(number),
+            Some(Stop::Made { child, waits_for_it }) => self.add_child(number, child, waits_for_it),
             Some(Stop::Signal(signal)) => self.signalled(number, signal),
             Some(Stop::Exited(status)) => self.thread_ended(number, (status & 0xff) << 8),
             Some(Stop::Killed(signal)) => self.killed(number, signal),
-            Some(Stop::Boundary | Stop::Event) => Turn::GoesOn,
-            None => Turn::IsOver,
+            Some(Stop::Boundary | Stop::Event) => Turn::Continues,
+            None => Turn::Over,
         }
     }
 
@@ -164,7 +164,7 @@ impl Group {
         let thread = self.thread_mut(number);
         thread.registers = thread.tracee.registers();
         thread.is_before_call = true;
-        self.creep();
+        self.charge_call();
         let call = self.call_of(number, None);
         let outcome = self.call(&call);
         self.apply(number, &call, outcome)
@@ -201,17 +201,17 @@ impl Group {
         match outcome {
             Outcome::Done(value) => {
                 self.answers(number, value);
-                self.logs(number, call.number as u64, value);
-                Turn::GoesOn
+                self.log_call(number, call.number as u64, value);
+                Turn::Continues
             }
             Outcome::Native => {
-                self.logs(number, call.number as u64, 0);
-                Turn::GoesOn
+                self.log_call(number, call.number as u64, 0);
+                Turn::Continues
             }
             Outcome::Yields => {
                 self.answers(number, 0);
                 self.queue(number);
-                Turn::IsOver
+                Turn::Over
             }
             Outcome::Blocks(blocked) => {
                 if call.waited.is_none() {
@@ -220,20 +220,20 @@ impl Group {
                     self.thread_mut(number).waits_since = since;
                 }
                 self.thread_mut(number).state = State::Blocked(blocked);
-                Turn::IsOver
+                Turn::Over
             }
             Outcome::EndsThread => {
-                self.logs(number, call.number as u64, 0);
-                self.ends_thread(number)
+                self.log_call(number, call.number as u64, 0);
+                self.end_thread(number)
             }
             Outcome::EndsProcess(status) => {
-                self.logs(number, call.number as u64, 0);
-                self.ends_process(number, status)
+                self.log_call(number, call.number as u64, 0);
+                self.end_process(number, status)
             }
             Outcome::Refused(why) => {
                 let text = self.described(number, &why);
                 self.ending = Some(Ending::NotEmulated(text));
-                Turn::IsOver
+                Turn::Over
             }
         }
     }
@@ -256,7 +256,7 @@ impl Group {
         result
     }
 
-    fn becomes_another(&mut self, number: Number) -> Turn {
+    fn finish_exec(&mut self, number: Number) -> Turn {
         let name = self.thread(number).process;
         let (tracee, thread_count) = (
             self.process(name).real,
@@ -265,20 +265,20 @@ impl Group {
         if thread_count > 1 || self.thread(number).tracee != tracee {
             let why = "execve by one of several threads is not emulated".to_owned();
             self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
-            return Turn::IsOver;
+            return Turn::Over;
         }
-        self.creep();
+        self.charge_call();
         self.calls_since_wait += CALLS_OF_AN_EXEC;
         if self.thread(number).tracee.is_32_bit() {
             let why = "has become a 32-bit program, which is not emulated";
             self.ending = Some(Ending::NotEmulated(self.described(number, why)));
-            return Turn::IsOver;
+            return Turn::Over;
         }
-        self.notes_executed(name);
+        self.note_executed(name);
         let process = self.process_mut(name);
         process.memory = Memory(tracee.0);
         process.scratch = None;
-        process.knows_number_at.clear();
+        process.patched_getpids.clear();
         process.timers.clear();
         let is_open = |descriptor: i32| {
             std::fs::symlink_metadata(format!("/proc/{}/fd/{descriptor}", tracee.0)).is_ok()
@@ -288,10 +288,10 @@ impl Group {
         closed.into_iter().for_each(|descriptor| self.forget_descriptor(name, descriptor));
         let thread = self.thread_mut(number);
         (thread.clear_at, thread.number_at) = (0, 0);
-        let clock = self.gives_clock(number);
+        let clock = self.map_clock_image(number);
         self.replace_auxiliary_values(number, name, clock);
-        self.returns_what_was_lent(name);
-        Turn::GoesOn
+        self.resume_vfork_parent(name);
+        Turn::Continues
     }
 
     fn has_too_many(&mut self, number: Number) -> bool {
@@ -308,7 +308,7 @@ impl Group {
         true
     }
 
-    fn made(&mut self, number: Number, child: i32, waits_for_it: bool) -> Turn {
+    fn add_child(&mut self, number: Number, child: i32, waits_for_it: bool) -> Turn {
         let new = self.take_number();
         let (call, arguments) = {
             let registers = &self.thread(number).registers;
@@ -321,11 +321,11 @@ impl Group {
         if process == new {
             let is_sibling = has(libc::CLONE_PARENT);
             let parent = if is_sibling { self.process(owner).parent } else { owner };
-            self.adds_process((owner, parent), new, Tracee(child));
+            self.add_process((owner, parent), new, Tracee(child));
             let shares_memory = has(libc::CLONE_VM) || call == libc::SYS_vfork;
             if shares_memory {
-                self.forgets_number(owner, number);
-                self.process_mut(new).knows_number_at.clear();
+                self.restore_getpid(owner, number);
+                self.process_mut(new).patched_getpids.clear();
             }
             self.process_mut(new).has_clock_of_parent = !shares_memory;
         }
@@ -338,17 +338,17 @@ impl Group {
         self.threads.insert(new, thread);
         self.queue(new);
         if self.has_too_many(number) {
-            return Turn::IsOver;
+            return Turn::Over;
         }
         if waits_for_it || has(libc::CLONE_VFORK) {
             self.thread_mut(number).state = State::Lends(new);
-            return Turn::IsOver;
+            return Turn::Over;
         }
-        self.returns_number(number, new);
-        Turn::GoesOn
+        self.return_number(number, new);
+        Turn::Continues
     }
 
-    fn adds_process(&mut self, (maker, parent): (Number, Number), new: Number, real: Tracee) {
+    fn add_process(&mut self, (maker, parent): (Number, Number), new: Number, real: Tracee) {
         self.calls_since_wait += CALLS_OF_A_PROCESS;
         self.numbers.insert(real.0, new);
         let descriptors = self.process(maker).descriptors.clone();
@@ -362,7 +362,7 @@ impl Group {
             descriptors,
             scratch,
             clock,
-            knows_number_at: self.process(maker).knows_number_at.clone(),
+            patched_getpids: self.process(maker).patched_getpids.clone(),
             has_clock_of_parent: false,
             ended: None,
             alarm_ns: None,
@@ -372,7 +372,7 @@ impl Group {
         self.processes.insert(new, process);
     }
 
-    fn returns_number(&mut self, number: Number, new: Number) {
+    fn return_number(&mut self, number: Number, new: Number) {
         let tracee = self.thread(number).tracee;
         tracee.end_of_call();
         let mut registers = tracee.registers();
@@ -380,14 +380,14 @@ impl Group {
         tracee.set_registers(&registers);
     }
 
-    pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
+    pub(crate) fn resume_vfork_parent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =
             self.threads.iter().find_map(|(number, thread)| lends(thread).then_some(*number))
         else {
             return;
         };
-        self.returns_number(number, to);
+        self.return_number(number, to);
         self.thread_mut(number).state = State::Ready;
         self.queue(number);
     }

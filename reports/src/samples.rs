@@ -61,7 +61,7 @@ pub(crate) fn failover() -> Story {
 }
 
 pub(crate) fn threads() -> Story {
-    let second = CLIENT.of_thread(2);
+    let second = CLIENT.for_thread(2);
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
     story
         .acquires(1_990, 1)

@@ -13,13 +13,13 @@ use tokio::sync::Notify;
 /// Number of unsent bytes at which a peer is disconnected, whatever its configured limit.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
-const LINGER: Duration = Duration::from_secs(5);
+const CLOSE_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) struct Connection<S> {
     pub(crate) stream: S,
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
-    told_bytes: Cell<usize>,
+    reported_bytes: Cell<usize>,
     closing: Cell<bool>,
     broken: Cell<bool>,
     changed: Notify,
@@ -31,7 +31,7 @@ impl<S: Stream> Connection<S> {
             stream,
             outgoing: RefCell::default(),
             outgoing_bytes: Cell::new(0),
-            told_bytes: Cell::new(0),
+            reported_bytes: Cell::new(0),
             closing: Cell::new(false),
             broken: Cell::new(false),
             changed: Notify::new(),
@@ -60,9 +60,9 @@ impl<S: Stream> Connection<S> {
         self.give_up();
     }
 
-    pub(crate) fn news(&self) -> Option<usize> {
+    pub(crate) fn newly_written(&self) -> Option<usize> {
         let bytes = self.outgoing_bytes.get();
-        (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
+        (self.reported_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
     pub(crate) fn flush(&self) {
@@ -121,13 +121,13 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    pub(crate) async fn goes_on(&self) -> bool {
+    pub(crate) async fn write_next(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()
     }
 
-    pub(crate) fn has_told(&self) -> bool {
-        self.told_bytes.get() > 0
+    pub(crate) fn has_reported_bytes(&self) -> bool {
+        self.reported_bytes.get() > 0
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -135,7 +135,7 @@ impl<S: Stream> Connection<S> {
     }
 
     pub(crate) async fn linger(&self) {
-        let _ = tokio::time::timeout(LINGER, self.drain()).await;
+        let _ = tokio::time::timeout(CLOSE_WAIT, self.drain()).await;
     }
 
     async fn drain(&self) {

@@ -27,7 +27,7 @@ pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + 'static {}
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
 
 /// The parts of a guest that survive its process.
-pub struct Hardware<K> {
+pub struct GuestHardware<K> {
     /// Files of the guest.
     pub disk: SharedDisk,
     /// Wall clock of the guest, which returns the duration since the Unix epoch.
@@ -36,7 +36,7 @@ pub struct Hardware<K> {
 
 /// The state from which a machine starts.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct StartState {
     /// Contents of the disk.
     pub image: DiskImage,
     /// Number of earlier starts of a machine on this disk.
@@ -55,15 +55,15 @@ struct Guest<A, C, K> {
 
 /// Serves a machine until it stops. Fails if the disk is in use or the machine refuses it.
 pub async fn serve_guest<S: ByteStream>(
-    boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
-    hardware: Hardware<impl Fn() -> Duration + 'static>,
+    boot: impl FnOnce(StartState) -> Box<dyn Machine>,
+    hardware: GuestHardware<impl Fn() -> Duration + 'static>,
     accept: impl AsyncFn() -> io::Result<(S, SocketAddr)> + 'static,
     connect: impl AsyncFn(String, u16) -> io::Result<S> + 'static,
 ) -> Result<(), ServeError> {
-    let Hardware { disk, clock } = hardware;
+    let GuestHardware { disk, clock } = hardware;
     let life = disk.begin()?;
     let beginning =
-        Beginning { image: life.image(), starts: life.starts(), now: wall_time(clock()) };
+        StartState { image: life.image(), starts: life.starts(), now: wall_time(clock()) };
     let guest = Guest { accept, connect, clock, started: Instant::now(), life };
     let tasks = LocalSet::new();
     tasks

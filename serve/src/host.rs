@@ -1,14 +1,16 @@
 //! A machine with its connections, its timer and its files on any platform.
 
 mod carry;
-mod meanwhile;
+mod during_input;
 
 use crate::ServeError;
 use crate::connection::Connection;
 use crate::platform::Platform;
-use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Machine, Output, Outputs};
+pub(crate) use during_input::HostDriver;
+use fencepost_machine::{
+    ConnectionId, Input, InputDriver, InterruptedMachine, Machine, Output, Outputs,
+};
 use indexmap::{IndexMap, IndexSet};
-pub(crate) use meanwhile::Door;
 use rustc_hash::FxBuildHasher;
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::Future;
@@ -37,7 +39,7 @@ pub(crate) struct Host<P: Platform> {
     buffer: RefCell<Vec<u8>>,
     syncs: mpsc::UnboundedSender<P::Sync>,
     pub(crate) syncs_awaited: Cell<usize>,
-    pub(crate) syncs_told: Cell<usize>,
+    pub(crate) syncs_reported: Cell<usize>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
     unserved: Notify,
@@ -50,7 +52,7 @@ pub(crate) struct Host<P: Platform> {
 }
 
 /// A function that builds a machine. The machine may call the attendant during a long input.
-pub type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
+pub type MachineBuilder = Box<dyn FnOnce(Rc<dyn InputDriver>) -> Box<dyn Machine> + Send>;
 
 #[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]
 pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) {
@@ -80,7 +82,7 @@ impl<P: Platform> Host<P> {
             buffer: RefCell::new(vec![0; READ_BUFFER_SIZE]),
             syncs,
             syncs_awaited: Cell::new(0),
-            syncs_told: Cell::new(0),
+            syncs_reported: Cell::new(0),
             wake_at: Cell::new(None),
             timer_set: Notify::new(),
             unserved: Notify::new(),
@@ -93,7 +95,7 @@ impl<P: Platform> Host<P> {
         });
         host.handle(Input::Timer);
         spawn(host.clone().accept());
-        spawn(host.clone().keep_time());
+        spawn(host.clone().run_timers());
         spawn(host.clone().serve_buffered());
         spawn(host.clone().sync_files(wanted_syncs));
         host
@@ -156,7 +158,8 @@ impl<P: Platform> Host<P> {
     fn report_unread(&self) {
         loop {
             let Some(connection) = self.unread.borrow_mut().pop() else { return };
-            let news = self.connections.borrow().get(&connection).and_then(|open| open.news());
+            let news =
+                self.connections.borrow().get(&connection).and_then(|open| open.newly_written());
             if let Some(bytes) = news {
                 self.turn(Input::Unsent { connection, bytes }, 1);
             }
@@ -169,8 +172,12 @@ impl<P: Platform> Host<P> {
         });
     }
 
-    pub(crate) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut dyn Interlude) {
-        self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
+    pub(crate) fn handle_during_input(
+        &self,
+        input: Input<'_>,
+        interrupted: &mut dyn InterruptedMachine,
+    ) {
+        self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interrupted.handle(input, outputs));
     }
 
     fn turn_of(
@@ -305,7 +312,7 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    async fn keep_time(self: Rc<Host<P>>) {
+    async fn run_timers(self: Rc<Host<P>>) {
         loop {
             let Some(wake_at) = self.wake_at.get() else {
                 self.timer_set.notified().await;
@@ -335,8 +342,8 @@ impl<P: Platform> Host<P> {
             if let Err(failure) = self.platform.sync(sync).await {
                 return self.fail(failure);
             }
-            if self.syncs_told.get() > 0 {
-                self.syncs_told.set(self.syncs_told.get() - 1);
+            if self.syncs_reported.get() > 0 {
+                self.syncs_reported.set(self.syncs_reported.get() - 1);
             } else {
                 self.syncs_awaited.set(self.syncs_awaited.get() - 1);
                 self.handle(Input::DiskSynced);

@@ -23,13 +23,14 @@ mod thread;
 
 pub use computer::{clocks, wall_clock};
 pub use files::Files;
-pub use guest::{Beginning, ByteStream, Crash, Hardware, SharedDisk, serve_guest};
-pub use host::Boot;
+pub use guest::{ByteStream, Crash, GuestHardware, SharedDisk, StartState, serve_guest};
+pub use host::MachineBuilder;
 pub use serving::{Announcement, Member, Serving, announced, listen};
 pub use stage::{
-    BootAgain, Happening, Loses, Matcher, Place, Record, Stage, StagedServer, Start, Trap,
+    LostMessage, MachineRebuilder, Matcher, Place, Record, Stage, StageRecord, StagedServer, Start,
+    Trap,
 };
-pub use staged::{Sent, Staged, Staging, serve_staged, stage};
+pub use staged::{PreparedServers, Sent, ServedMachines, serve_staged, stage};
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -3,8 +3,8 @@
 use crate::ServeError;
 use crate::event::Event;
 use crate::files::Files;
-use crate::host::Boot;
-use crate::thread::{Beginning, HostThread};
+use crate::host::MachineBuilder;
+use crate::thread::{HostParts, HostThread};
 use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -20,7 +20,7 @@ pub struct Member {
     /// Name of the server in the ready line.
     pub role: &'static str,
     /// Function that builds the server's machine.
-    pub boot: Boot,
+    pub boot: MachineBuilder,
     /// Files of the server.
     pub files: Files,
     /// Listener of the server.
@@ -62,7 +62,7 @@ impl Serving {
         for Member { role, boot, files, listener } in members {
             addresses.push((role, listener.local_addr().map_err(ServeError::System)?));
             let listener = listener.into_std().map_err(ServeError::System)?;
-            let thread = HostThread::start(Beginning { boot, files, listener }, report.clone());
+            let thread = HostThread::start(HostParts { boot, files, listener }, report.clone());
             threads.push(thread.map_err(ServeError::System)?);
         }
         Ok(Serving { addresses, threads, events })

@@ -8,8 +8,8 @@ mod server;
 mod traffic;
 
 pub use event::Place;
-pub use faults::{Loses, Matcher, Trap};
-pub use server::{BootAgain, StagedServer, Start};
+pub use faults::{LostMessage, Matcher, Trap};
+pub use server::{MachineRebuilder, StagedServer, Start};
 
 use crate::staged::Sent;
 use event::{Content, End, Event, Message};
@@ -43,16 +43,16 @@ pub struct Record {
     /// Index of the server.
     pub server: usize,
     /// Event at the server.
-    pub what: Happening,
+    pub what: StageRecord,
 }
 
 /// An event at a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Happening {
+pub enum StageRecord {
     /// A key changed.
     Tap(TapEvent),
     /// The trap with this id lost a command or its reply.
-    Sprung(u32),
+    Triggered(u32),
 }
 
 impl Stage {
@@ -197,14 +197,14 @@ impl Stage {
                 self.servers[server].wake_at_us = None;
                 self.input(server, Input::Timer);
             }
-            Event::Continue { server, life } if self.lives(server, life) => {
+            Event::Continue { server, life } if self.is_life(server, life) => {
                 self.input(server, Input::Continue);
             }
-            Event::Synced { server, life } if self.lives(server, life) => {
+            Event::Synced { server, life } if self.is_life(server, life) => {
                 self.servers[server].disk.finish_sync();
                 self.input(server, Input::DiskSynced);
             }
-            Event::Free { server, life } if self.lives(server, life) => {
+            Event::Free { server, life } if self.is_life(server, life) => {
                 self.servers[server].is_busy = false;
                 let leaving = std::mem::take(&mut self.servers[server].leaving);
                 leaving.into_iter().for_each(|output| self.carry_out(server, output));
@@ -217,7 +217,7 @@ impl Stage {
         }
     }
 
-    fn lives(&self, server: usize, life: u64) -> bool {
+    fn is_life(&self, server: usize, life: u64) -> bool {
         self.servers[server].life == life
     }
 
@@ -277,7 +277,7 @@ impl Stage {
                 self.servers[server].wake_at_us = Some(shown_us.saturating_add(micros.max(1)));
                 self.set_timer(server);
             }
-            Output::Tap(tap) => self.record(server, Happening::Tap(tap)),
+            Output::Tap(tap) => self.record(server, StageRecord::Tap(tap)),
             Output::Damaged(_) | Output::Notice(_) => {}
             output => {
                 let host = &mut self.servers[server];
@@ -297,7 +297,7 @@ impl Stage {
         self.schedule_at(at_us.max(self.now_us), Event::Timer { server, timer });
     }
 
-    fn record(&mut self, server: usize, what: Happening) {
+    fn record(&mut self, server: usize, what: StageRecord) {
         self.records.push(Record { at_us: self.now_us, server, what });
     }
 

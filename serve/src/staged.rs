@@ -1,4 +1,4 @@
-//! Serves [`Staged`] servers, which keep their own time, behind real TCP.
+//! Serves [`ServedMachines`] servers, which keep their own time, behind real TCP.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -28,7 +28,7 @@ pub enum Sent {
 }
 
 /// Servers that keep their own time.
-pub trait Staged: 'static {
+pub trait ServedMachines: 'static {
     /// Handles a client's connection to the listener with this index.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     /// Handles bytes that arrived.
@@ -37,7 +37,7 @@ pub trait Staged: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to a time since the ready line, before each input and at [`Staged::next`].
+    /// Advances to a time since the ready line, before each input and at [`ServedMachines::next`].
     fn pass(&mut self, _now: Duration) {}
     /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {
@@ -50,7 +50,7 @@ pub trait Staged: 'static {
 }
 
 /// Servers and their listeners before the start.
-pub struct Staging<S> {
+pub struct PreparedServers<S> {
     /// Listeners with their names in the ready line.
     pub listeners: Vec<(&'static str, TcpListener)>,
     /// Servers behind the sockets.
@@ -66,8 +66,8 @@ struct Shared<S> {
 }
 
 /// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start.
-pub fn serve_staged<S: Staged>(
-    start: impl FnOnce() -> Result<Staging<S>, ServeError>,
+pub fn serve_staged<S: ServedMachines>(
+    start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -81,12 +81,12 @@ pub fn serve_staged<S: Staged>(
 }
 
 /// Serves until `stop` or the end of the servers. The caller must be in a [`LocalSet`].
-pub async fn stage<S: Staged>(
-    staging: Staging<S>,
+pub async fn stage<S: ServedMachines>(
+    staging: PreparedServers<S>,
     stop: impl Future<Output = ()>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
 ) -> Result<(), ServeError> {
-    let Staging { listeners, staged } = staging;
+    let PreparedServers { listeners, staged } = staging;
     let addresses = listeners.iter().map(|(role, listener)| Ok((*role, listener.local_addr()?)));
     let addresses = addresses.collect::<std::io::Result<Vec<_>>>().map_err(ServeError::System)?;
     let shared = Rc::new(Shared {
@@ -109,7 +109,7 @@ pub async fn stage<S: Staged>(
     Ok(())
 }
 
-impl<S: Staged> Shared<S> {
+impl<S: ServedMachines> Shared<S> {
     async fn live(&self) {
         loop {
             self.pass();

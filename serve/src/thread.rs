@@ -4,7 +4,7 @@ use crate::ServeError;
 use crate::computer::Computer;
 use crate::event::Event;
 use crate::files::Files;
-use crate::host::{Boot, Door, Host};
+use crate::host::{Host, HostDriver, MachineBuilder};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
-pub(crate) struct Beginning {
-    pub(crate) boot: Boot,
+pub(crate) struct HostParts {
+    pub(crate) boot: MachineBuilder,
     pub(crate) files: Files,
     pub(crate) listener: std::net::TcpListener,
 }
 
 #[derive(Clone)]
-struct Leave {
+struct StopSignal {
     flag: Arc<AtomicBool>,
     told: Arc<Notify>,
 }
 
 pub(crate) struct HostThread {
-    leave: Leave,
+    leave: StopSignal,
     thread: Option<JoinHandle<()>>,
 }
 
 impl HostThread {
     pub(crate) fn start(
-        beginning: Beginning,
+        beginning: HostParts,
         events: mpsc::UnboundedSender<Event>,
     ) -> std::io::Result<HostThread> {
-        let leave = Leave { flag: Arc::default(), told: Arc::default() };
+        let leave = StopSignal { flag: Arc::default(), told: Arc::default() };
         let told = leave.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             let result = serve(beginning, &told, &events);
@@ -62,11 +62,11 @@ impl Drop for HostThread {
 }
 
 fn serve(
-    beginning: Beginning,
-    leave: &Leave,
+    beginning: HostParts,
+    leave: &StopSignal,
     events: &mpsc::UnboundedSender<Event>,
 ) -> Result<(), ServeError> {
-    let Beginning { boot, files, listener } = beginning;
+    let HostParts { boot, files, listener } = beginning;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -77,7 +77,7 @@ fn serve(
         let (leave_flag, reports) = (Arc::clone(&leave.flag), events.clone());
         let files = RefCell::new(files);
         let computer = Computer { listener, files, leave: leave_flag, events: reports };
-        let host = Host::start(computer, |host| boot(Rc::new(Door(host.clone()))));
+        let host = Host::start(computer, |host| boot(Rc::new(HostDriver(host.clone()))));
         tokio::select! {
             biased;
             failure = host.failed() => return Err(failure),

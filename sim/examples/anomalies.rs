@@ -10,7 +10,7 @@ mod progress;
 mod rows;
 
 use fencepost_reports::Kind;
-use measure::{look, look_under, seeds_to_first};
+use measure::{seeds_to_first, shown_under, shown_under_plan};
 use progress::{Progress, history};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -164,7 +164,7 @@ fn written_line(row: &Written, length: u64) -> String {
     let counted = |case: Case| {
         let (mut first, mut shown, mut exercised) = (None, 0, 0);
         for seed in 0..length * RANGES {
-            let look = look_under(row, case, seed);
+            let look = shown_under_plan(row, case, seed);
             let shows = look.any_of(row.kinds) && look.causes.contains(&row.cause);
             first = first.or(shows.then_some(seed));
             shown += u64::from(shows);
@@ -222,7 +222,7 @@ fn quiet(row: &Row, twin: Case, firsts: &[Option<u64>], length: u64) -> String {
     let (mut shown, mut exercised) = (0, 0);
     for (range, first) in (0..).zip(firsts) {
         for seed in range * length..range * length + first.unwrap_or(length) {
-            let look = look(twin, row.fault, seed);
+            let look = shown_under(twin, row.fault, seed);
             shown += u64::from(look.any_of(row.kinds));
             exercised += u64::from(look.exercised);
         }

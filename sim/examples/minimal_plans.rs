@@ -1,7 +1,7 @@
 //! Prints the sizes of plans before and after minimization. The argument is a number of violations.
 
 use fencepost::diagnosis::{
-    Extent, Memory, Minimal, Rates, Target, Trials, diagnose_one, minimise,
+    Extent, Memory, Minimal, Rates, SafeguardTrials, Target, diagnose_one, minimise,
 };
 use fencepost::run::verdicts::Findings;
 use fencepost::studies::sweep::ThreadClock;
@@ -86,7 +86,7 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let Some(minimal) = minimise(&spec, Target { kind, cause }) else { continue };
                 let search = search.micros();
                 let whole = ThreadClock::start();
-                let trials = Trials::new(&spec, &Rates::default(), Extent::REPORTS);
+                let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent::REPORTS);
                 diagnose_one(&spec, &Memory::default(), &trials, &first);
                 times.push((span(search), span(whole.micros())));
                 let row = Row {

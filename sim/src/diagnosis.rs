@@ -11,7 +11,7 @@ mod threshold;
 mod variation;
 
 pub use minimal::{Minimal, SEARCH_RUNS_MAX, minimise};
-pub use remedy::{Extent, OTHER_SEEDS_FROM, Rates, Trials};
+pub use remedy::{Extent, OTHER_SEEDS_FROM, Rates, SafeguardTrials};
 pub use safeguard::{SAFEGUARDS, Safeguard};
 pub use target::{Memory, Target};
 
@@ -31,7 +31,7 @@ pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) ->
     if violations.is_empty() {
         return Diagnosis::default();
     }
-    let trials = Trials::new(spec, rates, Extent::REPORTS);
+    let trials = SafeguardTrials::new(spec, rates, Extent::REPORTS);
     let memory = Memory::default();
     let diagnosed = violations.iter().filter_map(|violation| {
         Some((violation.id.clone(), diagnose_one(spec, &memory, &trials, violation)?))
@@ -43,7 +43,7 @@ pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) ->
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,
-    trials: &Trials,
+    trials: &SafeguardTrials,
     violation: &Violation,
 ) -> Option<ViolationDiagnosis> {
     let target = Target { kind: violation.kind, cause: violation.cause };

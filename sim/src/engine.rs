@@ -57,13 +57,13 @@ pub enum EngineError {
     Turmoil(String),
 }
 
-pub(crate) struct Course {
+pub(crate) struct EngineRun {
     pub(crate) nemesis: Nemesis,
     pub(crate) roster: Rc<Roster>,
     pub(crate) limit: SimTime,
 }
 
-impl Course {
+impl EngineRun {
     fn next(&self, kernel: &Kernel) -> Option<Due> {
         self.admit(kernel.with(|state| state.next()))
     }
@@ -73,7 +73,7 @@ impl Course {
     }
 
     fn ended(&self, state: &State) -> Ended {
-        let why = match (self.roster.is_finished(), state.lies_ahead()) {
+        let why = match (self.roster.is_finished(), state.is_wakeup_possible()) {
             (true, _) => WhyEnded::Finished,
             (false, true) => WhyEnded::TimeLimit,
             (false, false) => WhyEnded::NothingAhead,
@@ -104,7 +104,7 @@ impl Engine {
         match self {
             Engine::Fast => (Box::new(crate::world::carrier::Direct::default()), Runner::Fast),
             Engine::Turmoil => {
-                let wires = turmoil::Wires::new(nodes);
+                let wires = turmoil::TurmoilNetwork::new(nodes);
                 (Box::new(wires.clone()), Runner::Turmoil(wires))
             }
         }
@@ -121,11 +121,11 @@ impl Engine {
 
 enum Runner {
     Fast,
-    Turmoil(turmoil::Wires),
+    Turmoil(turmoil::TurmoilNetwork),
 }
 
 impl Runner {
-    fn run(self, kernel: &Rc<Kernel>, course: &Course) -> Result<(), EngineError> {
+    fn run(self, kernel: &Rc<Kernel>, course: &EngineRun) -> Result<(), EngineError> {
         let result = match self {
             Runner::Fast => fast::run(kernel, course),
             Runner::Turmoil(wires) => turmoil::run(kernel, course, &wires),

@@ -76,9 +76,9 @@ impl RunSpec {
         early: Option<EarlySilences>,
     ) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
-        recorder.tell_silences_beyond(self.silence_bound(), early);
+        recorder.report_silences_beyond(self.silence_bound(), early);
         if self.scenario.program(self.client).is_some() {
-            recorder.hears_of_machines_only();
+            recorder.attribute_to_machines();
         }
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));

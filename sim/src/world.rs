@@ -20,5 +20,5 @@ mod timers;
 mod traffic;
 mod traps;
 mod turn;
-mod under_way;
+mod unfinished;
 pub(crate) mod wire_log;

@@ -3,7 +3,7 @@
 //! jedis-lock.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
-use super::{Base, NotTaken, acquisition, release_by};
+use super::{AttemptFailure, Base, acquisition, release_result};
 use crate::commands::{delete, get, get_set, set_nx};
 use crate::env::BoxFuture;
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
@@ -66,7 +66,7 @@ impl JedisGetset {
         standing.map_or(Acquisition::Refused(refusal), Acquisition::Unknown)
     }
 
-    async fn attempt(&mut self, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&mut self, resource: &str) -> Result<Bytes, AttemptFailure> {
         let expire_ms = self.base.expire_ms();
         let Base { env, redis, .. } = &mut self.base;
         let expires = now_ms(env).saturating_add(expire_ms).saturating_add(1);
@@ -74,17 +74,19 @@ impl JedisGetset {
         if set_nx(redis, resource, &expires).await? {
             return Ok(expires);
         }
-        let Some(current) = get(redis, resource).await.map_err(NotTaken::harmless)? else {
-            return Err(NotTaken::Held);
+        let Some(current) =
+            get(redis, resource).await.map_err(AttemptFailure::before_any_effect)?
+        else {
+            return Err(AttemptFailure::Held);
         };
         if time_in(&current)? >= now_ms(env) {
-            return Err(NotTaken::Held);
+            return Err(AttemptFailure::Held);
         }
         let taken = match self.value {
             Value::Bare => get_set(redis, resource, &expires).await? == Some(current),
             Value::Owned => set_if_unchanged(redis, resource, &current, &expires).await?,
         };
-        if taken { Ok(expires) } else { Err(NotTaken::Held) }
+        if taken { Ok(expires) } else { Err(AttemptFailure::Held) }
     }
 }
 
@@ -96,7 +98,7 @@ impl Lock for JedisGetset {
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
         Box::pin(async move {
             let redis = &mut self.base.redis;
-            release_by(match self.value {
+            release_result(match self.value {
                 Value::Bare => delete(redis, &lease.resource).await,
                 Value::Owned => delete_if_owned(redis, &lease.resource, &lease.owner).await,
             })

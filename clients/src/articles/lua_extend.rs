@@ -17,14 +17,14 @@ use crate::script::Script;
 pub const DEFINITION: Definition = entry(
     "lua-extend",
     "single-node with a validity time; the application extends it with a Lua compare-and-expire",
-    |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
+    |env, servers, settings| lock(Base::new(env, servers, settings), ExtendMode::IfOwned),
 );
 
 /// Definition of `lua-extend-unchecked`, which extends the lock without checking the owner.
 pub const UNCHECKED: Definition = Definition {
     name: "lua-extend-unchecked",
     about: "lua-extend whose extension is SET key owner PX ttl, without checking the owner",
-    build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::Unchecked),
+    build: |env, servers, settings| lock(Base::new(env, servers, settings), ExtendMode::Unchecked),
     ..DEFINITION
 };
 
@@ -32,7 +32,7 @@ pub const UNCHECKED: Definition = Definition {
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
     about: "lua-extend whose extension retakes the lock if it is gone, and continues",
-    build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::Reacquire),
+    build: |env, servers, settings| lock(Base::new(env, servers, settings), ExtendMode::Reacquire),
     ..DEFINITION
 };
 
@@ -50,19 +50,19 @@ end"#,
 struct LuaExtend {
     base: Base,
     ttl_ms: String,
-    way: Way,
+    mode: ExtendMode,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum ExtendMode {
     IfOwned,
     Unchecked,
     Reacquire,
 }
 
-fn lock(base: Base, way: Way) -> Box<dyn Lock> {
+fn lock(base: Base, mode: ExtendMode) -> Box<dyn Lock> {
     let ttl_ms = base.settings.ttl.as_millis().to_string();
-    Box::new(LuaExtend { base, ttl_ms, way })
+    Box::new(LuaExtend { base, ttl_ms, mode })
 }
 
 impl LuaExtend {
@@ -100,12 +100,12 @@ impl LuaExtend {
     async fn send_extension(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let Lease { resource, owner, .. } = lease;
         let redis = &mut self.base.redis;
-        match self.way {
-            Way::IfOwned => extend_if_owned(redis, resource, owner, &self.ttl_ms).await,
-            Way::Unchecked => {
+        match self.mode {
+            ExtendMode::IfOwned => extend_if_owned(redis, resource, owner, &self.ttl_ms).await,
+            ExtendMode::Unchecked => {
                 set_px(redis, resource, owner, self.base.settings.ttl).await.map(|()| true)
             }
-            Way::Reacquire => {
+            ExtendMode::Reacquire => {
                 match EXTEND_OR_TAKE
                     .call(redis, &[resource.as_bytes()], &[owner, self.ttl_ms.as_bytes()])
                     .await?

@@ -3,7 +3,7 @@
 //! `reentrant-by-value` all attempts write the same value, so an attempt may reenter a lock that an
 //! earlier attempt set.
 
-use super::{Base, NotTaken, acquisition, entry};
+use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;
 use crate::commands::get;
 use crate::env::{BoxFuture, Note};
@@ -43,14 +43,14 @@ async fn attempt(
     base: &mut Base,
     resource: &str,
     my_random_value: &Bytes,
-) -> Result<Bytes, NotTaken> {
+) -> Result<Bytes, AttemptFailure> {
     let ttl_ms = base.settings.ttl.as_millis().to_string();
     if set_if_absent(&mut base.redis, resource, my_random_value, &ttl_ms).await? {
         return Ok(my_random_value.clone());
     }
-    match get(&mut base.redis, resource).await.map_err(NotTaken::harmless)? {
+    match get(&mut base.redis, resource).await.map_err(AttemptFailure::before_any_effect)? {
         Some(value) if value == my_random_value => Ok(value),
-        _ => Err(NotTaken::Held),
+        _ => Err(AttemptFailure::Held),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL.
 //! Source: article 001 (see [`super`]), section "Problems", item 1.
 
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx_ex;
 use crate::lock::Definition;
 use bytes::Bytes;
@@ -16,10 +16,10 @@ pub const DEFINITION: Definition = entry(
 struct SetExDel;
 
 impl Steps for SetExDel {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
         match set_nx_ex(&mut base.redis, resource, b"1", base.settings.ttl).await? {
             true => Ok(Bytes::from_static(b"1")),
-            false => Err(NotTaken::Held),
+            false => Err(AttemptFailure::Held),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `set-px-get-del` and `thread-id-get-del`: the client checks the owner before DEL.
 //! Source: article 001 (see [`super`]), section "Problems", item 2.
 
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;
 use crate::commands::{delete, get};
 use crate::env::Env;
@@ -41,12 +41,12 @@ impl Owner {
 }
 
 impl Steps for Owner {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
         let value = self.value(&base.env);
         let ttl_ms = base.settings.ttl.as_millis().to_string();
         match set_if_absent(&mut base.redis, resource, &value, &ttl_ms).await? {
             true => Ok(value),
-            false => Err(NotTaken::Held),
+            false => Err(AttemptFailure::Held),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `setnx`: the lock is held while its key exists.
 //! Source: article 000 (see [`super`]), section "Locking".
 
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx;
 use crate::lock::Definition;
 use bytes::Bytes;
@@ -16,11 +16,11 @@ pub const DEFINITION: Definition = entry(
 struct Setnx;
 
 impl Steps for Setnx {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
         let unix_time = Bytes::from((base.env.wall_clock().as_millis() / 1_000).to_string());
         match set_nx(&mut base.redis, resource, &unix_time).await? {
             true => Ok(unix_time),
-            false => Err(NotTaken::Held),
+            false => Err(AttemptFailure::Held),
         }
     }
 }

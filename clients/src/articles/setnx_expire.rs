@@ -2,7 +2,7 @@
 //! Source: article 001 (see [`super`]), section "Lock timeout". An error of EXPIRE releases
 //! nothing.
 
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};
 use crate::lock::Definition;
 use bytes::Bytes;
@@ -17,15 +17,15 @@ pub const DEFINITION: Definition = entry(
 struct SetnxExpire;
 
 impl Steps for SetnxExpire {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
         if !set_nx(&mut base.redis, resource, b"1").await? {
-            return Err(NotTaken::Held);
+            return Err(AttemptFailure::Held);
         }
         match expire(&mut base.redis, resource, base.settings.ttl).await {
             Ok(_) => Ok(Bytes::from_static(b"1")),
-            Err(error) => {
-                Err(NotTaken::Halfway(format!("taken, but perhaps without an expiry: {error}")))
-            }
+            Err(error) => Err(AttemptFailure::Halfway(format!(
+                "taken, but perhaps without an expiry: {error}"
+            ))),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! have the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;
 use crate::commands::{delete, get, get_set, server_time_ms, set_nx, whole_seconds};
 use crate::lock::{Definition, Lease, Usage};
@@ -15,7 +15,7 @@ use bytes::Bytes;
 pub const DEFINITION: Definition = entry(
     "setnx-getset",
     "SETNX key time; a waiter takes over an old time by GETSET and a comparison; released by DEL",
-    |env, servers, settings| stepwise(env, servers, settings, AS_WRITTEN),
+    |env, servers, settings| stepwise(env, servers, settings, PUBLISHED),
 );
 
 /// Definition of `setnx-getset-seconds`, which stores whole seconds.
@@ -23,7 +23,7 @@ pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
     build: |env, servers, settings| {
-        let steps = Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN };
+        let steps = Variation { clock: Clock::ClientSeconds, ..PUBLISHED };
         stepwise(env, servers, settings, steps)
     },
     ..DEFINITION
@@ -35,7 +35,7 @@ pub const CHECKED: Definition = Definition {
     about: "setnx-getset whose holder checks before the key step that the key still holds its time",
     build: |env, servers, settings| {
         let usage = Usage { checks: true, ..Usage::PLAIN };
-        stepwise(env, servers, settings, Variation { usage, ..AS_WRITTEN })
+        stepwise(env, servers, settings, Variation { usage, ..PUBLISHED })
     },
     ..DEFINITION
 };
@@ -45,7 +45,7 @@ pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that reads nil replies correctly, as a free lock",
     build: |env, servers, settings| {
-        stepwise(env, servers, settings, Variation { nil: Nil::IsFree, ..AS_WRITTEN })
+        stepwise(env, servers, settings, Variation { nil: Nil::IsFree, ..PUBLISHED })
     },
     ..DEFINITION
 };
@@ -55,7 +55,7 @@ pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
     build: |env, servers, settings| {
-        stepwise(env, servers, settings, Variation { clock: Clock::Server, ..AS_WRITTEN })
+        stepwise(env, servers, settings, Variation { clock: Clock::Server, ..PUBLISHED })
     },
     ..DEFINITION
 };
@@ -66,13 +66,13 @@ pub const OWNER: Definition = Definition {
     about: "setnx-getset with an owner next to the time: takes over by compare-and-set, releases \
             by compare-and-delete",
     build: |env, servers, settings| {
-        let steps = Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN };
+        let steps = Variation { nil: Nil::IsFree, value: Value::Owned, ..PUBLISHED };
         stepwise(env, servers, settings, steps)
     },
     ..DEFINITION
 };
 
-const AS_WRITTEN: Variation = Variation {
+const PUBLISHED: Variation = Variation {
     clock: Clock::ClientMillis,
     nil: Nil::IsTimeout,
     value: Value::Bare,
@@ -103,20 +103,20 @@ enum Nil {
 }
 
 impl Steps for Variation {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
-        let t0 = self.clock.now(base).await.map_err(NotTaken::harmless)?;
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
+        let t0 = self.clock.now(base).await.map_err(AttemptFailure::before_any_effect)?;
         let value = self.value.of(t0, &base.env);
         if set_nx(&mut base.redis, resource, &value).await? {
             return Ok(value);
         }
-        let t1 = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
+        let t1 = get(&mut base.redis, resource).await.map_err(AttemptFailure::before_any_effect)?;
         if !is_too_old(t1.as_deref(), t0, *self, base)? {
-            return Err(NotTaken::Held);
+            return Err(AttemptFailure::Held);
         }
         match (take_over(base, resource, t1, &value, *self).await?, self.nil) {
-            (Takeover::FromTheStaleOne, _) | (Takeover::OfNothing, Nil::IsFree) => Ok(value),
-            (Takeover::OfNothing, Nil::IsTimeout) | (Takeover::SomebodyWasFaster, _) => {
-                Err(NotTaken::Held)
+            (Takeover::OfStaleLock, _) | (Takeover::OfFreeLock, Nil::IsFree) => Ok(value),
+            (Takeover::OfFreeLock, Nil::IsTimeout) | (Takeover::LostRace, _) => {
+                Err(AttemptFailure::Held)
             }
         }
     }
@@ -157,7 +157,7 @@ fn is_too_old(
     t0: i64,
     variation: Variation,
     base: &Base,
-) -> Result<bool, NotTaken> {
+) -> Result<bool, AttemptFailure> {
     let t1 = match (t1, variation.nil) {
         (None, Nil::IsFree) => return Ok(false),
         (None, Nil::IsTimeout) => 0,
@@ -168,9 +168,9 @@ fn is_too_old(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Takeover {
-    FromTheStaleOne,
-    OfNothing,
-    SomebodyWasFaster,
+    OfStaleLock,
+    OfFreeLock,
+    LostRace,
 }
 
 async fn take_over(
@@ -185,12 +185,12 @@ async fn take_over(
         _ => {
             let t2 = get_set(&mut base.redis, resource, value).await?;
             if t2.is_none() && t1.is_some() {
-                return Ok(Takeover::OfNothing);
+                return Ok(Takeover::OfFreeLock);
             }
             t2 == t1
         }
     };
-    Ok(if stale { Takeover::FromTheStaleOne } else { Takeover::SomebodyWasFaster })
+    Ok(if stale { Takeover::OfStaleLock } else { Takeover::LostRace })
 }
 
 #[cfg(test)]

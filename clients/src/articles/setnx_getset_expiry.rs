@@ -3,7 +3,7 @@
 //! past.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;
 use crate::commands::{delete, get, get_set, set_nx, whole_seconds};
 use crate::env::Env;
@@ -39,16 +39,17 @@ fn lock(env: Env, servers: &Servers, settings: &Settings, value: Value) -> Box<d
 }
 
 impl Steps for SetnxGetsetExpiry {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
         let timeout = i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX);
         let end = now_seconds(&base.env).saturating_add(timeout).saturating_add(1);
         let timestamp = self.0.of(end, &base.env);
         if set_nx(&mut base.redis, resource, &timestamp).await? {
             return Ok(timestamp);
         }
-        let seen = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
+        let seen =
+            get(&mut base.redis, resource).await.map_err(AttemptFailure::before_any_effect)?;
         if !has_passed(seen.as_deref(), &base.env)? {
-            return Err(NotTaken::Held);
+            return Err(AttemptFailure::Held);
         }
         let taken = match (self.0, &seen) {
             (Value::Bare, _) => {
@@ -60,7 +61,7 @@ impl Steps for SetnxGetsetExpiry {
             }
             (Value::Owned, None) => false,
         };
-        if taken { Ok(timestamp) } else { Err(NotTaken::Held) }
+        if taken { Ok(timestamp) } else { Err(AttemptFailure::Held) }
     }
 
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
@@ -71,7 +72,7 @@ impl Steps for SetnxGetsetExpiry {
     }
 }
 
-fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
+fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, AttemptFailure> {
     let Some(value) = value else { return Ok(true) };
     let end = time_in(value)?;
     Ok(now_seconds(env) > end)

@@ -3,7 +3,7 @@
 //! acquisition.
 
 use super::stamp::{bare, now_ms, time_in};
-use super::{Base, NotTaken, Steps, entry, stepwise};
+use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{delete, get, set_nx};
 use crate::lock::Definition;
 use crate::owned_key::delete_if_owned;
@@ -31,31 +31,33 @@ enum Removal {
 }
 
 impl Steps for Removal {
-    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, AttemptFailure> {
         if let Some(value) = set_now(base, resource).await? {
             return Ok(value);
         }
-        let Some(seen) = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)? else {
-            return Err(NotTaken::Held);
+        let Some(seen) =
+            get(&mut base.redis, resource).await.map_err(AttemptFailure::before_any_effect)?
+        else {
+            return Err(AttemptFailure::Held);
         };
         if !is_stale(base, &seen)? {
-            return Err(NotTaken::Held);
+            return Err(AttemptFailure::Held);
         }
         match self {
             Removal::Blind => delete(&mut base.redis, resource).await,
             Removal::IfUnchanged => delete_if_owned(&mut base.redis, resource, &seen).await,
         }
-        .map_err(NotTaken::harmless)?;
-        set_now(base, resource).await?.ok_or(NotTaken::Held)
+        .map_err(AttemptFailure::before_any_effect)?;
+        set_now(base, resource).await?.ok_or(AttemptFailure::Held)
     }
 }
 
-async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTaken> {
+async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, AttemptFailure> {
     let value = bare(now_ms(&base.env));
     Ok(set_nx(&mut base.redis, resource, &value).await?.then_some(value))
 }
 
-fn is_stale(base: &Base, seen: &[u8]) -> Result<bool, NotTaken> {
+fn is_stale(base: &Base, seen: &[u8]) -> Result<bool, AttemptFailure> {
     Ok(now_ms(&base.env).saturating_sub(time_in(seen)?) > base.expire_ms())
 }
 

@@ -1,6 +1,6 @@
 //! Acquisition and expiry times that a lock stores as the value of its key.
 
-use super::NotTaken;
+use super::AttemptFailure;
 use crate::call_error::CallError;
 use crate::env::Env;
 use crate::owned_key::fresh_owner;
@@ -65,8 +65,8 @@ pub fn time_of(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-pub(super) fn time_in(value: &[u8]) -> Result<i64, NotTaken> {
-    time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))
+pub(super) fn time_in(value: &[u8]) -> Result<i64, AttemptFailure> {
+    time_of(value).ok_or_else(|| AttemptFailure::Failed("the key holds no time".to_owned()))
 }
 
 /// Returns the host's wall clock in whole milliseconds since the Unix epoch.

@@ -22,7 +22,7 @@ pub const LEASES_MAX: u32 = 6;
 pub const DEFINITION: Definition = entry(
     "watchdog",
     "single-node with a task that renews the lease every third of the ttl until the release",
-    |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
+    |env, servers, settings| lock(env, servers, settings, default_policy(settings.ttl)),
 );
 
 /// Definition of `watchdog-capped`, which limits how long a hanging holder keeps the lock.
@@ -35,7 +35,7 @@ pub const CAPPED: Definition = Definition {
             env,
             servers,
             settings,
-            Habits { leases_max: Some(LEASES_MAX), ..careful(settings.ttl) },
+            RenewalPolicy { leases_max: Some(LEASES_MAX), ..default_policy(settings.ttl) },
         )
     },
     ..DEFINITION
@@ -48,14 +48,14 @@ pub const EXPIRE: Definition = Definition {
             of the ttl",
     build: |env, servers, settings| {
         let (first, every) = (settings.ttl * 29 / 30, settings.ttl * 2 / 3);
-        let habits = Habits {
+        let policy = RenewalPolicy {
             renewal: Renewal::Expire,
             first,
             every,
-            lasts: every,
-            ..careful(settings.ttl)
+            lease_length: every,
+            ..default_policy(settings.ttl)
         };
-        lock(env, servers, settings, habits)
+        lock(env, servers, settings, policy)
     },
     ..DEFINITION
 };
@@ -69,7 +69,7 @@ pub const RESURRECTING: Definition = Definition {
             env,
             servers,
             settings,
-            Habits { renewal: Renewal::GetThenSet, ..careful(settings.ttl) },
+            RenewalPolicy { renewal: Renewal::GetThenSet, ..default_policy(settings.ttl) },
         )
     },
     ..DEFINITION
@@ -80,20 +80,23 @@ pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
     about: "watchdog with a plain EXPIRE that continues after the release",
     build: |env, servers, settings| {
-        let habits =
-            Habits { renewal: Renewal::Expire, end: End::WithTheProcess, ..careful(settings.ttl) };
-        lock(env, servers, settings, habits)
+        let policy = RenewalPolicy {
+            renewal: Renewal::Expire,
+            end: End::AtProcessExit,
+            ..default_policy(settings.ttl)
+        };
+        lock(env, servers, settings, policy)
     },
     ..DEFINITION
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Habits {
+struct RenewalPolicy {
     renewal: Renewal,
     first: Duration,
     every: Duration,
     /// Length of the lease after a renewal.
-    lasts: Duration,
+    lease_length: Duration,
     end: End,
     leases_max: Option<u32>,
 }
@@ -109,39 +112,39 @@ enum Renewal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     AtRelease,
-    WithTheProcess,
+    AtProcessExit,
 }
 
-fn careful(ttl: Duration) -> Habits {
+fn default_policy(ttl: Duration) -> RenewalPolicy {
     let every = ttl / 3;
-    Habits {
+    RenewalPolicy {
         renewal: Renewal::IfOwned,
         first: every,
         every,
-        lasts: ttl,
+        lease_length: ttl,
         end: End::AtRelease,
         leases_max: None,
     }
 }
 
-fn lock(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
+fn lock(env: Env, servers: &Servers, settings: &Settings, policy: RenewalPolicy) -> Box<dyn Lock> {
     let ttl_ms = settings.ttl.as_millis().to_string();
     let base = Base::new(env, servers, settings);
-    Box::new(Watched { base, servers: servers.clone(), ttl_ms, habits, dogs: BTreeMap::new() })
+    Box::new(Watched { base, servers: servers.clone(), ttl_ms, policy, renewers: BTreeMap::new() })
 }
 
 struct Watched {
     base: Base,
     servers: Servers,
     ttl_ms: String,
-    habits: Habits,
-    dogs: BTreeMap<Bytes, Spawned>,
+    policy: RenewalPolicy,
+    renewers: BTreeMap<Bytes, Spawned>,
 }
 
-struct Dog {
+struct Renewer {
     env: Env,
     redis: Session,
-    habits: Habits,
+    policy: RenewalPolicy,
     resource: String,
     owner: Bytes,
     ttl: Duration,
@@ -174,10 +177,10 @@ impl Watched {
 
     fn watch(&mut self, lease: &Lease, sent: Monotonic) {
         let Base { env, settings, .. } = &self.base;
-        let dog = Dog {
+        let dog = Renewer {
             redis: Session::primary(env, &self.servers, settings),
             env: env.clone(),
-            habits: self.habits,
+            policy: self.policy,
             resource: lease.resource.clone(),
             owner: lease.owner.clone(),
             ttl: settings.ttl,
@@ -185,13 +188,13 @@ impl Watched {
             confirmed: sent,
         };
         let task = env.spawn(dog.keep_renewing());
-        if self.habits.end == End::AtRelease {
-            self.dogs.insert(lease.owner.clone(), task);
+        if self.policy.end == End::AtRelease {
+            self.renewers.insert(lease.owner.clone(), task);
         }
     }
 
     async fn stop_and_release(&mut self, lease: Lease) -> Release {
-        if let Some(task) = self.dogs.remove(&lease.owner) {
+        if let Some(task) = self.renewers.remove(&lease.owner) {
             task.abort();
         }
         let Base { env, settings, redis } = &mut self.base;
@@ -199,9 +202,9 @@ impl Watched {
     }
 }
 
-impl Dog {
+impl Renewer {
     async fn keep_renewing(mut self) {
-        let mut pause = self.habits.first;
+        let mut pause = self.policy.first;
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
@@ -213,20 +216,20 @@ impl Dog {
             if self.renew().await == Renewed::Refused {
                 return self.env.note(Note::LockLost);
             }
-            pause = self.habits.every;
+            pause = self.policy.every;
         }
     }
 
     fn is_past_its_cap(&self) -> bool {
         let held = self.env.monotonic_clock().since(self.granted);
-        self.habits.leases_max.is_some_and(|leases| held >= self.ttl * leases)
+        self.policy.leases_max.is_some_and(|leases| held >= self.ttl * leases)
     }
 
     async fn renew(&mut self) -> Renewed {
         let sent = self.env.monotonic_clock();
-        let outcome = match self.habits.renewal {
+        let outcome = match self.policy.renewal {
             Renewal::Expire => {
-                let _ = expire_ms(&mut self.redis, &self.resource, self.habits.lasts).await;
+                let _ = expire_ms(&mut self.redis, &self.resource, self.policy.lease_length).await;
                 return Renewed::Ignored;
             }
             Renewal::IfOwned => self.extend().await,
@@ -246,7 +249,7 @@ impl Dog {
     }
 
     async fn extend(&mut self) -> Result<bool, CallError> {
-        let lasts_ms = self.habits.lasts.as_millis().to_string();
+        let lasts_ms = self.policy.lease_length.as_millis().to_string();
         extend_if_owned(&mut self.redis, &self.resource, &self.owner, &lasts_ms).await
     }
 
@@ -254,7 +257,9 @@ impl Dog {
         if get(&mut self.redis, &self.resource).await?.as_ref() != Some(&self.owner) {
             return Ok(false);
         }
-        set_px(&mut self.redis, &self.resource, &self.owner, self.habits.lasts).await.map(|()| true)
+        set_px(&mut self.redis, &self.resource, &self.owner, self.policy.lease_length)
+            .await
+            .map(|()| true)
     }
 }
 

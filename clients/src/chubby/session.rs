@@ -64,7 +64,7 @@ impl Session {
         let mut attempts = Attempts::until(deadline);
         loop {
             let sent = cell.env().monotonic_clock();
-            let answer = attempts.make(cell, "open").await?;
+            let answer = attempts.call_until_answered(cell, "open").await?;
             if let [word, id, epoch, lease] = &answer[..]
                 && word == "session"
                 && let (Ok(id), Ok(epoch), Ok(lease)) = (id.parse(), epoch.parse(), lease.parse())
@@ -81,7 +81,7 @@ impl Session {
                 let task = cell.env().spawn(keep_alive(cell.clone(), shared.clone()));
                 return Ok(Session { cell: cell.clone(), shared, task: Some(task) });
             }
-            attempts.pass(cell, &answer).await?;
+            attempts.retry_after(cell, &answer).await?;
         }
     }
 
@@ -107,7 +107,7 @@ impl Session {
     }
 
     /// Returns when the session is in jeopardy or has expired.
-    pub async fn unsafe_from_now(&self) {
+    pub async fn wait_until_unsafe(&self) {
         loop {
             let changed = self.changed();
             if self.status() != Status::Safe {
@@ -130,14 +130,14 @@ impl Session {
             self.wait_until_safe(&attempts).await?;
             let (id, epoch) = (self.shared.id, self.shared.epoch.get());
             let request = format!("{verb} {id} {epoch} {words}");
-            let answer = attempts.make(&self.cell, &request).await?;
+            let answer = attempts.call_until_answered(&self.cell, &request).await?;
             match answer.first().map(String::as_str) {
                 Some("expired") => {
                     self.shared.become_status(Status::Expired);
                     return Err(attempts.expired());
                 }
                 Some("epoch" | "busy" | "not-master") | None => {
-                    attempts.pass(&self.cell, &answer).await?;
+                    attempts.retry_after(&self.cell, &answer).await?;
                 }
                 Some("full" | "error") => return Err(Failure::Refused(answer.join(" "))),
                 Some(_) => return Ok(answer),
@@ -184,7 +184,11 @@ impl Attempts {
         Failure::Expired { may_have_applied: self.may_have_applied }
     }
 
-    async fn make(&mut self, cell: &Cluster, request: &str) -> Result<Vec<String>, Failure> {
+    async fn call_until_answered(
+        &mut self,
+        cell: &Cluster,
+        request: &str,
+    ) -> Result<Vec<String>, Failure> {
         loop {
             match cell.call(request).await {
                 Ok(answer) => return Ok(answer),
@@ -196,7 +200,7 @@ impl Attempts {
         }
     }
 
-    async fn pass(&self, cell: &Cluster, answer: &[String]) -> Result<(), Failure> {
+    async fn retry_after(&self, cell: &Cluster, answer: &[String]) -> Result<(), Failure> {
         self.wait(cell, format!("the cell answered {}", answer.join(" "))).await
     }
 
@@ -229,7 +233,7 @@ impl Shared {
         end.since(now)
     }
 
-    fn lapse(&self) {
+    fn downgrade_status(&self) {
         self.become_status(match self.status.get() {
             Status::Safe => Status::Jeopardy,
             Status::Jeopardy | Status::Expired => Status::Expired,
@@ -237,7 +241,7 @@ impl Shared {
     }
 
     /// Returns `None` if the library must wait before it sends the next KeepAlive.
-    fn answered(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
+    fn handle_answer(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {
             "expired" => self.become_status(Status::Expired),
@@ -263,7 +267,7 @@ async fn keep_alive(cell: Rc<Cluster>, shared: Rc<Shared>) {
     while shared.status.get() != Status::Expired {
         let left = shared.left(env.monotonic_clock());
         if left.is_zero() {
-            shared.lapse();
+            shared.downgrade_status();
             continue;
         }
         let delay = match env.timeout(left, send_keep_alive(&cell, &shared, &mut link)).await {
@@ -287,7 +291,7 @@ async fn send_keep_alive(
     let sent = cell.env().monotonic_clock();
     let (id, epoch, events) = (shared.id, shared.epoch.get(), shared.events.get());
     let answer = stream.exchange(&format!("keepalive {id} {epoch} {events}")).await?;
-    let understood = shared.answered(sent, &answer);
+    let understood = shared.handle_answer(sent, &answer);
     *link = understood.map(|()| stream);
     Ok(understood)
 }
@@ -316,10 +320,10 @@ mod tests {
     fn the_local_lease_ends_before_the_lease_at_the_master() {
         let shared = shared();
         let sent = Monotonic(1_000_000);
-        shared.answered(sent, &words("alive 1 8000000 12000000 0")).unwrap();
+        shared.handle_answer(sent, &words("alive 1 8000000 12000000 0")).unwrap();
         // The lease is 8 s (held by the master) plus 12 s (granted), less a sixteenth.
         assert_eq!(shared.left(sent), Duration::from_millis(18_750));
-        shared.answered(Monotonic(0), &words("alive 1 0 12000000 0")).unwrap();
+        shared.handle_answer(Monotonic(0), &words("alive 1 0 12000000 0")).unwrap();
         assert_eq!(shared.left(sent), Duration::from_millis(18_750), "a lease never gets shorter");
     }
 
@@ -328,24 +332,24 @@ mod tests {
         let shared = shared();
         let end = Monotonic(0);
         assert!(shared.left(end).is_zero());
-        shared.lapse();
+        shared.downgrade_status();
         assert_eq!((shared.status.get(), shared.left(end)), (Status::Jeopardy, GRACE));
-        shared.answered(end, &words("alive 2 0 12000000 1 failed-over")).unwrap();
+        shared.handle_answer(end, &words("alive 2 0 12000000 1 failed-over")).unwrap();
         assert_eq!((shared.status.get(), shared.epoch.get()), (Status::Safe, 2));
-        shared.lapse();
-        shared.lapse();
+        shared.downgrade_status();
+        shared.downgrade_status();
         assert_eq!(shared.status.get(), Status::Expired);
-        shared.answered(end, &words("alive 2 0 12000000 1"));
+        shared.handle_answer(end, &words("alive 2 0 12000000 1"));
         assert_eq!(shared.status.get(), Status::Expired, "it was given up");
     }
 
     #[test]
     fn what_is_no_answer_to_a_keepalive_changes_nothing() {
         for answer in ["busy", "not-master", "alive 1 x 0 0", "alive 1", "error nonsense"] {
-            assert_eq!(shared().answered(Monotonic(0), &words(answer)), None, "{answer}");
+            assert_eq!(shared().handle_answer(Monotonic(0), &words(answer)), None, "{answer}");
         }
         let shared = shared();
-        shared.answered(Monotonic(0), &words("expired")).unwrap();
+        shared.handle_answer(Monotonic(0), &words("expired")).unwrap();
         assert_eq!(shared.status.get(), Status::Expired);
     }
 }

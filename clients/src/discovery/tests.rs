@@ -13,7 +13,7 @@ const SWITCH: &str =
 const OTHER_SWITCH: &str =
     "*3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$19\r\nother a 6379 b 6379\r\n";
 
-fn says(primary: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
+fn announce_primary(primary: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
     move |call| if call.name() == "SENTINEL" { Answer::Says(primary) } else { Answer::Normal }
 }
 
@@ -27,8 +27,8 @@ fn replica(call: &Call<'_>) -> Answer {
 
 fn world() -> (Rc<TestWorld>, Box<dyn Lock>) {
     let world = TestWorld::new();
-    world.serve("s1", says(PRIMARY_IS_A));
-    world.serve("s2", says(PRIMARY_IS_A));
+    world.serve("s1", announce_primary(PRIMARY_IS_A));
+    world.serve("s2", announce_primary(PRIMARY_IS_A));
     world.serve("a", normal);
     world.serve("b", replica);
     let lock = world.lock("single-node", &sentinels(), &settings());
@@ -36,8 +36,8 @@ fn world() -> (Rc<TestWorld>, Box<dyn Lock>) {
 }
 
 fn fail_over(world: &TestWorld) {
-    world.serve("s1", says(PRIMARY_IS_B));
-    world.serve("s2", says(PRIMARY_IS_B));
+    world.serve("s1", announce_primary(PRIMARY_IS_B));
+    world.serve("s2", announce_primary(PRIMARY_IS_B));
     world.serve("a", replica);
     world.serve("b", normal);
 }
@@ -172,7 +172,7 @@ fn a_demoted_primary_is_left_when_it_refuses_a_write() {
 fn a_sentinel_whose_answer_proves_wrong_is_not_asked_first_again() {
     let (world, mut lock) = world();
     fail_over(&world);
-    world.serve("s1", says(PRIMARY_IS_A));
+    world.serve("s1", announce_primary(PRIMARY_IS_A));
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!(world.value("b", "lock").unwrap().as_bytes(), lease.owner);
     insta::assert_snapshot!(world.trace(), @r"

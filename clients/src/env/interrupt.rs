@@ -15,7 +15,7 @@ enum Stage {
     None,
     Pending,
     Polled,
-    Heard,
+    Delivered,
 }
 
 #[derive(Debug, Default)]
@@ -23,23 +23,23 @@ pub(super) struct Interrupt(Cell<Stage>);
 
 impl Interrupt {
     #[inline(always)]
-    pub(super) fn is_heard_here(&self) -> bool {
+    pub(super) fn claim(&self) -> bool {
         let is_heard = self.0.get() == Stage::Polled;
         if is_heard {
-            self.0.set(Stage::Heard);
+            self.0.set(Stage::Delivered);
         }
         is_heard
     }
 
     #[inline(always)]
-    pub(super) fn fails<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if poll.is_pending() && self.is_heard_here() {
+    pub(super) fn fail_if_interrupted<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if poll.is_pending() && self.claim() {
             return Poll::Ready(Err(io::ErrorKind::Interrupted.into()));
         }
         poll
     }
 
-    fn moves(&self, from: Stage, to: Stage) {
+    fn change_stage(&self, from: Stage, to: Stage) {
         if self.0.get() == from {
             self.0.set(to);
         }
@@ -52,9 +52,9 @@ impl Env {
         self.interrupt.0.set(Stage::Pending);
         let _ends = Ends(&self.interrupt);
         std::future::poll_fn(|context| {
-            self.interrupt.moves(Stage::Pending, Stage::Polled);
+            self.interrupt.change_stage(Stage::Pending, Stage::Polled);
             let poll = call.as_mut().poll(context);
-            self.interrupt.moves(Stage::Polled, Stage::Pending);
+            self.interrupt.change_stage(Stage::Polled, Stage::Pending);
             poll
         })
         .await
@@ -62,7 +62,7 @@ impl Env {
 
     /// Returns whether the current call of this thread has noticed an interrupt.
     pub fn is_interrupted(&self) -> bool {
-        self.interrupt.0.get() == Stage::Heard
+        self.interrupt.0.get() == Stage::Delivered
     }
 
     /// Returns the time until a call's deadline, or zero after an interrupt.
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_task_beside_the_call_and_another_thread_hear_nothing() {
         let world = TestWorld::new();
-        let (env, other) = (world.env(), world.env().of_thread(2));
+        let (env, other) = (world.env(), world.env().for_thread(2));
         let beside = env.clone();
         let task = env.task(async move {
             beside.sleep(30 * MS).await;

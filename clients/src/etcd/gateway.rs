@@ -2,7 +2,7 @@
 //! client retries a read until it is answered, and a change only if it was certainly not sent.
 
 use super::http::Link;
-use super::{coded, number};
+use super::{number, to_base64};
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env, Monotonic};
 use crate::lock::{Servers, Settings};
@@ -146,7 +146,7 @@ impl Gateway {
         loop {
             match self.call(path, body).await {
                 Err(Failure::Lost(error))
-                    if !error.may_have_applied() && self.again(deadline).await => {}
+                    if !error.may_have_applied() && self.wait_to_retry(deadline).await => {}
                 outcome => return outcome,
             }
         }
@@ -161,13 +161,14 @@ impl Gateway {
     ) -> Result<Value, Failure> {
         loop {
             match self.call(path, body).await {
-                Err(Failure::Lost(_) | Failure::Unavailable(_)) if self.again(deadline).await => {}
+                Err(Failure::Lost(_) | Failure::Unavailable(_))
+                    if self.wait_to_retry(deadline).await => {}
                 outcome => return outcome,
             }
         }
     }
 
-    async fn again(&self, deadline: Monotonic) -> bool {
+    async fn wait_to_retry(&self, deadline: Monotonic) -> bool {
         let delay = self.env.jitter(&BACKOFF);
         if self.env.is_interrupted() || self.env.monotonic_clock().plus(delay) >= deadline {
             return false;
@@ -178,7 +179,7 @@ impl Gateway {
 
     /// Waits until a key is deleted at this revision or later (`waitDelete`), without a timeout.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
-        let (key, start_revision) = (coded(key), revision.to_string());
+        let (key, start_revision) = (to_base64(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});
         let body = json!({"create_request": create}).to_string();
         loop {
@@ -199,7 +200,7 @@ impl Gateway {
         let mut link = self.link().await?;
         let head = link.begin("watch", body).await?;
         link.wait_for_ever();
-        while let Some(piece) = link.piece(head).await? {
+        while let Some(piece) = link.read_piece(head).await? {
             let value: Value = serde_json::from_slice(&piece)
                 .map_err(|error| CallError::Malformed(error.to_string()))?;
             let result = &value["result"];

@@ -43,11 +43,11 @@ impl Link {
     /// Sends a request and returns the status code and the body of its answer.
     pub async fn ask(&mut self, path: &str, body: &str) -> Result<(u16, Vec<u8>), CallError> {
         let head = self.begin(path, body).await?;
-        self.rest(head).await
+        self.read_body(head).await
     }
 
     /// Does the same as [`Link::ask`], without a time limit for the answer.
-    pub async fn ask_patiently(
+    pub async fn ask_without_timeout(
         &mut self,
         path: &str,
         body: &str,
@@ -56,12 +56,12 @@ impl Link {
         self.send(path, body).await?;
         self.stream.lift_limit();
         let head = self.head().await?;
-        self.rest(head).await
+        self.read_body(head).await
     }
 
-    async fn rest(&mut self, head: Head) -> Result<(u16, Vec<u8>), CallError> {
+    async fn read_body(&mut self, head: Head) -> Result<(u16, Vec<u8>), CallError> {
         let mut whole = Vec::new();
-        while let Some(piece) = self.piece(head).await? {
+        while let Some(piece) = self.read_piece(head).await? {
             whole.extend_from_slice(&piece);
             if matches!(head.body, Body::Length(_)) {
                 break;
@@ -102,7 +102,7 @@ impl Link {
     }
 
     /// Reads the next piece of the body. Returns `None` at its end.
-    pub async fn piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
+    pub async fn read_piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),
             Body::Length(length) => length,

@@ -2,7 +2,7 @@
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
-use super::{coded, number};
+use super::{number, to_base64};
 use crate::env::Monotonic;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub async fn enter(
     lease: i64,
     deadline: Monotonic,
 ) -> Result<Place, Failure> {
-    let entered = gateway.change("kv/txn", &entering(prefix, key, lease), deadline).await?;
+    let entered = gateway.change("kv/txn", &enter_request(prefix, key, lease), deadline).await?;
     let first = |at: usize| {
         let range = &entered["responses"][at]["response_range"];
         number(&range["kvs"][0]["create_revision"])
@@ -37,36 +37,36 @@ pub async fn enter(
 
 /// Returns the last key created before `revision`, with the revision of the cluster at the time of
 /// the read. Returns `None` if the prefix has no older key.
-pub async fn last_before(
+pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,
     revision: i64,
     deadline: Monotonic,
 ) -> Result<Option<(String, i64)>, Failure> {
-    let before = gateway.read("kv/range", &in_front(prefix, revision), deadline).await?;
-    let last = before["kvs"][0]["key"].as_str().and_then(decoded);
+    let before = gateway.read("kv/range", &last_key_request(prefix, revision), deadline).await?;
+    let last = before["kvs"][0]["key"].as_str().and_then(from_base64);
     Ok(last.map(|key| (key, number(&before["header"]["revision"]))))
 }
 
 /// Returns whether a key exists.
 pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result<bool, Failure> {
-    let found = gateway.read("kv/range", &json!({"key": coded(key)}), deadline).await?;
+    let found = gateway.read("kv/range", &json!({"key": to_base64(key)}), deadline).await?;
     Ok(!found["kvs"][0].is_null())
 }
 
 /// Deletes a key. Returns whether it existed.
 pub async fn delete(gateway: &Gateway, key: &str) -> Result<bool, Failure> {
-    let deleted = gateway.call("kv/deleterange", &json!({"key": coded(key)})).await?;
+    let deleted = gateway.call("kv/deleterange", &json!({"key": to_base64(key)})).await?;
     Ok(number(&deleted["deleted"]) > 0)
 }
 
-fn entering(prefix: &str, key: &str, lease: i64) -> Value {
-    let own = coded(key);
+fn enter_request(prefix: &str, key: &str, lease: i64) -> Value {
+    let own = to_base64(key);
     let compare = json!({
         "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
     });
     let owner = json!({"request_range": {
-        "key": coded(prefix), "range_end": coded(end_of(prefix)),
+        "key": to_base64(prefix), "range_end": to_base64(end_of(prefix)),
         "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",
     }});
     let put = json!({"request_put": {"key": own, "lease": lease.to_string()}});
@@ -75,9 +75,9 @@ fn entering(prefix: &str, key: &str, lease: i64) -> Value {
 }
 
 /// Reads the last key created before `revision` (`WithLastCreate`, `WithMaxCreateRev`).
-fn in_front(prefix: &str, revision: i64) -> Value {
+fn last_key_request(prefix: &str, revision: i64) -> Value {
     json!({
-        "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",
+        "key": to_base64(prefix), "range_end": to_base64(end_of(prefix)), "limit": "1",
         "sort_order": "DESCEND", "sort_target": "CREATE",
         "max_create_revision": (revision - 1).to_string(),
     })
@@ -88,7 +88,7 @@ fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn from_base64(text: &str) -> Option<String> {
     use base64::Engine;
     let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
     String::from_utf8(bytes).ok()

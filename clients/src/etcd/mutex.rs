@@ -84,15 +84,15 @@ struct Mutex {
     session: Option<Session>,
 }
 
-enum Missed {
+enum AcquireFailure {
     Late,
     SessionExpired,
     Failed(Failure),
 }
 
-impl From<Failure> for Missed {
-    fn from(failure: Failure) -> Missed {
-        Missed::Failed(failure)
+impl From<Failure> for AcquireFailure {
+    fn from(failure: Failure) -> AcquireFailure {
+        AcquireFailure::Failed(failure)
     }
 }
 
@@ -124,12 +124,12 @@ impl Mutex {
                 return Acquisition::Granted(lease);
             }
             Some(Err(missed)) => missed,
-            None => Missed::Late,
+            None => AcquireFailure::Late,
         };
         let why = match missed {
-            Missed::Late => "held by another".to_owned(),
-            Missed::SessionExpired => "mutex: session is expired".to_owned(),
-            Missed::Failed(failure) => failure.to_string(),
+            AcquireFailure::Late => "held by another".to_owned(),
+            AcquireFailure::SessionExpired => "mutex: session is expired".to_owned(),
+            AcquireFailure::Failed(failure) => failure.to_string(),
         };
         let is_out = keys::delete(&self.gateway, &key).await.is_ok();
         match (is_out, session.close().await) {
@@ -144,14 +144,14 @@ impl Mutex {
         key: &str,
         revision: i64,
         deadline: Monotonic,
-    ) -> Result<i64, Missed> {
+    ) -> Result<i64, AcquireFailure> {
         while let Some((last, seen)) =
-            keys::last_before(&self.gateway, prefix, revision, deadline).await?
+            keys::last_key_before(&self.gateway, prefix, revision, deadline).await?
         {
             self.gateway.wait_for_deletion(&last, seen).await?;
         }
         if self.traits.checks_key && !keys::exists(&self.gateway, key, deadline).await? {
-            return Err(Missed::SessionExpired);
+            return Err(AcquireFailure::SessionExpired);
         }
         Ok(revision)
     }

@@ -4,7 +4,7 @@
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
-use super::{coded, lease_of, name_of, number};
+use super::{lease_of, name_of, number, to_base64};
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, Release, ServerLock, Servers, Settings,
@@ -73,11 +73,11 @@ impl ServerSide {
 
     async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
         let env = self.gateway.env();
-        let body = json!({"name": coded(resource), "lease": lease.to_string()}).to_string();
+        let body = json!({"name": to_base64(resource), "lease": lease.to_string()}).to_string();
         let left = deadline.since(env.monotonic_clock()).max(self.gateway.timeout());
         let call = async {
             let mut link = self.gateway.link().await?;
-            let (status, answer) = link.ask_patiently("lock/lock", &body).await?;
+            let (status, answer) = link.ask_without_timeout("lock/lock", &body).await?;
             let told: Value = serde_json::from_slice(&answer).unwrap_or_default();
             match status {
                 200 => Ok(()),
@@ -92,7 +92,7 @@ impl ServerSide {
 
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
-        let key = coded(format!("{}/{}", lease.resource, name_of(session.lease)));
+        let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
         // The server's answer does not show whether it deleted a key.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;

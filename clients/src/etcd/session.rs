@@ -58,12 +58,12 @@ impl Session {
 
     /// Ends the session and revokes its lease, which deletes all keys of the session.
     pub async fn close(mut self) -> Result<(), Failure> {
-        self.orphan();
+        self.stop_keep_alive();
         let id = self.lease.to_string();
         self.gateway.call("lease/revoke", &json!({"ID": id})).await.map(|_| ())
     }
 
-    fn orphan(&mut self) {
+    fn stop_keep_alive(&mut self) {
         if let Some(task) = self.task.take() {
             task.abort();
         }
@@ -72,7 +72,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.orphan();
+        self.stop_keep_alive();
     }
 }
 

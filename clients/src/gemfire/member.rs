@@ -120,7 +120,7 @@ impl Member {
             serials: Cell::new(0),
             idle: RefCell::default(),
         });
-        let beats = system.ids().map(|id| env.spawn(beat(shared.clone(), id)));
+        let beats = system.ids().map(|id| env.spawn(send_heartbeats(shared.clone(), id)));
         let tasks = beats.chain([env.spawn(monitor(shared.clone()))]).collect();
         Some(Member { shared, tasks })
     }
@@ -189,10 +189,10 @@ impl Member {
     }
 
     /// Increments a counter in the region at every server of the view. Returns the new value.
-    pub async fn raise(&self, key: &str, deadline: Monotonic) -> Result<u64, Failure> {
+    pub async fn increment(&self, key: &str, deadline: Monotonic) -> Result<u64, Failure> {
         loop {
             let view = self.shared.view.borrow().clone();
-            match self.raise_in(&view, key).await {
+            match self.increment_in(&view, key).await {
                 Some(value) => return Ok(value),
                 None if self.is_closed() => {
                     return Err(Failure::Departed { may_have_applied: true });
@@ -202,7 +202,7 @@ impl Member {
         }
     }
 
-    async fn raise_in(&self, view: &View, key: &str) -> Option<u64> {
+    async fn increment_in(&self, view: &View, key: &str) -> Option<u64> {
         let (name, number) = (&self.shared.name, view.number);
         let get = format!("get {name} {number} {key}");
         let answer = self.shared.call(view.grantor, &get).await.ok()?;
@@ -244,7 +244,7 @@ impl Member {
             let line = format!("{verb} {} {version} {}", self.shared.name, request(now));
             let limit = deadline.since(now) + self.shared.system.timeout;
             let call = self.shared.call_within(grantor, &line, limit);
-            let why = match self.while_granting(version, call).await {
+            let why = match self.call_while_granted_by(version, call).await {
                 None => {
                     may_have_applied = true;
                     "the grantor has departed".to_owned()
@@ -269,7 +269,11 @@ impl Member {
         }
     }
 
-    async fn while_granting<T>(&self, version: u64, call: impl Future<Output = T>) -> Option<T> {
+    async fn call_while_granted_by<T>(
+        &self,
+        version: u64,
+        call: impl Future<Output = T>,
+    ) -> Option<T> {
         let mut call = pin!(call);
         let is_over = || self.is_closed() || self.shared.view.borrow().version != version;
         loop {
@@ -354,7 +358,7 @@ impl Shared {
         line
     }
 
-    fn answered(&self, id: u8, answer: &[String]) -> Option<()> {
+    fn handle_answer(&self, id: u8, answer: &[String]) -> Option<()> {
         match words(answer)[..] {
             ["departed"] => self.depart(id),
             ["view", number, grantor, version, servers] => {
@@ -372,7 +376,7 @@ impl Shared {
         Some(())
     }
 
-    fn hears_majority(&self, now: Monotonic) -> bool {
+    fn has_heard_majority(&self, now: Monotonic) -> bool {
         let (view, heard) = (self.view.borrow(), self.heard.borrow());
         let weigh = |at: usize| if at == 0 { 15 } else { 10 };
         let is_heard = |id: &u8| heard.get(id).is_some_and(|at| now.since(*at) < self.silence());
@@ -382,7 +386,7 @@ impl Shared {
     }
 }
 
-async fn beat(shared: Rc<Shared>, id: u8) {
+async fn send_heartbeats(shared: Rc<Shared>, id: u8) {
     let (env, mut link) = (shared.system.env.clone(), None);
     while !shared.is_closed.get() {
         if !matches!(send_heartbeat(&shared, id, &mut link).await, Ok(Some(()))) {
@@ -404,7 +408,7 @@ async fn send_heartbeat(
     stream.limit(shared.silence());
     let answer = stream.exchange(&shared.heartbeat()).await?;
     *link = Some(stream);
-    Ok(shared.answered(id, &answer))
+    Ok(shared.handle_answer(id, &answer))
 }
 
 async fn monitor(shared: Rc<Shared>) {
@@ -417,7 +421,7 @@ async fn monitor(shared: Rc<Shared>) {
         last = now;
         if has_slept {
             shared.heard.borrow_mut().values_mut().for_each(|heard| *heard = now);
-        } else if !shared.hears_majority(now) {
+        } else if !shared.has_heard_majority(now) {
             shared.close();
         }
     }

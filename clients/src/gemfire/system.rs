@@ -37,7 +37,7 @@ impl System {
     }
 
     /// Sends one request to the first server and returns the words of the answer.
-    pub async fn look(&self, request: &str) -> Result<Vec<String>, CallError> {
+    pub async fn ask_first_server(&self, request: &str) -> Result<Vec<String>, CallError> {
         self.ask(&self.servers[0], request).await
     }
 

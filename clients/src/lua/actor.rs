@@ -1,7 +1,7 @@
 //! Runs a function of a script and executes the requests that its coroutine yields.
 
-use super::elsewhere;
-use super::hands::{Hands, Place};
+use super::connections::{Connections, Place};
+use super::coordinator_calls;
 use super::process::{Failed, Kind, LuaValue, Pinned, Process, Reply, Step, failed};
 use super::words::Request;
 use crate::call_error::CallError;
@@ -17,13 +17,13 @@ use std::time::Duration;
 pub(super) struct Actor {
     pub(super) process: Rc<Process>,
     pub(super) place: Rc<Place>,
-    hands: Rc<Hands>,
+    connections: Rc<Connections>,
 }
 
 impl Actor {
     pub(super) fn new(process: &Rc<Process>, place: &Rc<Place>) -> Actor {
-        let hands = Rc::new(Hands::new(place));
-        Actor { process: process.clone(), place: place.clone(), hands }
+        let connections = Rc::new(Connections::new(place));
+        Actor { process: process.clone(), place: place.clone(), connections }
     }
 
     pub(super) async fn call(
@@ -57,22 +57,24 @@ impl Actor {
         let env = &self.place.env;
         match asked {
             Request::Call { place, words, is_on_the_same_connection } => {
-                let mut session = match self.hands.redis(&self.place, place) {
+                let mut session = match self.connections.redis(&self.place, place) {
                     Ok(session) => session,
                     Err(problem) => return Reply::Misused(problem),
                 };
                 let words = words.slices();
-                of_redis(match is_on_the_same_connection {
+                reply_of_redis(match is_on_the_same_connection {
                     true => session.call_on_the_same_connection(&words).await,
                     false => session.call(&words).await,
                 })
             }
             Request::Script { place, source, keys, words } => {
-                let mut session = match self.hands.redis(&self.place, place) {
+                let mut session = match self.connections.redis(&self.place, place) {
                     Ok(session) => session,
                     Err(problem) => return Reply::Misused(problem),
                 };
-                of_redis(self.place.run_script(&mut session, &source, keys, &words.slices()).await)
+                reply_of_redis(
+                    self.place.run_script(&mut session, &source, keys, &words.slices()).await,
+                )
             }
             Request::Sleep(span) => {
                 env.sleep(span).await;
@@ -94,7 +96,9 @@ impl Actor {
                 Box::pin(self.timeout(function, span, arguments)).await
             }
             Request::Other { operation, arguments } => {
-                let asked = elsewhere::serve(&self.place, &self.hands, &operation, &arguments);
+                let asked = coordinator_calls::serve(
+                    &self.place, &self.connections, &operation, &arguments,
+                );
                 Box::pin(asked).await
             }
             Request::Misused(problem) => Reply::Misused(problem),
@@ -158,7 +162,7 @@ impl Actor {
     }
 }
 
-fn of_redis(outcome: Result<Answer, CallError>) -> Reply {
+fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
     match outcome {
         Ok(answer) => Reply::Values(vec![lua_value(answer)]),
         Err(error) => failed(&error),

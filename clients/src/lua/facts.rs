@@ -1,7 +1,7 @@
 //! Facts about a script, from its table `lock` and from the functions that it defines.
 
 use super::machine::{Machine, PARTS};
-use crate::lock::{Deployment, Keeps, ServerLock};
+use crate::lock::{Deployment, LockForm, ServerLock};
 use luna_core::runtime::Value;
 
 pub(super) const MASTERS: i64 = 5;
@@ -29,9 +29,9 @@ const DEPLOYMENTS: &[(&str, Deployment)] = &[
     ("independent", Deployment::Independent),
     ("memcached", Deployment::Memcached),
     ("zookeeper", Deployment::ZooKeeper),
-    ("postgresql-row", Deployment::PostgreSql(Keeps::RowByServer)),
-    ("postgresql-row-by-clients", Deployment::PostgreSql(Keeps::RowByClients)),
-    ("postgresql-session", Deployment::PostgreSql(Keeps::Connection)),
+    ("postgresql-row", Deployment::PostgreSql(LockForm::RowByServer)),
+    ("postgresql-row-by-clients", Deployment::PostgreSql(LockForm::RowByClients)),
+    ("postgresql-session", Deployment::PostgreSql(LockForm::Connection)),
     ("mysql", Deployment::MySql),
     ("etcd", Deployment::Etcd(ServerLock::Unchecked)),
 ];
@@ -52,7 +52,7 @@ pub(super) fn facts_of(machine: &mut Machine, parts: [Value; PARTS]) -> Result<F
         return Err(format!("{name} is a {}: expected a function, or nothing", value.type_name()));
     }
     let mut table = Fields { machine, lock };
-    table.are_known()?;
+    table.check_fields()?;
     let own_renewal = table.flag("renews")?;
     Ok(Facts {
         deployment: table.deployment()?,
@@ -79,7 +79,7 @@ struct Fields<'m> {
 }
 
 impl Fields<'_> {
-    fn are_known(&self) -> Result<(), String> {
+    fn check_fields(&self) -> Result<(), String> {
         let Value::Table(table) = self.lock else {
             let kind = self.lock.type_name();
             let problem =

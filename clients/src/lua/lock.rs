@@ -1,7 +1,7 @@
 //! Runs a Lua script as a [`Lock`] of one process.
 
 use super::actor::Actor;
-use super::hands::Place;
+use super::connections::Place;
 use super::process::{Failed, Function, Kind, LuaValue, Pinned, Process};
 use super::script::Script;
 use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
@@ -43,7 +43,7 @@ impl Scripted {
         LuaValue::Int(i64::try_from(self.place.settings.ttl.as_millis()).unwrap_or(i64::MAX))
     }
 
-    fn about(lease: &Lease) -> Vec<LuaValue> {
+    fn lease_values(lease: &Lease) -> Vec<LuaValue> {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
@@ -98,7 +98,7 @@ impl Scripted {
             if is_over {
                 return Ok((outcome, sent));
             }
-            if !retry.again().await {
+            if !retry.wait_to_retry().await {
                 return Ok((standing.unwrap_or(outcome), sent));
             }
         }
@@ -124,7 +124,7 @@ impl Scripted {
             lease: lease.clone(),
             confirmed: sent,
         };
-        let task = self.env.spawn(renewal.go_on());
+        let task = self.env.spawn(renewal.renew_until_lost());
         self.renewals.insert(lease.owner.clone(), task);
     }
 
@@ -137,7 +137,7 @@ impl Scripted {
 
     async fn extend_now(&mut self, lease: &mut Lease) -> Extension {
         let sent = self.env.monotonic_clock();
-        let mut arguments = Scripted::about(lease);
+        let mut arguments = Scripted::lease_values(lease);
         arguments.push(self.ttl_ms());
         match self.ask(Function::Extend, arguments).await {
             Answer::Yes => {
@@ -153,7 +153,7 @@ impl Scripted {
     }
 
     async fn check_now(&mut self, lease: &Lease) -> Check {
-        match self.ask(Function::IsHeld, Scripted::about(lease)).await {
+        match self.ask(Function::IsHeld, Scripted::lease_values(lease)).await {
             Answer::Yes => Check::Ours,
             Answer::No => {
                 self.env.note(Note::LockLost);
@@ -167,7 +167,7 @@ impl Scripted {
         if let Some(task) = self.renewals.remove(&lease.owner) {
             task.abort();
         }
-        let mut arguments = Scripted::about(&lease);
+        let mut arguments = Scripted::lease_values(&lease);
         arguments.extend(lease.token.map(|token| LuaValue::Int(token.0 as i64)));
         match self.ask(Function::Release, arguments).await {
             Answer::Yes => Release::Released,
@@ -184,7 +184,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    async fn go_on(mut self) {
+    async fn renew_until_lost(mut self) {
         let (env, ttl) = (self.actor.place.env.clone(), self.actor.place.settings.ttl);
         loop {
             env.sleep(ttl / 3).await;
@@ -202,7 +202,7 @@ impl Renewal {
 
     async fn once(&self) -> Answer {
         let process = &self.actor.process;
-        let mut arguments = Scripted::about(&self.lease);
+        let mut arguments = Scripted::lease_values(&self.lease);
         let ttl_ms = self.actor.place.settings.ttl.as_millis();
         arguments.push(LuaValue::Int(i64::try_from(ttl_ms).unwrap_or(i64::MAX)));
         let outcome = self.actor.call(&process.function(Function::Renew), arguments).await;

@@ -77,7 +77,7 @@ impl GetLock {
         own.as_deref().map(str::as_bytes) == Some(&lease.owner[..])
     }
 
-    async fn look(&mut self, lease: &Lease) -> Check {
+    async fn query_owner(&mut self, lease: &Lease) -> Check {
         let sql = format!("SELECT IS_USED_LOCK({}) = CONNECTION_ID()", quoted(&lease.resource));
         let answer = match self.is_same(lease) {
             true => self.server.bound(&sql).await,
@@ -123,7 +123,7 @@ impl Lock for GetLock {
     }
 
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(async move { self.look(lease).await })
+        Box::pin(async move { self.query_owner(lease).await })
     }
 
     fn usage(&self) -> Usage {

@@ -3,7 +3,7 @@
 //! **the script removes live waiters after a `wait` and a lease**. A waiter behind a dead one
 //! **polls without a pause** while the lock is free.
 
-use super::rlock::Habits;
+use super::rlock::LockOptions;
 use super::{DEFINITION, build};
 use crate::lock::Definition;
 
@@ -12,7 +12,7 @@ pub const FAIR: Definition = Definition {
     name: "redisson-fair",
     about: "redisson with a queue: the scripts keep a list of waiters and their timeouts",
     build: |env, servers, settings| {
-        build(env, servers, settings, Habits { fair: true, ..Habits::default() })
+        build(env, servers, settings, LockOptions { fair: true, ..LockOptions::default() })
     },
     ..DEFINITION
 };

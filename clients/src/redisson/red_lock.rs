@@ -3,7 +3,7 @@
 //! names. The client acquires the locks for twice the wait, and then sets the leases by a PEXPIRE
 //! that ignores the owner.
 
-use super::rlock::{Habits, RLock, fresh_uuid};
+use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
 use crate::env::{BoxFuture, Env};
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
@@ -37,11 +37,12 @@ fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
         panic!("independent masters are needed, but the servers are {servers:?}")
     };
     let uuid = fresh_uuid(env);
-    let habits = Habits { lease: Some(settings.acquire_timeout * 2), ..Habits::default() };
+    let options =
+        LockOptions { lease: Some(settings.acquire_timeout * 2), ..LockOptions::default() };
     let lock = |address: &crate::Address| {
         let (address, timeout) = (address.clone(), settings.node_timeout);
         let open = Rc::new(move |env: &Env| Session::fixed(env, &address, timeout));
-        RLock::new(uuid.clone(), env.clone(), settings, habits, open)
+        RLock::new(uuid.clone(), env.clone(), settings, options, open)
     };
     addresses.iter().map(lock).collect()
 }
@@ -97,7 +98,7 @@ impl RedLock {
     }
 
     /// Unlocks every lock. Returns `Released` if a majority was held.
-    async fn give_all_back(&mut self, key: &str) -> Release {
+    async fn release_all(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {
             match lock.unlock_once(key).await {
@@ -133,11 +134,11 @@ impl Lock for RedLock {
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_all_back(&lease.resource).await })
+        Box::pin(async move { self.release_all(&lease.resource).await })
     }
 
-    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
-        let locks = self.locks.iter().map(|lock| lock.of_thread(env.clone())).collect();
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        let locks = self.locks.iter().map(|lock| lock.for_thread(env.clone())).collect();
         Some(Box::new(RedLock { env, locks, lease: self.lease, wait: self.wait }))
     }
 }

@@ -24,7 +24,7 @@ pub fn fresh_uuid(env: &Env) -> Rc<str> {
 
 /// The differences between the locks that use [`RLock`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Habits {
+pub struct LockOptions {
     /// Lease of the lock. `None` means that a watchdog renews it.
     pub lease: Option<Duration>,
     /// `true` if waiters are served in order of arrival.
@@ -40,7 +40,7 @@ pub type Open = Rc<dyn Fn(&Env) -> Session>;
 pub struct RLock {
     env: Env,
     settings: Settings,
-    habits: Habits,
+    options: LockOptions,
     open: Open,
     redis: Session,
     uuid: Rc<str>,
@@ -63,24 +63,30 @@ enum Attempt {
 
 impl RLock {
     /// Creates the lock for the thread of `env` in the process with that uuid.
-    pub fn new(uuid: Rc<str>, env: Env, settings: &Settings, habits: Habits, open: Open) -> RLock {
+    pub fn new(
+        uuid: Rc<str>,
+        env: Env,
+        settings: &Settings,
+        options: LockOptions,
+        open: Open,
+    ) -> RLock {
         let (id, settings, watch) =
             (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
-        RLock { redis: open(&env), settings, watch, env, habits, open, uuid, id }
+        RLock { redis: open(&env), settings, watch, env, options, open, uuid, id }
     }
 
     /// Returns the lock of another thread of the same process.
-    pub fn of_thread(&self, env: Env) -> RLock {
-        RLock::new(self.uuid.clone(), env, &self.settings, self.habits, self.open.clone())
+    pub fn for_thread(&self, env: Env) -> RLock {
+        RLock::new(self.uuid.clone(), env, &self.settings, self.options, self.open.clone())
     }
 
     /// Runs the library's `tryLock(wait, lease)`.
     pub async fn try_lock(&mut self, key: &str, wait: Duration) -> Acquisition {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
-            Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
+            Acquisition::Granted(_) if self.options.lease.is_none() => self.start_renewing(key),
             // The library calls `acquireFailed` only after a timeout, not after an interrupt.
-            Acquisition::Refused(_) if self.habits.fair && !self.env.is_interrupted() => {
+            Acquisition::Refused(_) if self.options.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
             _ => {}
@@ -125,7 +131,7 @@ impl RLock {
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
         for _ in 0..SYNC_ATTEMPTS {
             let attempt = self.attempt_once(key, wait).await?;
-            if !self.habits.synchronous
+            if !self.options.synchronous
                 || matches!(attempt, Attempt::Held(_))
                 || self.is_replicated().await?
             {
@@ -138,8 +144,8 @@ impl RLock {
     }
 
     async fn attempt_once(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
-        let lives_ms = self.lives().as_millis().to_string();
-        let reply = match self.habits.fair {
+        let lives_ms = self.lease_length().as_millis().to_string();
+        let reply = match self.options.fair {
             false => {
                 ACQUIRE
                     .call(
@@ -179,7 +185,7 @@ impl RLock {
 
     async fn subscribe(&mut self, key: &str, patience: Duration) -> Option<Subscription> {
         let names = Names::of(key);
-        let channel = if self.habits.fair { names.own_channel(&self.id) } else { names.channel };
+        let channel = if self.options.fair { names.own_channel(&self.id) } else { names.channel };
         let env = self.env.clone();
         env.timeout(patience, self.redis.subscribe(&[channel.as_bytes()])).await?.ok()
     }
@@ -215,8 +221,8 @@ impl RLock {
     }
 
     pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
-        let (names, lives_ms) = (Names::of(key), self.lives().as_millis().to_string());
-        let reply = match self.habits.fair {
+        let (names, lives_ms) = (Names::of(key), self.lease_length().as_millis().to_string());
+        let reply = match self.options.fair {
             false => {
                 let keys = [key.as_bytes(), names.channel.as_bytes()];
                 RELEASE
@@ -254,8 +260,8 @@ impl RLock {
             .await;
     }
 
-    fn lives(&self) -> Duration {
-        self.habits.lease.unwrap_or(self.settings.ttl)
+    fn lease_length(&self) -> Duration {
+        self.options.lease.unwrap_or(self.settings.ttl)
     }
 
     fn lease(&self, key: &str) -> Lease {
@@ -263,8 +269,8 @@ impl RLock {
         Lease { resource: key.to_owned(), owner, token: None, valid_until: None }
     }
 
-    pub(super) fn renews(&self) -> bool {
-        self.habits.lease.is_none()
+    pub(super) fn has_watchdog(&self) -> bool {
+        self.options.lease.is_none()
     }
 
     fn start_renewing(&mut self, key: &str) {

@@ -168,7 +168,7 @@ fn a_majority_is_given_its_lease_afterwards() {
 #[test]
 fn threads_of_one_process_have_its_uuid_and_their_own_numbers_and_exclude_each_other() {
     let (world, mut first) = one_redis("redisson", normal);
-    let mut second = first.of_thread(world.env().of_thread(2)).unwrap();
+    let mut second = first.for_thread(world.env().for_thread(2)).unwrap();
     let held = granted(world.run(first.acquire("lock")));
     assert!(matches!(world.run(second.acquire("lock")), Acquisition::Refused(_)));
     assert_eq!(world.run(first.release(held.clone())), Release::Released);

@@ -91,7 +91,7 @@ impl Library {
                     standing.insert(reason).clone().into()
                 }
             };
-            if number == attempts_max || !retry.again().await {
+            if number == attempts_max || !retry.wait_to_retry().await {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             }
             number += 1;

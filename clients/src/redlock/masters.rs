@@ -128,7 +128,7 @@ impl Masters {
     ) -> bool {
         let mut standing = false;
         for (session, vote) in self.sessions.iter_mut().zip(votes.iter()) {
-            standing |= may_stand(vote, &delete_if_owned(session, resource, owner).await);
+            standing |= may_remain(vote, &delete_if_owned(session, resource, owner).await);
         }
         standing
     }
@@ -144,7 +144,7 @@ impl Masters {
         let mut standing = false;
         for (session, vote) in self.sessions.iter_mut().zip(votes.iter()) {
             standing |= match vote {
-                Vote::Locked => may_stand(vote, &delete_if_owned(session, resource, owner).await),
+                Vote::Locked => may_remain(vote, &delete_if_owned(session, resource, owner).await),
                 vote => vote == Vote::Unknown,
             };
         }
@@ -153,7 +153,7 @@ impl Masters {
 
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
-        self.release_where(lease, removals).await
+        self.release_removing(lease, removals).await
     }
 
     pub(super) async fn release_answered(&mut self, lease: &Lease, votes: &Votes) -> Release {
@@ -161,10 +161,10 @@ impl Masters {
             Vote::Locked => Removal::Unanswered { reached: false },
             _ => Removal::Absent,
         };
-        self.release_where(lease, votes.iter().map(removal).collect()).await
+        self.release_removing(lease, votes.iter().map(removal).collect()).await
     }
 
-    async fn release_where(&mut self, lease: &Lease, mut removals: Vec<Removal>) -> Release {
+    async fn release_removing(&mut self, lease: &Lease, mut removals: Vec<Removal>) -> Release {
         let quorum = quorum(self.sessions.len());
         for attempt in 0..RELEASE_ATTEMPTS {
             if attempt > 0 {
@@ -200,7 +200,7 @@ impl Vote {
     }
 }
 
-fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
+fn may_remain(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
         // The lost request may still arrive and set the key.

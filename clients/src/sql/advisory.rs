@@ -8,7 +8,7 @@ use super::{connection, lease};
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,
+    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
 };
 use crate::retry::Retry;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub const DEFINITION: Definition = Definition {
     name: "pg-advisory",
     about: "PostgreSQL: pg_try_advisory_lock for the session; released by pg_advisory_unlock",
-    deployment: Deployment::PostgreSql(Keeps::Connection),
+    deployment: Deployment::PostgreSql(LockForm::Connection),
     has_tokens: false,
     is_fair: false,
     models: None,

@@ -1,13 +1,13 @@
 //! `select-for-update`: the lock is a transaction with a row lock.
 //! Source: PostgreSQL 15's documentation, "Explicit Locking".
 
-use super::protocol::{Done, Parameter};
+use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
 use super::{connection, lease};
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,
+    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
 };
 use crate::retry::Retry;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub const DEFINITION: Definition = Definition {
     name: "select-for-update",
     about: "PostgreSQL: SELECT ... FOR UPDATE locks a row until the transaction ends",
-    deployment: Deployment::PostgreSql(Keeps::Connection),
+    deployment: Deployment::PostgreSql(LockForm::Connection),
     has_tokens: false,
     is_fair: false,
     models: None,
@@ -70,14 +70,18 @@ impl ForUpdate {
         }
     }
 
-    async fn lock_row(&mut self, resource: &str, deadline: Monotonic) -> Result<Done, Failure> {
+    async fn lock_row(
+        &mut self,
+        resource: &str,
+        deadline: Monotonic,
+    ) -> Result<StatementResult, Failure> {
         let left = deadline.since(self.env.monotonic_clock()).max(Duration::from_millis(1));
         let bound = format!("SET LOCAL lock_timeout = '{}ms'", left.as_millis());
         self.server.begin("BEGIN", &bound, &[]).await?;
         if let Some(idle) = self.idle {
             let setting = "idle_in_transaction_session_timeout";
             let bound = format!("SET LOCAL {setting} = '{}ms'", idle.as_millis());
-            self.server.go_on(&bound, &[]).await?;
+            self.server.run_next(&bound, &[]).await?;
         }
         let name = [Parameter::text(resource)];
         self.server.bound(SELECT, &name, left + self.settings.command_timeout).await

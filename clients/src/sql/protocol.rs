@@ -38,14 +38,14 @@ impl Parameter {
 
 /// The result of one statement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Done {
+pub struct StatementResult {
     /// Command tag, such as `UPDATE 1`.
     pub tag: String,
     /// Returned rows as text. `None` means NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-impl Done {
+impl StatementResult {
     /// Returns the number of changed rows.
     pub fn count(&self) -> u64 {
         self.tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(done, Some(Answer::Complete("UPDATE 3".to_owned())));
         let ready = Answer::take_from(&mut input).unwrap();
         assert_eq!(ready, Some(Answer::Ready { in_transaction: true }));
-        assert_eq!(Done { tag: "UPDATE 3".to_owned(), rows: Vec::new() }.count(), 3);
+        assert_eq!(StatementResult { tag: "UPDATE 3".to_owned(), rows: Vec::new() }.count(), 3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A client of a PostgreSQL server ([`Session`]), which connects on demand. With several hosts,
 //! each connect takes the first that accepts writes (`target_session_attrs=read-write` of libpq).
 
-use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
+use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::stream::{self, Stream, no_connection};
@@ -50,7 +50,11 @@ impl Session {
     }
 
     /// Runs a statement to which no lock or transaction is bound.
-    pub async fn run(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
+    pub async fn run(
+        &mut self,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<StatementResult, Failure> {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }
 
@@ -60,7 +64,7 @@ impl Session {
         begin: &str,
         sql: &str,
         parameters: &[Parameter],
-    ) -> Result<Done, Failure> {
+    ) -> Result<StatementResult, Failure> {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
@@ -70,7 +74,7 @@ impl Session {
         sql: &str,
         parameters: &[Parameter],
         timeout: Duration,
-    ) -> Result<Done, Failure> {
+    ) -> Result<StatementResult, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
         }
@@ -78,18 +82,22 @@ impl Session {
     }
 
     /// Runs the next statement of a transaction.
-    pub async fn go_on(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
+    pub async fn run_next(
+        &mut self,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<StatementResult, Failure> {
         self.bound(sql, parameters, self.timeout).await
     }
 
     /// Commits. Returns `false` if the transaction had failed and was rolled back.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
-        Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
+        Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }
 
     /// Rolls back the transaction, or closes the connection if the rollback fails.
     pub async fn roll_back(&mut self) {
-        if self.go_on("ROLLBACK", &[]).await.is_err() {
+        if self.run_next("ROLLBACK", &[]).await.is_err() {
             self.open = None;
         }
     }
@@ -98,7 +106,7 @@ impl Session {
         &mut self,
         statements: &[(&str, &[Parameter])],
         timeout: Duration,
-    ) -> Result<Done, Failure> {
+    ) -> Result<StatementResult, Failure> {
         if self.open.as_ref().is_some_and(|open| open.in_transaction) {
             self.open = None;
         }
@@ -116,7 +124,7 @@ impl Session {
         &mut self,
         statements: &[(&str, &[Parameter])],
         timeout: Duration,
-    ) -> Result<Done, Failure> {
+    ) -> Result<StatementResult, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,
             None => self.connect().await?,
@@ -166,9 +174,9 @@ impl Session {
 }
 
 impl Open {
-    async fn exchange(&mut self, request: &[u8]) -> Result<Done, Failure> {
+    async fn exchange(&mut self, request: &[u8]) -> Result<StatementResult, Failure> {
         self.stream.send(request).await?;
-        let (mut done, mut refused) = (Done::default(), None);
+        let (mut done, mut refused) = (StatementResult::default(), None);
         loop {
             match Answer::take_from(&mut self.stream.input)? {
                 Some(Answer::Key(backend)) => self.backend = backend,

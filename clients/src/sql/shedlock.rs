@@ -10,7 +10,7 @@ use super::time::{local_date_time, micros};
 use super::{connection, lease};
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings,
+    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
 };
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
@@ -23,7 +23,7 @@ const UNLOCK_ATTEMPTS: usize = 10;
 pub const DEFINITION: Definition = Definition {
     name: "shedlock-jdbc",
     about: "ShedLock on PostgreSQL: a row with lock_until, compared with each client's clock",
-    deployment: Deployment::PostgreSql(Keeps::RowByClients),
+    deployment: Deployment::PostgreSql(LockForm::RowByClients),
     has_tokens: false,
     is_fair: false,
     models: Some("ShedLock (August 2026), JdbcTemplateLockProvider"),
@@ -35,7 +35,7 @@ pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
     about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
             clock",
-    deployment: Deployment::PostgreSql(Keeps::RowByServer),
+    deployment: Deployment::PostgreSql(LockForm::RowByServer),
     models: Some("ShedLock (August 2026), JdbcTemplateLockProvider with usingDbTime()"),
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &SERVER_TIME)),
     ..DEFINITION

@@ -5,13 +5,13 @@
 //! drivers before pgjdbc 42.2.11 and the model do not report. Unlike the library, the model sets
 //! the isolation level with BEGIN.
 
-use super::protocol::{Done, Parameter};
+use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
 use super::time::{date_time, local_date_time, micros};
 use super::{connection, lease};
 use crate::env::{BoxFuture, Draw, Env};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Keeps, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings, Usage,
 };
 use crate::spring_registry::Registry;
 use bytes::Bytes;
@@ -28,7 +28,7 @@ pub const FOUR: Definition = Definition {
     name: "jdbc-4",
     about: "Spring's JdbcLockRegistry 4.3: DELETE of a row expired by the client's clock, UPDATE, \
             INSERT",
-    deployment: Deployment::PostgreSql(Keeps::RowByClients),
+    deployment: Deployment::PostgreSql(LockForm::RowByClients),
     has_tokens: false,
     is_fair: false,
     models: Some("Spring Integration 4.3 to 5.3, JdbcLockRegistry"),
@@ -156,10 +156,10 @@ impl Jdbc {
             false => uuid(&env),
         };
         let registry = Registry::with_id(client_id);
-        Box::new(Jdbc::of_registry(&registry, env, servers, settings, generation))
+        Box::new(Jdbc::with_registry(&registry, env, servers, settings, generation))
     }
 
-    fn of_registry(
+    fn with_registry(
         registry: &Rc<Registry>,
         env: Env,
         servers: &Servers,
@@ -271,8 +271,8 @@ impl Jdbc {
         let lasts = if generation.has_expiry { micros(self.settings.ttl) } else { 0 };
         values.push(self.time(self.now().saturating_add(lasts)));
         values.extend((!has_begun).then(|| self.bound()));
-        let updated: Done = match has_begun {
-            true => self.server.go_on(generation.update, &values).await?,
+        let updated: StatementResult = match has_begun {
+            true => self.server.run_next(generation.update, &values).await?,
             false => self.server.begin(generation.begin, generation.update, &values).await?,
         };
         if updated.count() > 0 {
@@ -283,7 +283,7 @@ impl Jdbc {
         if generation.has_expiry {
             values.push(self.time(now.saturating_add(lasts)));
         }
-        Ok(self.server.go_on(generation.insert, &values).await?.count() > 0)
+        Ok(self.server.run_next(generation.insert, &values).await?.count() > 0)
     }
 
     async fn unlock(&mut self, resource: &str) -> Release {
@@ -338,9 +338,9 @@ impl Lock for Jdbc {
         Box::pin(async move { self.unlock(&lease.resource).await })
     }
 
-    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let (registry, servers, settings) = (&self.registry, &self.servers, &self.settings);
-        Some(Box::new(Jdbc::of_registry(registry, env, servers, settings, self.generation)))
+        Some(Box::new(Jdbc::with_registry(registry, env, servers, settings, self.generation)))
     }
 
     fn usage(&self) -> Usage {

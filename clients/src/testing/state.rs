@@ -68,7 +68,7 @@ impl State {
         self.log.push(format!("{ms:>5}.{us:03} {host} #{} {what}", socket + 1));
     }
 
-    pub(super) fn happen(&mut self, event: Event) {
+    pub(super) fn handle(&mut self, event: Event) {
         match event {
             Event::Timer => {}
             Event::Connected(key, result) => self.sockets[key].connected = Some(result),

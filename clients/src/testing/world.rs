@@ -201,7 +201,7 @@ impl TestWorld {
         let mut state = self.state.borrow_mut();
         let ((time, _), event) = state.events.pop_first().expect("something is waited for");
         state.now = time;
-        state.happen(event);
+        state.handle(event);
     }
 
     /// Returns the traffic since the last call, one message per line with numbered owner values. A

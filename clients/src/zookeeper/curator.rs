@@ -172,7 +172,7 @@ impl Curator {
     }
 
     /// Returns when the connection has been lost again, as a `ConnectionStateListener` notices it.
-    pub async fn interrupted_since(&self, interruptions: u64) {
+    pub async fn wait_for_interruption_after(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }
 
@@ -217,7 +217,7 @@ async fn manage(core: Rc<Core>) {
         match event {
             Some(WatchedEvent::Connected) => core.enter(ConnectionState::Connected),
             Some(WatchedEvent::Disconnected) => core.suspend(),
-            Some(WatchedEvent::Expired) => core.begin_anew(),
+            Some(WatchedEvent::Expired) => core.open_new_session(),
             Some(WatchedEvent::Node(_)) => {}
             None => core.session.borrow().give_up(),
         }
@@ -239,7 +239,7 @@ impl Core {
         }
     }
 
-    fn begin_anew(&self) {
+    fn open_new_session(&self) {
         self.enter(ConnectionState::Lost);
         let session = self.ensemble.open(self.watcher.clone());
         drop(self.session.replace(session));

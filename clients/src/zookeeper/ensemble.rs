@@ -1,7 +1,7 @@
 //! The ZooKeeper client of one process ([`Client`]), which replaces an ended session.
 
 use super::session::Session;
-use super::shared::Habits;
+use super::shared::SessionOptions;
 use super::watches::Watcher;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
@@ -15,21 +15,26 @@ pub struct Ensemble {
     env: Env,
     members: Vec<Address>,
     timeout: Duration,
-    habits: Habits,
+    options: SessionOptions,
 }
 
 impl Ensemble {
     /// Creates a configuration with the ttl as session timeout. Panics if there is no ensemble.
-    pub fn new(env: &Env, servers: &Servers, settings: &Settings, habits: Habits) -> Ensemble {
+    pub fn new(
+        env: &Env,
+        servers: &Servers,
+        settings: &Settings,
+        options: SessionOptions,
+    ) -> Ensemble {
         let Servers::Ensemble(members) = servers else {
             panic!("an ensemble is needed, but the servers are {servers:?}")
         };
-        Ensemble { env: env.clone(), members: members.clone(), timeout: settings.ttl, habits }
+        Ensemble { env: env.clone(), members: members.clone(), timeout: settings.ttl, options }
     }
 
     /// Begins a session whose events `watcher` receives.
     pub fn open(&self, watcher: Rc<Watcher>) -> Session {
-        Session::open(&self.env, &self.members, self.timeout, self.habits, watcher)
+        Session::open(&self.env, &self.members, self.timeout, self.options, watcher)
     }
 }
 

@@ -6,7 +6,7 @@
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};
 use super::session::Session;
-use super::shared::Habits;
+use super::shared::SessionOptions;
 use super::watches::Watcher;
 use super::{lease_of, parent_of, released};
 use crate::env::{BoxFuture, Draw, Env, Monotonic};
@@ -27,7 +27,7 @@ pub const DEFINITION: Definition = Definition {
     is_fair: true,
     models: Some("kazoo 2.11.0"),
     build: |env, servers, settings| {
-        let client = Client::open(Ensemble::new(&env, servers, settings, Habits::KAZOO));
+        let client = Client::open(Ensemble::new(&env, servers, settings, SessionOptions::KAZOO));
         let [high, low] = env.randoms(Draw::Owner);
         let prefix = format!("{high:016x}{low:016x}{NODE_NAME}");
         let (timeout, watcher) = (settings.acquire_timeout, Rc::default());
@@ -84,7 +84,7 @@ impl KazooRetry {
         KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
     }
 
-    async fn again(&mut self) -> bool {
+    async fn wait_to_retry(&mut self) -> bool {
         let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
         let until = self.env.monotonic_clock().plus(sleep);
         if self.deadline.is_some_and(|deadline| until >= deadline) {
@@ -110,7 +110,7 @@ impl KazooLock {
                     return Acquisition::Granted(lease_of(resource, &parent, &path, None));
                 }
                 Err(Exception::Final(reason)) => break reason,
-                Err(Exception::Retryable(_)) if retry.again().await => {}
+                Err(Exception::Retryable(_)) if retry.wait_to_retry().await => {}
                 Err(Exception::Retryable(reason)) => break reason,
             }
         };
@@ -228,7 +228,7 @@ impl KazooLock {
                 // A repeated request finds no node if an earlier one deleted it.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
-                    retry.again().await;
+                    retry.wait_to_retry().await;
                     is_sent_again = true;
                 }
                 Err(error) => break Err(error),

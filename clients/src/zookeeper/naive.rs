@@ -5,7 +5,7 @@
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};
 use super::session::Session;
-use super::shared::{AfterLoss, Habits};
+use super::shared::{AfterLoss, SessionOptions};
 use super::watches::{WatchedEvent, Watcher};
 use super::{lease_of, parent_of, released};
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -55,11 +55,13 @@ enum Wait {
 }
 
 fn build(env: Env, servers: &Servers, settings: &Settings, wait: Wait) -> Box<dyn Lock> {
-    let habits = match wait {
-        Wait::Predecessor | Wait::AllChildren => Habits::JAVA,
-        Wait::DeletionOnly => Habits { after_loss: AfterLoss::Forget, ..Habits::JAVA },
+    let options = match wait {
+        Wait::Predecessor | Wait::AllChildren => SessionOptions::JAVA,
+        Wait::DeletionOnly => {
+            SessionOptions { after_loss: AfterLoss::Forget, ..SessionOptions::JAVA }
+        }
     };
-    let client = Client::open(Ensemble::new(&env, servers, settings, habits));
+    let client = Client::open(Ensemble::new(&env, servers, settings, options));
     Box::new(Naive { env, client, wait, settings: settings.clone(), watcher: Rc::default() })
 }
 

@@ -3,7 +3,7 @@
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};
-use super::shared::{Habits, Shared, Status};
+use super::shared::{SessionOptions, Shared, Status};
 use super::transport::Transport;
 use super::watches::Watcher;
 use crate::env::{Address, Env, Spawned};
@@ -33,10 +33,10 @@ impl Session {
         env: &Env,
         servers: &[Address],
         timeout: Duration,
-        habits: Habits,
+        options: SessionOptions,
         watcher: Rc<Watcher>,
     ) -> Session {
-        let shared = Rc::new(Shared::new(timeout, habits, watcher));
+        let shared = Rc::new(Shared::new(timeout, options, watcher));
         let hosts = Hosts::shuffled(env, servers);
         let transport = Transport::new(env.clone(), hosts, shared.clone(), timeout);
         let task = Some(env.spawn(transport.run()));

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
-    SetAgain,
+    Restore,
     /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`).
     Forget,
 }
@@ -21,27 +21,27 @@ pub enum AfterLoss {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
-    FailWithTheAttempt,
+    FailWithConnect,
     /// Requests wait until a server is connected or the session has ended (`_session_callback`).
     UntilConnected,
 }
 
 /// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Habits {
+pub struct SessionOptions {
     /// Handling of watches when the client loses its server.
     pub after_loss: AfterLoss,
     /// Handling of requests while no server is connected.
     pub queued: Queued,
 }
 
-impl Habits {
+impl SessionOptions {
     /// Behaviour of the Java client with its default settings.
-    pub const JAVA: Habits =
-        Habits { after_loss: AfterLoss::SetAgain, queued: Queued::FailWithTheAttempt };
+    pub const JAVA: SessionOptions =
+        SessionOptions { after_loss: AfterLoss::Restore, queued: Queued::FailWithConnect };
     /// Behaviour of kazoo 2.11.
-    pub const KAZOO: Habits =
-        Habits { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
+    pub const KAZOO: SessionOptions =
+        SessionOptions { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
 
 /// The state of a session, as its client knows it.
@@ -88,7 +88,7 @@ impl Answer {
 }
 
 pub(super) struct Shared {
-    pub(super) habits: Habits,
+    pub(super) options: SessionOptions,
     watcher: Rc<Watcher>,
     pub(super) state: RefCell<State>,
 }
@@ -106,7 +106,7 @@ pub(super) struct State {
 }
 
 impl Shared {
-    pub(super) fn new(timeout: Duration, habits: Habits, watcher: Rc<Watcher>) -> Shared {
+    pub(super) fn new(timeout: Duration, options: SessionOptions, watcher: Rc<Watcher>) -> Shared {
         let state = State {
             status: Status::Connecting,
             credentials: Credentials::none(),
@@ -118,7 +118,7 @@ impl Shared {
             pending: VecDeque::new(),
             waker: None,
         };
-        Shared { habits, watcher, state: RefCell::new(state) }
+        Shared { options, watcher, state: RefCell::new(state) }
     }
 
     /// Queues a request, or fails it immediately if the session has ended (`queuePacket`).
@@ -139,12 +139,12 @@ impl Shared {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
         (state.timeout, state.credentials) = (timeout, credentials);
-        if let Some(request) = state.watches.set_again(state.last_zxid) {
+        if let Some(request) = state.watches.restore_request(state.last_zxid) {
             let answer = Rc::<Answer>::default();
             state.outgoing.push_front(Packet { request, watcher: None, answer });
         }
         self.watcher.notify(WatchedEvent::Connected);
-        state.watches.tell_all(WatchedEvent::Connected);
+        state.watches.notify_all(WatchedEvent::Connected);
     }
 
     /// Handles a lost connection, or a failed attempt to open one (`cleanAndNotifyState`).
@@ -155,11 +155,11 @@ impl Shared {
         }
         let was_connected = state.status == Status::Connected;
         state.status = Status::Connecting;
-        let fails_queued = was_connected || self.habits.queued == Queued::FailWithTheAttempt;
+        let fails_queued = was_connected || self.options.queued == Queued::FailWithConnect;
         state.fail(fails_queued, &ZooKeeperError::ConnectionLoss);
         self.watcher.notify(WatchedEvent::Disconnected);
-        state.watches.tell_all(WatchedEvent::Disconnected);
-        if self.habits.after_loss == AfterLoss::Forget {
+        state.watches.notify_all(WatchedEvent::Disconnected);
+        if self.options.after_loss == AfterLoss::Forget {
             state.watches.forget();
         }
     }
@@ -172,7 +172,7 @@ impl Shared {
         state.status = Status::Closed;
         state.fail(true, &ZooKeeperError::SessionExpired);
         self.watcher.notify(WatchedEvent::Expired);
-        state.watches.tell_all(WatchedEvent::Expired);
+        state.watches.notify_all(WatchedEvent::Expired);
         state.waker.take().into_iter().for_each(Waker::wake);
     }
 }

@@ -93,7 +93,7 @@ impl Watches {
     }
 
     /// Notifies every watcher of an event of the session.
-    pub fn tell_all(&self, event: WatchedEvent) {
+    pub fn notify_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {
             watcher.iter().for_each(|watcher| watcher.notify(event));
@@ -106,7 +106,7 @@ impl Watches {
     }
 
     /// Returns the request that sets the watches at another server, if there are any.
-    pub fn set_again(&self, relative_zxid: i64) -> Option<Request> {
+    pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));
         let is_empty = data.is_empty() && exist.is_empty() && child.is_empty();

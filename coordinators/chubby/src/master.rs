@@ -12,7 +12,7 @@ use session::Session;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Then {
+pub(crate) enum FollowUp {
     Answer(ConnectionId, String),
     Granted { session: u64, lock: String },
 }
@@ -25,7 +25,7 @@ pub(crate) struct Master {
     sessions: BTreeMap<u64, Session>,
     waiters: BTreeMap<String, VecDeque<Waiter>>,
     free_at: BTreeMap<String, u64>,
-    pub(crate) then: Vec<Then>,
+    pub(crate) then: Vec<FollowUp>,
     pub(crate) answers: Vec<(ConnectionId, String)>,
     pub(crate) is_changed: bool,
 }
@@ -93,7 +93,7 @@ impl Master {
                 None => self.close(caller.session, state),
             },
         };
-        self.then.push(Then::Answer(from, answer));
+        self.then.push(FollowUp::Answer(from, answer));
     }
 
     fn refusal(&self, caller: Caller, state: &State) -> Option<String> {
@@ -203,11 +203,11 @@ impl Master {
         let Some(waiter) = queue.pop_front() else { return };
         if state.grant(lock, waiter).is_some() {
             self.is_changed = true;
-            self.then.push(Then::Granted { session: waiter.session, lock: lock.to_owned() });
+            self.then.push(FollowUp::Granted { session: waiter.session, lock: lock.to_owned() });
         }
     }
 
-    pub(crate) fn pass(&mut self, state: &mut State, now: u64) {
+    pub(crate) fn advance(&mut self, state: &mut State, now: u64) {
         self.now = now;
         let is_over = |session: &Session| session.lease_until <= now;
         for id in self.sessions_where(is_over) {

@@ -19,7 +19,7 @@ pub(crate) struct Saved {
 }
 
 #[derive(Clone, Debug)]
-struct Standing {
+struct Candidacy {
     ballot: u64,
     promises: BTreeSet<u8>,
     best: Accepted,
@@ -35,7 +35,7 @@ pub(crate) struct Replica {
     pub(crate) leader: Option<u8>,
     try_at: u64,
     jitter: u64,
-    standing: Option<Standing>,
+    candidacy: Option<Candidacy>,
     leading: Option<Leading>,
     /// Ballot and index of the latest state that a majority is known to have accepted.
     pub(crate) learned: (u64, u64),
@@ -58,7 +58,7 @@ impl Replica {
             leader: None,
             try_at: 0,
             jitter: seed | 1,
-            standing: None,
+            candidacy: None,
             leading: None,
             learned,
             outbox: Vec::new(),
@@ -96,7 +96,7 @@ impl Replica {
         self.leading.as_ref().map_or(self.try_at, Leading::due)
     }
 
-    pub(crate) fn pass(&mut self, now: u64) {
+    pub(crate) fn advance(&mut self, now: u64) {
         if let Some(leading) = &self.leading {
             if now >= leading.lease_until {
                 self.step_down(now);
@@ -104,22 +104,22 @@ impl Replica {
                 self.propose_again(now);
             }
         } else if now >= self.try_at {
-            self.stand(now);
+            self.seek_mastership(now);
         }
     }
 
     fn step_down(&mut self, now: u64) {
-        (self.leading, self.standing, self.leader) = (None, None, None);
+        (self.leading, self.candidacy, self.leader) = (None, None, None);
         self.try_at = now + ELECTION_US + self.draw(ELECTION_US);
     }
 
-    fn stand(&mut self, now: u64) {
+    fn seek_mastership(&mut self, now: u64) {
         self.leader = None;
         let least = self.seen.max(self.saved.promised);
         let ballot = (least / REPLICAS_MAX + 1).saturating_mul(REPLICAS_MAX);
         let ballot = ballot.saturating_add(u64::from(self.me));
         let best = self.saved.accepted.clone();
-        self.standing = Some(Standing { ballot, promises: BTreeSet::new(), best });
+        self.candidacy = Some(Candidacy { ballot, promises: BTreeSet::new(), best });
         self.try_at = now + ELECTION_US + self.draw(2 * ELECTION_US);
         self.broadcast(&Message::Prepare { ballot });
         self.count_promises(now);
@@ -132,11 +132,11 @@ impl Replica {
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
         // The replica promises last, so that its ballot does not rise while it is isolated.
-        let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
-        if !self.standing.as_ref().is_some_and(is_elected) {
+        let is_elected = |candidacy: &Candidacy| candidacy.promises.len() + 1 >= majority;
+        if !self.candidacy.as_ref().is_some_and(is_elected) {
             return;
         }
-        let Some(Standing { ballot, mut best, .. }) = self.standing.take() else { return };
+        let Some(Candidacy { ballot, mut best, .. }) = self.candidacy.take() else { return };
         if ballot <= self.saved.promised {
             return;
         }
@@ -151,15 +151,16 @@ impl Replica {
         self.propose(now);
     }
 
-    pub(crate) fn hear(&mut self, from: u8, message: Message, now: u64) {
+    pub(crate) fn handle_message(&mut self, from: u8, message: Message, now: u64) {
         match message {
             Message::Prepare { ballot } => self.prepare(from, ballot, now),
             Message::Promise { ballot, accepted } => {
-                let standing = self.standing.as_mut().filter(|standing| standing.ballot == ballot);
-                if let Some(standing) = standing {
-                    standing.promises.insert(from);
-                    if accepted.place() > standing.best.place() {
-                        standing.best = accepted;
+                let candidacy =
+                    self.candidacy.as_mut().filter(|candidacy| candidacy.ballot == ballot);
+                if let Some(candidacy) = candidacy {
+                    candidacy.promises.insert(from);
+                    if accepted.place() > candidacy.best.place() {
+                        candidacy.best = accepted;
                     }
                     self.count_promises(now);
                 }
@@ -201,7 +202,7 @@ impl Replica {
         if ballot < promised || (ballot == promised && self.leading.is_some()) {
             return self.outbox.push((from, Message::Refuse { promised }));
         }
-        (self.leading, self.standing) = (None, None);
+        (self.leading, self.candidacy) = (None, None);
         self.leader = Some(from);
         self.seen = self.seen.max(ballot);
         self.loyal_until = now + MASTER_LEASE_US;

@@ -1,12 +1,12 @@
 //! A replica as a machine that receives and sends lines of text ([`Chubby`]).
 
 use crate::config::Config;
-use crate::master::{Master, Then};
+use crate::master::{FollowUp, Master};
 use crate::message::Message;
 use crate::replica::{Replica, Saved};
 use crate::request::Request;
 use crate::state::State;
-use crate::tap::Heads;
+use crate::tap::LockHeads;
 use crate::wording;
 use bytes::Bytes;
 use fencepost_machine::journal::{self, Check};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 struct Proposed {
     index: u64,
     state: State,
-    then: Vec<Then>,
+    then: Vec<FollowUp>,
 }
 
 /// A replica of a Chubby cell, which answers each line of words from a client with a line.
@@ -54,7 +54,7 @@ pub struct Chubby {
     proposed: VecDeque<Proposed>,
     peers: Peers,
     connections: BTreeMap<ConnectionId, Accepted>,
-    heads: Heads,
+    heads: LockHeads,
     has_booted: bool,
     now: u64,
     out: Outputs,
@@ -76,7 +76,7 @@ impl Chubby {
             proposed: VecDeque::new(),
             peers: Peers::default(),
             connections: BTreeMap::new(),
-            heads: Heads::new(config.tap_prefix.clone()),
+            heads: LockHeads::new(config.tap_prefix.clone()),
             has_booted: false,
             now: now.monotonic.0,
             out: Outputs::default(),
@@ -119,7 +119,7 @@ impl Chubby {
         if self.connections.len() < self.config.connections_max {
             self.connections.insert(connection, Accepted::default());
         } else {
-            self.say(connection, "full");
+            self.send_line(connection, "full");
             self.out.list.push(Output::Close { connection });
         }
     }
@@ -137,7 +137,7 @@ impl Chubby {
         self.out.list.push(Output::Close { connection });
     }
 
-    fn say(&mut self, connection: ConnectionId, answer: &str) {
+    fn send_line(&mut self, connection: ConnectionId, answer: &str) {
         let bytes = Bytes::from(format!("{answer}\n"));
         self.out.list.push(Output::Send { connection, bytes });
     }
@@ -149,13 +149,13 @@ impl Chubby {
             Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
             Err(NoLine::Incomplete) => return,
             Err(NoLine::TooLong) => {
-                self.say(from, "error a line that is too long: expected up to 1024 bytes");
+                self.send_line(from, "error a line that is too long: expected up to 1024 bytes");
                 return self.close(from);
             }
         };
         if let Some(replica) = replica {
             match Message::read(&line) {
-                Some(message) => self.replica.hear(replica, message, self.now),
+                Some(message) => self.replica.handle_message(replica, message, self.now),
                 None => self.close(from),
             }
             return;
@@ -178,14 +178,14 @@ impl Chubby {
     fn answer(&mut self, from: ConnectionId, line: &str) {
         let request = match Request::read(line) {
             Ok(request) => request,
-            Err(wrong) => return self.say(from, &format!("error {wrong}")),
+            Err(wrong) => return self.send_line(from, &format!("error {wrong}")),
         };
         let Some(master) = &mut self.master else {
             let answer = match request {
-                Request::Master => self.whereabouts(),
+                Request::Master => self.master_line(),
                 _ => "not-master".to_owned(),
             };
-            return self.say(from, &answer);
+            return self.send_line(from, &answer);
         };
         if let Request::Acquire { caller, .. } | Request::Release { caller, .. } = &request {
             self.heads.asked(caller.session, from);
@@ -193,7 +193,7 @@ impl Chubby {
         master.serve(request, from, &mut self.replica.saved.accepted.state);
     }
 
-    fn whereabouts(&self) -> String {
+    fn master_line(&self) -> String {
         let leader = self.replica.leader;
         let found = self.config.others().find(|member| Some(member.id) == leader);
         match found {
@@ -203,16 +203,16 @@ impl Chubby {
     }
 
     fn settle(&mut self) {
-        self.replica.pass(self.now);
+        self.replica.advance(self.now);
         self.change_role();
         if let Some(master) = &mut self.master {
-            master.pass(&mut self.replica.saved.accepted.state, self.now);
+            master.advance(&mut self.replica.saved.accepted.state, self.now);
         }
         self.propose();
         if std::mem::take(&mut self.replica.is_unsaved) {
             self.save();
         }
-        self.conclude();
+        self.answer_committed();
         if self.master.is_none() && self.replica.learned == self.replica.saved.accepted.place() {
             self.report(None, KeyChange::Granted);
         }
@@ -257,7 +257,7 @@ impl Chubby {
         self.proposed.push_back(Proposed { index, state, then });
     }
 
-    fn conclude(&mut self) {
+    fn answer_committed(&mut self) {
         while let Some(first) = self.proposed.front()
             && self.replica.is_committed(first.index)
             && let Some(Proposed { state, then, .. }) = self.proposed.pop_front()
@@ -265,8 +265,8 @@ impl Chubby {
             self.report(Some(&state), KeyChange::Granted);
             for one in then {
                 match one {
-                    Then::Answer(connection, answer) => self.say(connection, &answer),
-                    Then::Granted { session, lock } => {
+                    FollowUp::Answer(connection, answer) => self.send_line(connection, &answer),
+                    FollowUp::Granted { session, lock } => {
                         if let Some(master) = &mut self.master {
                             master.granted(session, lock, state.epoch);
                         }
@@ -276,13 +276,13 @@ impl Chubby {
         }
         let answers = self.master.as_mut().map(|master| std::mem::take(&mut master.answers));
         for (connection, answer) in answers.unwrap_or_default() {
-            self.say(connection, &answer);
+            self.send_line(connection, &answer);
         }
     }
 
     fn report(&mut self, state: Option<&State>, granted: KeyChange) {
         let state = state.unwrap_or(&self.replica.saved.accepted.state);
-        let told = self.heads.look(state, granted, self.master.is_some());
+        let told = self.heads.take_changes(state, granted, self.master.is_some());
         self.out.list.extend(told.into_iter().map(Output::Tap));
     }
 

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 type Head = (u64, u64);
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heads {
+pub(crate) struct LockHeads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
     asked: BTreeMap<u64, ConnectionId>,
 }
 
-impl Heads {
-    pub(crate) fn new(prefix: Option<String>) -> Heads {
-        Heads { prefix, ..Heads::default() }
+impl LockHeads {
+    pub(crate) fn new(prefix: Option<String>) -> LockHeads {
+        LockHeads { prefix, ..LockHeads::default() }
     }
 
     pub(crate) fn asked(&mut self, session: u64, on: ConnectionId) {
@@ -27,7 +27,7 @@ impl Heads {
         self.asked.retain(|_, on| *on != connection);
     }
 
-    pub(crate) fn look(
+    pub(crate) fn take_changes(
         &mut self,
         state: &State,
         granted: KeyChange,

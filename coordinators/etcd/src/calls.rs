@@ -23,11 +23,12 @@ impl Etcd {
         let write = |command| Task::Write { command, is_proposed: false };
         let task = match call {
             Call::Range(range) if range.serializable => {
-                let told = self.state.range(&range).map(|outcome| self.who().outcome(&outcome));
+                let told =
+                    self.state.range(&range).map(|outcome| self.responder().outcome(&outcome));
                 return self.reply(connection, told);
             }
             Call::Txn(txn) if txn.is_read_only() && txn.is_serializable() => {
-                let told = self.state.txn(&txn).map(|outcome| self.who().outcome(&outcome));
+                let told = self.state.txn(&txn).map(|outcome| self.responder().outcome(&outcome));
                 return self.reply(connection, told);
             }
             Call::LeaseLeases | Call::Status | Call::MemberList => {
@@ -45,18 +46,18 @@ impl Etcd {
             }
             Call::LeaseGrant { id, ttl } => write(Command::LeaseGrant { id, ttl }),
             Call::LeaseRevoke(id) => write(Command::LeaseRevoke(id)),
-            Call::LeaseTimeToLive { id, keys } => Task::Lease(Lease::look(id, keys)),
+            Call::LeaseTimeToLive { id, keys } => Task::Lease(Lease::query(id, keys)),
             Call::Lock { name, lease } => Task::Lock(Locking::new(&name, lease)),
             Call::Unlock(key) => Task::Lock(Locking::unlock(key)),
         };
-        self.pend(Some(connection), task);
+        self.add_pending(Some(connection), task);
     }
 
     pub(crate) fn begin_renewal(&mut self, connection: ConnectionId, id: i64) {
-        self.pend(Some(connection), Task::Lease(Lease::renewal(id)));
+        self.add_pending(Some(connection), Task::Lease(Lease::renewal(id)));
     }
 
-    pub(crate) fn pend(&mut self, connection: Option<ConnectionId>, task: Task) -> u64 {
+    pub(crate) fn add_pending(&mut self, connection: Option<ConnectionId>, task: Task) -> u64 {
         let (call, started_ms) = (self.calls.next_id(), self.now_ms());
         let has_end = !matches!(task, Task::Lock(_));
         let deadline_ms = has_end.then(|| started_ms + self.config.request_ms());
@@ -165,7 +166,7 @@ impl Etcd {
             None => {}
             Some(Pending { task: Task::Lock(_), .. }) => self.lock_on(call, Some(outcome)),
             Some(_) => {
-                let told = outcome.map(|outcome| self.who().outcome(&outcome));
+                let told = outcome.map(|outcome| self.responder().outcome(&outcome));
                 self.conclude(call, told);
             }
         }
@@ -175,7 +176,7 @@ impl Etcd {
         let Some(pending) = self.calls.pending.remove(&call) else { return };
         let Some(connection) = pending.connection else { return };
         match pending.task {
-            Task::Lease(Lease { renews: true, .. }) => self.kept_alive(connection, told),
+            Task::Lease(Lease { renews: true, .. }) => self.answer_keep_alive(connection, told),
             _ => self.reply(connection, told),
         }
     }
@@ -191,7 +192,7 @@ impl Etcd {
         abandoned.into_iter().for_each(|call| self.give_up_lock(call));
     }
 
-    pub(crate) fn leader_changed(&mut self) {
+    pub(crate) fn fail_calls_of_old_leader(&mut self) {
         if self.raft.leader == 0 {
             return;
         }
@@ -225,7 +226,7 @@ impl Etcd {
         let over = over.filter(|(_, it)| it.deadline_ms.is_some_and(|deadline| deadline <= now_ms));
         let over: Vec<u64> = over.map(|(call, _)| *call).collect();
         for call in over {
-            let refusal = self.why_late(call);
+            let refusal = self.timeout_refusal(call);
             self.calls.waiting_reads.remove(&call);
             self.finish(call, Err(refusal));
         }
@@ -237,7 +238,7 @@ impl Etcd {
     }
 
     /// Returns the error for a call that has timed out (`parseProposeCtxErr`).
-    fn why_late(&self, call: u64) -> Refusal {
+    fn timeout_refusal(&self, call: u64) -> Refusal {
         let Some(pending) = self.calls.pending.get(&call) else { return Refusal::Timeout };
         let (started_ms, leader) = (pending.started_ms, self.raft.leader);
         match &pending.task {
@@ -261,14 +262,14 @@ impl Etcd {
         if is_lost { Refusal::TimeoutConnectionLost } else { Refusal::Timeout }
     }
 
-    pub(crate) fn look_at_locks(&mut self, events: &[Event]) {
+    pub(crate) fn recheck_locks(&mut self, events: &[Event]) {
         let deleted = events.iter().filter(|event| !event.is_put);
         for event in deleted {
             let waiting = self.calls.pending.iter().filter(|(_, pending)| {
                 matches!(&pending.task, Task::Lock(lock) if lock.waits_for(&event.kv.key))
             });
             let waiting: Vec<u64> = waiting.map(|(call, _)| *call).collect();
-            waiting.into_iter().for_each(|call| self.lock_look(call));
+            waiting.into_iter().for_each(|call| self.read_first_key(call));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Client connections. Each serves one request at a time, or one watch until it closes.
 
-use crate::connection::{Connection, Doing, Stream};
+use crate::connection::{Activity, Connection, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
 use crate::mvcc::Event;
 use crate::peers::{self, GREETING};
@@ -20,28 +20,28 @@ impl Etcd {
         if self.connections.len() >= self.config.connections_max {
             return self.out.list.push(Output::Close { connection });
         }
-        let (input, doing) = (BytesMut::new(), Doing::Nothing);
-        let open = Connection { input, is_http: false, is_told: false, doing };
+        let (input, activity) = (BytesMut::new(), Activity::Nothing);
+        let open = Connection { input, is_http: false, is_told: false, activity };
         self.connections.insert(connection, open);
     }
 
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
-        match open.doing {
-            Doing::Watching(..) => return,
-            Doing::Nothing if open.input.is_empty() && bytes.starts_with(GREETING) => {
-                open.doing = Doing::Peer;
+        match open.activity {
+            Activity::Watching(..) => return,
+            Activity::Nothing if open.input.is_empty() && bytes.starts_with(GREETING) => {
+                open.activity = Activity::Peer;
             }
             _ => {}
         }
         open.input.extend_from_slice(bytes);
-        if matches!(open.doing, Doing::Peer) {
-            return self.peer_said(connection);
+        if matches!(open.activity, Activity::Peer) {
+            return self.receive_from_peer(connection);
         }
         self.ready.insert(connection);
     }
 
-    fn peer_said(&mut self, connection: ConnectionId) {
+    fn receive_from_peer(&mut self, connection: ConnectionId) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         if open.input.starts_with(GREETING) {
             open.input.advance(GREETING.len());
@@ -54,7 +54,7 @@ impl Etcd {
                 Err(()) => break false,
             }
         };
-        heard.into_iter().for_each(|message| self.heard(message));
+        heard.into_iter().for_each(|message| self.handle_message(message));
         if !is_sound {
             self.hang_up(connection);
         }
@@ -101,7 +101,7 @@ impl Etcd {
 
     fn serve(&mut self, connection: ConnectionId) -> bool {
         let Some(open) = self.connections.get_mut(&connection) else { return false };
-        if !matches!(open.doing, Doing::Nothing) || open.input.is_empty() {
+        if !matches!(open.activity, Activity::Nothing) || open.input.is_empty() {
             return false;
         }
         if !open.is_http {
@@ -141,7 +141,7 @@ impl Etcd {
     fn route(&mut self, connection: ConnectionId, request: Request) {
         let Request { method, path, body, style } = request;
         let Some(open) = self.connections.get_mut(&connection) else { return };
-        open.doing = Doing::Calling(style);
+        open.activity = Activity::Calling(style);
         let is_get = method == "GET";
         if method == "OPTIONS" {
             return self.answer(connection, 200, Payload::Nothing);
@@ -219,14 +219,14 @@ impl Etcd {
     fn answer(&mut self, connection: ConnectionId, status: u16, payload: Payload) {
         let wall = self.now.wall;
         let Some(open) = self.connections.get_mut(&connection) else { return };
-        let (Doing::Calling(style)
-        | Doing::Watching(Stream { style, .. }, _)
-        | Doing::KeepingAlive(Stream { style, .. }, _)) = &open.doing
+        let (Activity::Calling(style)
+        | Activity::Watching(Stream { style, .. }, _)
+        | Activity::KeepingAlive(Stream { style, .. }, _)) = &open.activity
         else {
             return;
         };
         let style = *style;
-        open.doing = Doing::Nothing;
+        open.activity = Activity::Nothing;
         let has_input = !open.input.is_empty();
         self.send(connection, http::answer(style, status, payload, wall));
         self.rest(connection, style, has_input);
@@ -245,7 +245,9 @@ impl Etcd {
         let mut failure = None;
         for read in request::watches(body) {
             match read {
-                Ok(watch) => said.extend(watching.serve(watch, &self.state.store, self.who())),
+                Ok(watch) => {
+                    said.extend(watching.serve(watch, &self.state.store, self.responder()))
+                }
                 Err(text) => {
                     failure = Some(text);
                     break;
@@ -257,14 +259,16 @@ impl Etcd {
         }
         let Some(open) = self.connections.get_mut(&connection) else { return };
         open.input.clear();
-        open.doing = Doing::Watching(Stream { style, has_begun: false }, watching);
-        self.say_items(connection, &said);
+        open.activity = Activity::Watching(Stream { style, has_begun: false }, watching);
+        self.send_items(connection, &said);
     }
 
-    fn say_items(&mut self, connection: ConnectionId, items: &[String]) {
+    fn send_items(&mut self, connection: ConnectionId, items: &[String]) {
         let wall = self.now.wall;
         let Some(open) = self.connections.get_mut(&connection) else { return };
-        let (Doing::Watching(stream, _) | Doing::KeepingAlive(stream, _)) = &mut open.doing else {
+        let (Activity::Watching(stream, _) | Activity::KeepingAlive(stream, _)) =
+            &mut open.activity
+        else {
             return;
         };
         if items.is_empty() {
@@ -281,14 +285,14 @@ impl Etcd {
     }
 
     pub(crate) fn notify_watchers(&mut self, events: &[Event]) {
-        let (who, store) = (self.who(), &self.state.store);
+        let (who, store) = (self.responder(), &self.state.store);
         let mut said = Vec::new();
         for (connection, open) in &mut self.connections {
-            if let Doing::Watching(_, watching) = &mut open.doing {
+            if let Activity::Watching(_, watching) = &mut open.activity {
                 said.push((*connection, watching.changed(events, store, who)));
             }
         }
-        said.into_iter().for_each(|(connection, items)| self.say_items(connection, &items));
+        said.into_iter().for_each(|(connection, items)| self.send_items(connection, &items));
     }
 
     fn keep_alive(&mut self, connection: ConnectionId, body: &Bytes, style: Style) {
@@ -301,13 +305,13 @@ impl Etcd {
             }
         }
         let Some(open) = self.connections.get_mut(&connection) else { return };
-        open.doing = Doing::KeepingAlive(Stream { style, has_begun: false }, wanted);
-        self.keep_next_alive(connection);
+        open.activity = Activity::KeepingAlive(Stream { style, has_begun: false }, wanted);
+        self.renew_next(connection);
     }
 
-    fn keep_next_alive(&mut self, connection: ConnectionId) {
+    fn renew_next(&mut self, connection: ConnectionId) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
-        let Doing::KeepingAlive(stream, wanted) = &mut open.doing else { return };
+        let Activity::KeepingAlive(stream, wanted) = &mut open.activity else { return };
         let stream = *stream;
         match wanted.pop_front() {
             Some(Ok(lease)) => self.begin_renewal(connection, lease),
@@ -325,26 +329,30 @@ impl Etcd {
         }
         text.push_str(http::stream_end(stream.style));
         if let Some(open) = self.connections.get_mut(&connection) {
-            open.doing = Doing::Nothing;
+            open.activity = Activity::Nothing;
             let has_input = !open.input.is_empty();
             self.send(connection, text.into());
             self.rest(connection, stream.style, has_input);
         }
     }
 
-    pub(crate) fn kept_alive(&mut self, connection: ConnectionId, told: Result<String, Refusal>) {
+    pub(crate) fn answer_keep_alive(
+        &mut self,
+        connection: ConnectionId,
+        told: Result<String, Refusal>,
+    ) {
         match told {
             Ok(item) => {
-                self.say_items(connection, &[item]);
-                self.keep_next_alive(connection);
+                self.send_items(connection, &[item]);
+                self.renew_next(connection);
             }
             Err(refusal) => {
                 let wall = self.now.wall;
                 let Some(open) = self.connections.get_mut(&connection) else { return };
-                let Doing::KeepingAlive(Stream { style, has_begun }, _) = open.doing else {
+                let Activity::KeepingAlive(Stream { style, has_begun }, _) = open.activity else {
                     return;
                 };
-                open.doing = Doing::Nothing;
+                open.activity = Activity::Nothing;
                 let has_input = !open.input.is_empty();
                 let mut text = match has_begun {
                     true => String::new(),

@@ -10,11 +10,11 @@ pub(crate) struct Connection {
     pub(crate) input: BytesMut,
     pub(crate) is_http: bool,
     pub(crate) is_told: bool,
-    pub(crate) doing: Doing,
+    pub(crate) activity: Activity,
 }
 
 #[derive(Debug)]
-pub(crate) enum Doing {
+pub(crate) enum Activity {
     Nothing,
     Calling(Style),
     Watching(Stream, Watching),

@@ -15,7 +15,7 @@ impl Lease {
         Lease { id, renews: true, keys: false, ask_again_ms: 0 }
     }
 
-    pub(crate) fn look(id: i64, keys: bool) -> Lease {
+    pub(crate) fn query(id: i64, keys: bool) -> Lease {
         Lease { id, renews: false, keys, ask_again_ms: 0 }
     }
 }

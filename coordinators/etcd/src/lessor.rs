@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest ttl in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
-pub(crate) const LOOK_US: u64 = 500_000;
+pub(crate) const CHECK_INTERVAL_US: u64 = 500_000;
 /// Interval in microseconds between revocations of a lease (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
 /// Maximum number of leases revoked per check (`leaseRevokeRate / 2`).

@@ -20,8 +20,8 @@ impl Etcd {
     pub(crate) fn lock_on(&mut self, call: u64, last: Option<Result<Outcome, Refusal>>) {
         let Some(locking) = self.locking(call) else { return };
         let outcome = match last {
-            None => return self.lock_begin(call),
-            Some(Err(refusal)) => return self.lock_failed(call, refusal),
+            None => return self.begin_lock(call),
+            Some(Err(refusal)) => return self.fail_lock(call, refusal),
             Some(Ok(outcome)) => outcome,
         };
         match locking.stage.clone() {
@@ -30,25 +30,25 @@ impl Etcd {
                     locking.lease = id;
                 }
                 let command = locking.enter();
-                self.lock_propose(call, command);
+                self.propose_lock(call, command);
             }
-            Stage::Entering if locking.entered(&outcome) => self.lock_won(call, &outcome),
-            Stage::Entering => self.lock_look(call),
-            Stage::Looking => self.lock_seen(call, outcome),
+            Stage::Entering if locking.entered(&outcome) => self.finish_lock(call, &outcome),
+            Stage::Entering => self.read_first_key(call),
+            Stage::Looking => self.check_first_key(call, outcome),
             Stage::Checking => match &outcome {
-                Outcome::Range(found) if !found.kvs.is_empty() => self.lock_won(call, &outcome),
+                Outcome::Range(found) if !found.kvs.is_empty() => self.finish_lock(call, &outcome),
                 _ => self.conclude(call, Err(Refusal::SessionExpired)),
             },
             Stage::Leaving(refusal) => self.conclude(call, Err(refusal)),
             Stage::Unlocking => {
-                let header = self.who().header(outcome.revision());
+                let header = self.responder().header(outcome.revision());
                 self.conclude(call, Ok(Message::new().message("header", header).end()));
             }
             Stage::Waiting(_) => {}
         }
     }
 
-    fn lock_begin(&mut self, call: u64) {
+    fn begin_lock(&mut self, call: u64) {
         let id = self.calls.next_id().cast_signed() & i64::MAX;
         let Some(locking) = self.locking(call) else { return };
         let command = match &locking.stage {
@@ -60,10 +60,10 @@ impl Etcd {
             _ if locking.lease == 0 => Command::LeaseGrant { id, ttl: TTL },
             _ => locking.enter(),
         };
-        self.lock_propose(call, command);
+        self.propose_lock(call, command);
     }
 
-    fn lock_propose(&mut self, call: u64, command: Command) {
+    fn propose_lock(&mut self, call: u64, command: Command) {
         self.restart(call);
         if !self.propose_for(call, command.clone())
             && let Some(locking) = self.locking(call)
@@ -76,19 +76,19 @@ impl Etcd {
         let calls: Vec<u64> = self.calls.pending.keys().copied().collect();
         for call in calls {
             if let Some(command) = self.locking(call).and_then(|it| it.unproposed.take()) {
-                self.lock_propose(call, command);
+                self.propose_lock(call, command);
             }
         }
     }
 
-    pub(crate) fn lock_look(&mut self, call: u64) {
+    pub(crate) fn read_first_key(&mut self, call: u64) {
         self.restart(call);
         let Some(locking) = self.locking(call) else { return };
         locking.stage = Stage::Looking;
         self.read(call);
     }
 
-    fn lock_seen(&mut self, call: u64, outcome: Outcome) {
+    fn check_first_key(&mut self, call: u64, outcome: Outcome) {
         let checks = self.config.lock_checks_key;
         let Outcome::Range(found) = &outcome else { return };
         match found.kvs.first() {
@@ -104,26 +104,26 @@ impl Etcd {
                 locking.stage = Stage::Checking;
                 self.read(call);
             }
-            None => self.lock_won(call, &outcome),
+            None => self.finish_lock(call, &outcome),
         }
     }
 
-    fn lock_won(&mut self, call: u64, outcome: &Outcome) {
-        let header = self.who().header(outcome.revision());
+    fn finish_lock(&mut self, call: u64, outcome: &Outcome) {
+        let header = self.responder().header(outcome.revision());
         let Some(locking) = self.locking(call) else { return };
         let key = locking.key.clone();
         let text = Message::new().message("header", header).bytes("key", &key).end();
         self.conclude(call, Ok(text));
     }
 
-    fn lock_failed(&mut self, call: u64, refusal: Refusal) {
+    fn fail_lock(&mut self, call: u64, refusal: Refusal) {
         let Some(locking) = self.locking(call) else { return };
         let refusal = Refusal::Unknown(Box::new(refusal));
         match locking.stage {
             Stage::Looking | Stage::Waiting(_) | Stage::Checking => {
                 locking.stage = Stage::Leaving(refusal);
                 let command = locking.leave();
-                self.lock_propose(call, command);
+                self.propose_lock(call, command);
             }
             Stage::Leaving(_) | Stage::Granting | Stage::Entering | Stage::Unlocking => {
                 self.conclude(call, Err(refusal));
@@ -134,7 +134,7 @@ impl Etcd {
     pub(crate) fn give_up_lock(&mut self, call: u64) {
         let Some(locking) = self.locking(call) else { return };
         if matches!(locking.stage, Stage::Looking | Stage::Waiting(_) | Stage::Checking) {
-            self.lock_failed(call, Refusal::NoLeader);
+            self.fail_lock(call, Refusal::NoLeader);
         }
     }
 }

@@ -31,7 +31,12 @@ impl Peers {
         Peers { links: BTreeMap::new(), next: u32::MAX, heard: BTreeMap::new() }
     }
 
-    pub(crate) fn say(&mut self, config: &Config, message: &Message, out: &mut Vec<Output>) {
+    pub(crate) fn send_message(
+        &mut self,
+        config: &Config,
+        message: &Message,
+        out: &mut Vec<Output>,
+    ) {
         if !self.links.contains_key(&message.to) {
             let to = config.others().find(|member| member.id == message.to);
             let Some(to) = to else { return };
@@ -72,7 +77,7 @@ impl Peers {
         }
     }
 
-    pub(crate) fn heard(&mut self, member: u8, now_ms: u64) {
+    pub(crate) fn note_heard(&mut self, member: u8, now_ms: u64) {
         self.heard.entry(member).or_insert(now_ms);
     }
 

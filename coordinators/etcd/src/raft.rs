@@ -9,7 +9,7 @@ pub(crate) use message::{Body, Entry, LeaseTold, Message, Proposal};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Hard {
+pub(crate) struct HardState {
     pub(crate) term: u64,
     pub(crate) vote: u8,
     pub(crate) commit: u64,
@@ -26,9 +26,9 @@ pub(crate) enum Role {
 pub(crate) struct Raft {
     pub(crate) me: u8,
     members: BTreeSet<u8>,
-    pub(crate) hard: Hard,
+    pub(crate) hard: HardState,
     pub(crate) log: Vec<Entry>,
-    pub(crate) unwritten: u64,
+    pub(crate) first_unwritten: u64,
     pub(crate) synced: u64,
     pub(crate) role: Role,
     pub(crate) leader: u8,
@@ -51,14 +51,14 @@ pub(crate) struct Setup {
 }
 
 impl Raft {
-    pub(crate) fn new(setup: Setup, hard: Hard, log: Vec<Entry>, now_ms: u64) -> Raft {
+    pub(crate) fn new(setup: Setup, hard: HardState, log: Vec<Entry>, now_ms: u64) -> Raft {
         let length = log.len() as u64;
         let mut raft = Raft {
             me: setup.me,
             members: setup.members,
-            hard: Hard { commit: hard.commit.min(length), ..hard },
+            hard: HardState { commit: hard.commit.min(length), ..hard },
             log,
-            unwritten: length + 1,
+            first_unwritten: length + 1,
             synced: length,
             role: Role::Follower,
             leader: 0,
@@ -130,14 +130,14 @@ impl Raft {
         }
     }
 
-    pub(super) fn say(&mut self, to: u8, body: Body) {
+    pub(super) fn queue_message(&mut self, to: u8, body: Body) {
         let term = self.hard.term;
         self.outbox.push(Message { from: self.me, to, term, body });
     }
 
     pub(super) fn become_follower(&mut self, term: u64, leader: u8, now_ms: u64) {
         if term != self.hard.term {
-            self.hard = Hard { term, vote: 0, ..self.hard };
+            self.hard = HardState { term, vote: 0, ..self.hard };
         }
         self.role = Role::Follower;
         self.leader = leader;
@@ -146,7 +146,7 @@ impl Raft {
 
     pub(crate) fn wake(&mut self, now_ms: u64) {
         if let Role::Leader(_) = self.role {
-            self.lead_on(now_ms);
+            self.end_leader_tick(now_ms);
         } else if self.election_due_ms <= now_ms {
             self.campaign(now_ms);
         }
@@ -170,7 +170,7 @@ impl Raft {
             return self.become_leader(now_ms);
         }
         let (index, log_term) = (self.last_index(), self.last_term());
-        self.others().for_each(|to| self.say(to, Body::Vote { index, log_term }));
+        self.others().for_each(|to| self.queue_message(to, Body::Vote { index, log_term }));
     }
 
     fn last_term(&self) -> u64 {
@@ -196,19 +196,21 @@ impl Raft {
             // The sender may lead, if this member was a candidate while it was isolated.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
-                self.say(from, Body::AppendReply { index: 0, reject: true, hint: index });
+                self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });
             }
             return;
         }
         match body {
-            Body::Vote { index, log_term } => self.asked_to_vote(from, (log_term, index), now_ms),
+            Body::Vote { index, log_term } => {
+                self.answer_vote_request(from, (log_term, index), now_ms)
+            }
             Body::VoteReply { reject } => self.counted(from, !reject, now_ms),
-            Body::Append { .. } | Body::Heartbeat { .. } => self.led(from, body, now_ms),
-            _ => self.told_leader(from, body, now_ms),
+            Body::Append { .. } | Body::Heartbeat { .. } => self.follow_leader(from, body, now_ms),
+            _ => self.handle_as_leader(from, body, now_ms),
         }
     }
 
-    fn asked_to_vote(&mut self, from: u8, theirs: (u64, u64), now_ms: u64) {
+    fn answer_vote_request(&mut self, from: u8, theirs: (u64, u64), now_ms: u64) {
         let can_vote = self.hard.vote == from || (self.hard.vote == 0 && self.leader == 0);
         let is_up_to_date = theirs >= (self.last_term(), self.last_index());
         let grants = can_vote && is_up_to_date;
@@ -218,7 +220,7 @@ impl Raft {
             let ticks = self.election_ticks + self.draw() % self.election_ticks;
             self.election_due_ms = now_ms + ticks * self.tick_ms;
         }
-        self.say(from, Body::VoteReply { reject: !grants });
+        self.queue_message(from, Body::VoteReply { reject: !grants });
     }
 
     fn counted(&mut self, from: u8, is_for: bool, now_ms: u64) {
@@ -233,7 +235,7 @@ impl Raft {
         }
     }
 
-    fn led(&mut self, from: u8, body: Body, now_ms: u64) {
+    fn follow_leader(&mut self, from: u8, body: Body, now_ms: u64) {
         match &self.role {
             Role::Leader(_) => return,
             Role::Candidate { .. } => self.become_follower(self.hard.term, from, now_ms),
@@ -244,7 +246,7 @@ impl Raft {
         match body {
             Body::Heartbeat { commit, context } => {
                 self.commit_to(commit);
-                self.say(from, Body::HeartbeatReply { context });
+                self.queue_message(from, Body::HeartbeatReply { context });
             }
             Body::Append { index, log_term, entries, commit } => {
                 self.append_after((index, log_term), entries, commit, from);
@@ -257,11 +259,12 @@ impl Raft {
         let (index, log_term) = before;
         if index < self.hard.commit {
             let commit = self.hard.commit;
-            return self.say(from, Body::AppendReply { index: commit, reject: false, hint: 0 });
+            return self
+                .queue_message(from, Body::AppendReply { index: commit, reject: false, hint: 0 });
         }
         if self.term_at(index) != Some(log_term) {
             let hint = self.last_index();
-            return self.say(from, Body::AppendReply { index, reject: true, hint });
+            return self.queue_message(from, Body::AppendReply { index, reject: true, hint });
         }
         let last = index + entries.len() as u64;
         for (place, entry) in (index + 1..).zip(entries) {
@@ -273,12 +276,12 @@ impl Raft {
             self.log.push(entry);
         }
         self.commit_to(commit.min(last));
-        self.say(from, Body::AppendReply { index: last, reject: false, hint: 0 });
+        self.queue_message(from, Body::AppendReply { index: last, reject: false, hint: 0 });
     }
 
     fn truncate(&mut self, from: u64) {
         self.log.truncate(usize::try_from(from - 1).unwrap_or(usize::MAX));
-        self.unwritten = self.unwritten.min(from);
+        self.first_unwritten = self.first_unwritten.min(from);
         self.synced = self.synced.min(from - 1);
     }
 

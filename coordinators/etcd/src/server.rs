@@ -8,7 +8,7 @@ use crate::pending::Calls;
 use crate::raft::{Body, Message, Proposal, Raft, Setup};
 use crate::reply::Responder;
 use crate::state::{Command, State};
-use crate::tap::Heads;
+use crate::tap::LockHeads;
 use crate::wal::{self, Wal};
 use crate::wording;
 use bytes::Bytes;
@@ -36,7 +36,7 @@ pub struct Etcd {
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
     pub(crate) ready: BTreeSet<ConnectionId>,
     pub(crate) calls: Calls,
-    pub(crate) heads: Heads,
+    pub(crate) heads: LockHeads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
     /// Boot time in microseconds, from which the intervals of the checks for expired leases count.
@@ -70,7 +70,7 @@ impl Etcd {
             connections: BTreeMap::new(),
             ready: BTreeSet::new(),
             calls: Calls::new(config.me, now.wall),
-            heads: Heads::new(config.tap_prefix.clone()),
+            heads: LockHeads::new(config.tap_prefix.clone()),
             leader: 0,
             leader_since_ms: 0,
             booted_us: now.monotonic.0,
@@ -86,7 +86,7 @@ impl Etcd {
         self.now.monotonic.0 / 1_000
     }
 
-    pub(crate) fn who(&self) -> Responder {
+    pub(crate) fn responder(&self) -> Responder {
         Responder { member: self.config.me, term: self.raft.hard.term }
     }
 
@@ -142,14 +142,14 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn heard(&mut self, message: Message) {
+    pub(crate) fn handle_message(&mut self, message: Message) {
         let now_ms = self.now_ms();
-        self.peers.heard(message.from, now_ms);
+        self.peers.note_heard(message.from, now_ms);
         match message.body {
             Body::LeaseAsk { call, lease, renews } => {
-                self.lease_asked(message.from, call, (lease, renews))
+                self.receive_lease_call(message.from, call, (lease, renews))
             }
-            Body::LeaseTold { call, told } => self.lease_told(call, told),
+            Body::LeaseTold { call, told } => self.handle_lease_answer(call, told),
             _ => self.raft.step(message, now_ms),
         }
     }
@@ -163,7 +163,9 @@ impl Etcd {
             }
         }
         self.raft.wake(now_ms);
-        if self.raft.is_leader() && self.look_due().is_some_and(|due| due <= self.now.monotonic.0) {
+        if self.raft.is_leader()
+            && self.lease_check_due().is_some_and(|due| due <= self.now.monotonic.0)
+        {
             for lease in self.state.lessor.expired(self.now.monotonic.0) {
                 let command = Command::LeaseRevoke(lease);
                 self.raft.propose(Proposal { origin: self.config.me, id: 0, command });
@@ -172,16 +174,16 @@ impl Etcd {
         self.wake_calls();
     }
 
-    fn look_due(&self) -> Option<u64> {
+    fn lease_check_due(&self) -> Option<u64> {
         let ended = self.state.lessor.next_due()?;
-        let looks = ended.saturating_sub(self.booted_us).div_ceil(lessor::LOOK_US);
-        Some(self.booted_us + looks * lessor::LOOK_US)
+        let looks = ended.saturating_sub(self.booted_us).div_ceil(lessor::CHECK_INTERVAL_US);
+        Some(self.booted_us + looks * lessor::CHECK_INTERVAL_US)
     }
 
     fn settle(&mut self) {
         for _ in 0..1_000 {
             self.wal.write(&mut self.raft, &mut self.out.list);
-            self.say();
+            self.send_queued_messages();
             self.notice_leader();
             let is_done = match self.next_committed() {
                 Some(proposal) => {
@@ -192,7 +194,7 @@ impl Etcd {
             };
             let has_read = self.finish_reads();
             let is_calm =
-                self.raft.outbox.is_empty() && self.raft.unwritten > self.raft.last_index();
+                self.raft.outbox.is_empty() && self.raft.first_unwritten > self.raft.last_index();
             if is_done && !has_read && is_calm {
                 return;
             }
@@ -200,17 +202,17 @@ impl Etcd {
     }
 
     /// Sends the queued messages. Only a leader sends before its writes are on disk.
-    fn say(&mut self) {
+    fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {
             match self.wal.ticket().filter(|_| !is_leader) {
                 Some(ticket) => self.held.push_back((ticket, message)),
-                None => self.peers.say(&self.config, &message, &mut self.out.list),
+                None => self.peers.send_message(&self.config, &message, &mut self.out.list),
             }
         }
         while self.held.front().is_some_and(|(ticket, _)| self.wal.is_synced(*ticket)) {
             if let Some((_, message)) = self.held.pop_front() {
-                self.peers.say(&self.config, &message, &mut self.out.list);
+                self.peers.send_message(&self.config, &message, &mut self.out.list);
             }
         }
     }
@@ -224,7 +226,7 @@ impl Etcd {
             if self.leader != 0 {
                 self.leader_since_ms = self.now_ms();
             }
-            self.leader_changed();
+            self.fail_calls_of_old_leader();
         }
     }
 
@@ -243,7 +245,7 @@ impl Etcd {
             }
             let keys = applied.events.iter().map(|event| &event.kv.key);
             let primary = self.raft.is_leader();
-            let told = self.heads.look(&self.state.store, keys, (left, asked_by, primary));
+            let told = self.heads.take_changes(&self.state.store, keys, (left, asked_by, primary));
             self.out.list.extend(told.into_iter().map(Output::Tap));
         }
         if *command == Command::Nothing
@@ -257,7 +259,7 @@ impl Etcd {
             self.notify_watchers(&applied.events);
         }
         if let Command::LeaseRevoke(lease) = command {
-            self.lease_gone(*lease);
+            self.handle_lease_end(*lease);
         }
         if *command == Command::Nothing {
             self.ask_again();
@@ -265,12 +267,12 @@ impl Etcd {
         if is_own {
             self.finish(*id, applied.outcome);
         }
-        self.look_at_locks(&applied.events);
+        self.recheck_locks(&applied.events);
     }
 
     fn next_due(&self) -> Option<u64> {
         let raft = self.raft.next_due().map(|ms| ms * 1_000);
-        let look = self.look_due().filter(|_| self.raft.is_leader());
+        let look = self.lease_check_due().filter(|_| self.raft.is_leader());
         let calls = self.calls.next_due().map(|ms| ms * 1_000);
         raft.into_iter().chain(look).chain(calls).min()
     }

@@ -18,15 +18,15 @@ struct Head {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heads {
+pub(crate) struct LockHeads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
     asked: BTreeMap<Bytes, ConnectionId>,
 }
 
-impl Heads {
-    pub(crate) fn new(prefix: Option<String>) -> Heads {
-        Heads { prefix, ..Heads::default() }
+impl LockHeads {
+    pub(crate) fn new(prefix: Option<String>) -> LockHeads {
+        LockHeads { prefix, ..LockHeads::default() }
     }
 
     pub(crate) fn is_watching(&self) -> bool {
@@ -61,7 +61,7 @@ impl Heads {
         self.asked.retain(|_, by| *by != connection);
     }
 
-    pub(crate) fn look<'k>(
+    pub(crate) fn take_changes<'k>(
         &mut self,
         store: &Store,
         keys: impl Iterator<Item = &'k Bytes>,
@@ -95,7 +95,7 @@ impl Heads {
     pub(crate) fn restore(&mut self, store: &Store) -> Vec<TapEvent> {
         let all = Span { key: Bytes::from_static(b"\0"), end: Bytes::from_static(b"\0") };
         let keys: Vec<Bytes> = store.all(&all).map(|kv| kv.key.clone()).collect();
-        let mut told = self.look(store, keys.iter(), (KeyChange::Discarded, None, false));
+        let mut told = self.take_changes(store, keys.iter(), (KeyChange::Discarded, None, false));
         told.iter_mut().for_each(|event| event.change = KeyChange::Restored);
         told
     }

@@ -1,6 +1,6 @@
 //! The log on disk. An entry replaces any earlier entry with its index, and all later entries.
 
-use crate::raft::{Entry, Hard, Raft};
+use crate::raft::{Entry, HardState, Raft};
 use bytes::Bytes;
 use fencepost_machine::{Output, journal};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ enum Record {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
-    hard: Hard,
+    hard: HardState,
     /// Number of the last write that must be durable before messages about it are sent.
     written: u64,
     synced: u64,
@@ -21,8 +21,8 @@ pub(crate) struct Wal {
 }
 
 /// Reads the hard state and the entries. Panics at a malformed record, which checksums exclude.
-pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
-    let (mut hard, mut log) = (Hard::default(), Vec::new());
+pub(crate) fn load(records: &[Bytes]) -> (HardState, Vec<Entry>) {
+    let (mut hard, mut log) = (HardState::default(), Vec::new());
     for record in records {
         match serde_json::from_slice(record).expect("a record as it was written") {
             Record::Entry { index, entry } => {
@@ -31,7 +31,7 @@ pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
                 assert_eq!(log.len(), before, "the entries before {index}");
                 log.push(entry);
             }
-            Record::Hard { term, vote, commit } => hard = Hard { term, vote, commit },
+            Record::Hard { term, vote, commit } => hard = HardState { term, vote, commit },
         }
     }
     (hard, log)
@@ -42,12 +42,12 @@ fn frame(record: &Record) -> Bytes {
 }
 
 impl Wal {
-    pub(crate) fn new(hard: Hard) -> Wal {
+    pub(crate) fn new(hard: HardState) -> Wal {
         Wal { hard, written: 0, synced: 0, syncing: None }
     }
 
     pub(crate) fn write(&mut self, raft: &mut Raft, out: &mut Vec<Output>) {
-        let (from, last) = (raft.unwritten, raft.last_index());
+        let (from, last) = (raft.first_unwritten, raft.last_index());
         let must_sync =
             from <= last || (raft.hard.term, raft.hard.vote) != (self.hard.term, self.hard.vote);
         if from <= last {
@@ -58,11 +58,11 @@ impl Wal {
                 let entry = raft.log[usize::try_from(index - 1).unwrap_or(0)].clone();
                 out.push(Output::DiskAppend { bytes: frame(&Record::Entry { index, entry }) });
             }
-            raft.unwritten = last + 1;
+            raft.first_unwritten = last + 1;
         }
         if raft.hard != self.hard {
             self.hard = raft.hard;
-            let Hard { term, vote, commit } = raft.hard;
+            let HardState { term, vote, commit } = raft.hard;
             out.push(Output::DiskAppend { bytes: frame(&Record::Hard { term, vote, commit }) });
         }
         if must_sync {

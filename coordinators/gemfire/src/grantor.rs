@@ -88,7 +88,7 @@ impl Grantor {
         }
     }
 
-    pub(crate) fn pass(&mut self, members: &BTreeSet<String>, now: u64, wall_ms: i64) {
+    pub(crate) fn advance(&mut self, members: &BTreeSet<String>, now: u64, wall_ms: i64) {
         (self.now, self.wall_ms) = (now, wall_ms);
         self.recovering.retain(|process| members.contains(process));
         self.released.retain(|process, _| members.contains(process));

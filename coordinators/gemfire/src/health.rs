@@ -7,7 +7,7 @@ pub(crate) struct Health {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct SilenceLimits {
     pub(crate) silence_us: u64,
     pub(crate) cut_off_us: u64,
 }
@@ -17,7 +17,7 @@ impl Health {
         Health { heard: now, cut_off: None }
     }
 
-    pub(crate) fn heard(&mut self, now: u64) {
+    pub(crate) fn note_heard(&mut self, now: u64) {
         *self = Health::new(now);
     }
 
@@ -31,11 +31,11 @@ impl Health {
         self.cut_off = self.cut_off.map(|_| now);
     }
 
-    pub(crate) fn has_failed(&self, patience: Patience, now: u64) -> bool {
+    pub(crate) fn has_failed(&self, patience: SilenceLimits, now: u64) -> bool {
         self.due(patience) <= now
     }
 
-    pub(crate) fn due(&self, patience: Patience) -> u64 {
+    pub(crate) fn due(&self, patience: SilenceLimits) -> u64 {
         let silent = self.heard.saturating_add(patience.silence_us);
         let cut_off = self.cut_off.map(|at| at.saturating_add(patience.cut_off_us));
         cut_off.map_or(silent, |cut_off| cut_off.min(silent))

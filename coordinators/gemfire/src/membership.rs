@@ -2,7 +2,7 @@
 //! is installed once servers with more than half of the weight have agreed to it.
 
 use crate::config::Config;
-use crate::health::{Health, Patience};
+use crate::health::{Health, SilenceLimits};
 use crate::message::{Installed, Message, Region};
 use crate::view::{Appointed, Life, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ struct Proposal {
 #[derive(Clone, Debug)]
 pub(crate) struct Membership {
     pub(crate) me: Life,
-    patience: Patience,
+    patience: SilenceLimits,
     heartbeat_us: u64,
     now: u64,
     pub(crate) view: Option<View>,
@@ -53,7 +53,7 @@ impl Membership {
         let peer =
             || Peer { health: Health::new(now), born: None, is_joining: false, was_heard: false };
         let patience =
-            Patience { silence_us: config.silence_us(), cut_off_us: config.cut_off_us() };
+            SilenceLimits { silence_us: config.silence_us(), cut_off_us: config.cut_off_us() };
         Membership {
             me: Life { id: config.me, born },
             patience,
@@ -84,7 +84,7 @@ impl Membership {
         (self.beat_at, self.started) = (self.now, self.now);
     }
 
-    pub(crate) fn pass(&mut self, now: u64, born: u64) {
+    pub(crate) fn advance(&mut self, now: u64, born: u64) {
         let slept = now.saturating_sub(self.passed) > 2 * self.heartbeat_us;
         (self.now, self.passed) = (now, now);
         if slept {
@@ -293,10 +293,10 @@ impl Membership {
         }
     }
 
-    pub(crate) fn hear(&mut self, from: u8, message: Message, born: u64) {
+    pub(crate) fn handle_message(&mut self, from: u8, message: Message, born: u64) {
         let now = self.now;
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        peer.health.heard(now);
+        peer.health.note_heard(now);
         peer.was_heard = true;
         match message {
             Message::Alive { born: life, system, number } => {

@@ -101,7 +101,7 @@ impl GemFire {
         if self.connections.len() < self.config.connections_max {
             self.connections.insert(connection, Accepted::default());
         } else {
-            self.say(connection, "full");
+            self.send_line(connection, "full");
             self.out.list.push(Output::Close { connection });
         }
     }
@@ -127,7 +127,7 @@ impl GemFire {
         self.out.list.push(Output::Close { connection });
     }
 
-    fn say(&mut self, connection: ConnectionId, answer: &str) {
+    fn send_line(&mut self, connection: ConnectionId, answer: &str) {
         let bytes = Bytes::from(format!("{answer}\n"));
         self.out.list.push(Output::Send { connection, bytes });
     }
@@ -139,13 +139,13 @@ impl GemFire {
             Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
             Err(NoLine::Incomplete) => return,
             Err(NoLine::TooLong) => {
-                self.say(from, "error a line that is too long: expected up to 1024 bytes");
+                self.send_line(from, "error a line that is too long: expected up to 1024 bytes");
                 return self.close(from);
             }
         };
         if let Some(peer) = peer {
             match Message::read(&line) {
-                Some(message) => self.membership.hear(peer, message, born(self.now)),
+                Some(message) => self.membership.handle_message(peer, message, born(self.now)),
                 None => self.close(from),
             }
             return;
@@ -161,20 +161,20 @@ impl GemFire {
         self.out.commands += 1;
         match Request::read(&line) {
             Ok(request) => self.answer(from, request),
-            Err(wrong) => self.say(from, &format!("error {wrong}")),
+            Err(wrong) => self.send_line(from, &format!("error {wrong}")),
         }
     }
 
     fn answer(&mut self, from: ConnectionId, request: Request) {
         if let Some(refusal) = self.refusal(&request) {
-            return self.say(from, refusal);
+            return self.send_line(from, refusal);
         }
         let now = self.now.monotonic.0;
         match request {
             Request::Join { process } => self.join(from, process),
             Request::Alive { process, view: (_, view), held } => {
                 if let Some(health) = self.membership.processes.get_mut(&process) {
-                    health.heard(now);
+                    health.note_heard(now);
                 }
                 let grantor = self.grantor.as_mut();
                 if let Some(grantor) = grantor.filter(|grantor| grantor.version <= view) {
@@ -196,12 +196,12 @@ impl GemFire {
             }
             Request::Get { key, .. } => {
                 let value = self.membership.region.get(&key).copied().unwrap_or_default();
-                self.say(from, &format!("value {value}"));
+                self.send_line(from, &format!("value {value}"));
             }
             Request::Put { key, value, .. } => {
                 let own = self.membership.region.entry(key).or_default();
                 *own = value.max(*own);
-                self.say(from, "done");
+                self.send_line(from, "done");
             }
         }
     }
@@ -254,17 +254,17 @@ impl GemFire {
             Some(server) => format!("coordinator {} {}", server.host, server.port),
             None => "later".to_owned(),
         };
-        self.say(from, &answer);
+        self.send_line(from, &answer);
     }
 
     fn settle(&mut self) {
         let now = self.now.monotonic.0;
-        self.membership.pass(now, born(self.now));
+        self.membership.advance(now, born(self.now));
         self.change_role();
         self.admit();
         self.beat(now);
         if let Some((grantor, view)) = self.grantor.as_mut().zip(self.membership.view.as_ref()) {
-            grantor.pass(&view.processes, now, self.now.wall.as_millis());
+            grantor.advance(&view.processes, now, self.now.wall.as_millis());
         }
         self.report();
         for (to, message) in std::mem::take(&mut self.membership.outbox) {
@@ -317,7 +317,7 @@ impl GemFire {
             false
         });
         for (connection, answer) in answers {
-            self.say(connection, &answer);
+            self.send_line(connection, &answer);
         }
     }
 
@@ -343,13 +343,13 @@ impl GemFire {
             .collect();
         for (connection, answer) in answers {
             self.beats.remove(&connection);
-            self.say(connection, &answer);
+            self.send_line(connection, &answer);
         }
     }
 
     fn drop_beats(&mut self) {
         for (connection, _) in std::mem::take(&mut self.beats) {
-            self.say(connection, "later");
+            self.send_line(connection, "later");
         }
     }
 
@@ -359,7 +359,7 @@ impl GemFire {
         let changes = std::mem::take(&mut grantor.changes);
         self.tap(changes);
         for (connection, answer) in answers {
-            self.say(connection, &answer);
+            self.send_line(connection, &answer);
         }
     }
 

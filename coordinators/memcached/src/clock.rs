@@ -39,7 +39,7 @@ impl Clock {
         }
     }
 
-    pub(crate) fn goes_on(&mut self, now: Now) {
+    pub(crate) fn catch_up(&mut self, now: Now) {
         self.ahead_us = ahead(now);
     }
 
@@ -101,7 +101,7 @@ mod tests {
         let mut clock = Clock::new(at(5_900_000));
         clock.tick(at(6_900_000));
         let stepped = Now { wall: WallTime(1_800_000_000_000_000), ..at(7_500_000) };
-        clock.goes_on(stepped);
+        clock.catch_up(stepped);
         assert_eq!(clock.in_wall_ms(clock.expiry(10)), Some(1_800_000_009_400));
         assert_eq!(clock.in_wall_ms(clock.expiry(0)), None);
     }

@@ -3,7 +3,7 @@
 use crate::block::Mode;
 use crate::number::{self, unsigned};
 use crate::reply::{BAD_LINE, KEY_MAX, reply};
-use crate::server::{Memcached, Then};
+use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 use fencepost_machine::KeyChange;
 
@@ -11,8 +11,8 @@ const BAD_EXPIRY: &str = "CLIENT_ERROR invalid exptime argument";
 const ERROR: &str = "ERROR";
 const VERSION: &str = "1.6.18";
 
-fn say(text: &str) -> Then {
-    Then::Reply(reply(text, false))
+fn reply_line(text: &str) -> CommandResult {
+    CommandResult::Reply(reply(text, false))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,12 +22,12 @@ enum Delta {
 }
 
 impl Memcached {
-    pub(crate) fn command(&mut self, line: &Bytes) -> Then {
+    pub(crate) fn command(&mut self, line: &Bytes) -> CommandResult {
         // The real server reads the line as a C string, which ends at its first zero byte.
         let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
         let words: Vec<&[u8]> =
             line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
-        let Some((name, arguments)) = words.split_first() else { return say(ERROR) };
+        let Some((name, arguments)) = words.split_first() else { return reply_line(ERROR) };
         let quiet = arguments.last() == Some(&b"noreply".as_slice());
         match (*name, arguments.len()) {
             (b"get" | b"bget", 1..) => self.get(arguments, Shown::Value, None),
@@ -45,21 +45,21 @@ impl Memcached {
             (b"decr", 2 | 3) => self.count(arguments, Delta::Down, quiet),
             (b"touch", 2 | 3) => self.touch(arguments, quiet),
             (b"flush_all", 0..=2) => self.flush_all(arguments, quiet),
-            (b"verbosity", 1 | 2) => Then::Reply(reply("OK", quiet)),
-            (b"version", _) => say(&format!("VERSION {VERSION}")),
-            (b"stats", 0) => Then::Reply(self.stats()),
-            (b"quit", _) => Then::Close,
-            _ => say(ERROR),
+            (b"verbosity", 1 | 2) => CommandResult::Reply(reply("OK", quiet)),
+            (b"version", _) => reply_line(&format!("VERSION {VERSION}")),
+            (b"stats", 0) => CommandResult::Reply(self.stats()),
+            (b"quit", _) => CommandResult::Close,
+            _ => reply_line(ERROR),
         }
     }
 
-    fn get(&mut self, keys: &[&[u8]], shown: Shown, expiry: Option<i64>) -> Then {
+    fn get(&mut self, keys: &[&[u8]], shown: Shown, expiry: Option<i64>) -> CommandResult {
         if keys.iter().any(|key| key.len() > KEY_MAX) {
-            return say(BAD_LINE);
+            return reply_line(BAD_LINE);
         }
         let mut said = Vec::new();
         for key in keys {
-            self.look(key);
+            self.report_if_gone(key);
             self.counts.gets += 1;
             if let Some(item) = self.cache.get(key) {
                 let (flags, length) = (item.flags, item.value.len());
@@ -77,17 +77,17 @@ impl Memcached {
             }
         }
         said.extend_from_slice(b"END\r\n");
-        Then::Reply(said)
+        CommandResult::Reply(said)
     }
 
-    fn get_and_touch(&mut self, arguments: &[&[u8]], shown: Shown) -> Then {
+    fn get_and_touch(&mut self, arguments: &[&[u8]], shown: Shown) -> CommandResult {
         let (given, keys) = (arguments[0], &arguments[1..]);
-        let Some(expiry) = number::expiry(given) else { return say(BAD_EXPIRY) };
+        let Some(expiry) = number::expiry(given) else { return reply_line(BAD_EXPIRY) };
         self.get(keys, shown, Some(expiry))
     }
 
     fn extend(&mut self, key: &[u8], expiry: i64) -> bool {
-        self.look(key);
+        self.report_if_gone(key);
         if self.cache.get(key).is_none() {
             return false;
         }
@@ -98,19 +98,19 @@ impl Memcached {
         true
     }
 
-    fn touch(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
+    fn touch(&mut self, arguments: &[&[u8]], quiet: bool) -> CommandResult {
         if arguments[0].len() > KEY_MAX {
-            return Then::Reply(reply(BAD_LINE, quiet));
+            return CommandResult::Reply(reply(BAD_LINE, quiet));
         }
         let said = match number::expiry(arguments[1]) {
             None => BAD_EXPIRY,
             Some(expiry) if self.extend(arguments[0], expiry) => "TOUCHED",
             Some(_) => "NOT_FOUND",
         };
-        Then::Reply(reply(said, quiet))
+        CommandResult::Reply(reply(said, quiet))
     }
 
-    fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
+    fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> CommandResult {
         let is_zero = arguments.get(1) == Some(&b"0".as_slice());
         let is_valid = match arguments.len() {
             1 => true,
@@ -123,7 +123,7 @@ impl Memcached {
         } else if key.len() > KEY_MAX {
             BAD_LINE
         } else {
-            self.look(key);
+            self.report_if_gone(key);
             match self.cache.remove(key) {
                 Some(item) => {
                     self.report(key, &item, KeyChange::Removed);
@@ -132,12 +132,12 @@ impl Memcached {
                 None => "NOT_FOUND",
             }
         };
-        Then::Reply(reply(said, quiet))
+        CommandResult::Reply(reply(said, quiet))
     }
 
     /// Handles `incr` and `decr` (`do_add_delta`), and pads a shorter result with spaces.
-    fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> Then {
-        let said = |text: &str| Then::Reply(reply(text, quiet));
+    fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> CommandResult {
+        let said = |text: &str| CommandResult::Reply(reply(text, quiet));
         let key = arguments[0];
         if key.len() > KEY_MAX {
             return said(BAD_LINE);
@@ -145,7 +145,7 @@ impl Memcached {
         let Some(by) = unsigned(arguments[1]) else {
             return said("CLIENT_ERROR invalid numeric delta argument");
         };
-        self.look(key);
+        self.report_if_gone(key);
         let Some(item) = self.cache.get(key).cloned() else { return said("NOT_FOUND") };
         let Some(before) = unsigned(&item.value) else {
             return said("CLIENT_ERROR cannot increment or decrement non-numeric value");
@@ -167,7 +167,7 @@ impl Memcached {
         said(&digits)
     }
 
-    fn flush_all(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
+    fn flush_all(&mut self, arguments: &[&[u8]], quiet: bool) -> CommandResult {
         let given = arguments.len() > usize::from(quiet);
         let delay = if given { number::expiry(arguments[0]) } else { Some(0) };
         let said = match delay {
@@ -175,13 +175,13 @@ impl Memcached {
                 let at = self.clock.expiry(delay.max(0));
                 self.cache.flush(at, &self.clock);
                 for key in self.cache.keys() {
-                    self.look(&key);
+                    self.report_if_gone(&key);
                 }
                 "OK"
             }
             None => BAD_EXPIRY,
         };
-        Then::Reply(reply(said, quiet))
+        CommandResult::Reply(reply(said, quiet))
     }
 
     fn stats(&self) -> Vec<u8> {

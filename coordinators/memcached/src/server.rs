@@ -53,11 +53,11 @@ pub(crate) struct Counts {
 struct Connection {
     input: BytesMut,
     storing: Option<Storing>,
-    swallowing: Option<Swallowing>,
+    discarded: Option<DiscardedBlock>,
 }
 
 #[derive(Debug)]
-struct Swallowing {
+struct DiscardedBlock {
     left: usize,
     reply: Vec<u8>,
 }
@@ -69,7 +69,7 @@ enum Request {
     TooLong,
 }
 
-pub(crate) enum Then {
+pub(crate) enum CommandResult {
     Reply(Vec<u8>),
     Await(Storing),
     Swallow(usize, Vec<u8>),
@@ -78,14 +78,14 @@ pub(crate) enum Then {
 
 impl Connection {
     fn next(&mut self) -> Option<Request> {
-        if let Some(swallowing) = &mut self.swallowing {
-            let skipped = swallowing.left.min(self.input.len());
+        if let Some(discarded) = &mut self.discarded {
+            let skipped = discarded.left.min(self.input.len());
             self.input.advance(skipped);
-            swallowing.left -= skipped;
-            if swallowing.left > 0 {
+            discarded.left -= skipped;
+            if discarded.left > 0 {
                 return None;
             }
-            return self.swallowing.take().map(|swallowed| Request::Swallowed(swallowed.reply));
+            return self.discarded.take().map(|swallowed| Request::Swallowed(swallowed.reply));
         }
         if let Some(wanted) = self.storing.as_ref().map(Storing::block_length) {
             if self.input.len() < wanted {
@@ -113,8 +113,8 @@ impl Connection {
     }
 
     fn has_more(&self) -> bool {
-        match (&self.swallowing, &self.storing) {
-            (Some(swallowing), _) => self.input.len() >= swallowing.left,
+        match (&self.discarded, &self.storing) {
+            (Some(discarded), _) => self.input.len() >= discarded.left,
             (None, Some(storing)) => self.input.len() >= storing.block_length(),
             (None, None) => {
                 memchr::memchr(b'\n', &self.input).is_some()
@@ -153,11 +153,13 @@ impl Memcached {
             self.acting = Some(id);
             let then = match request {
                 Request::Line(line) => self.command(&line),
-                Request::Block(storing, block) => Then::Reply(self.finish(storing, &block)),
-                Request::Swallowed(reply) => Then::Reply(reply),
-                Request::TooLong => Then::Close,
+                Request::Block(storing, block) => {
+                    CommandResult::Reply(self.finish(storing, &block))
+                }
+                Request::Swallowed(reply) => CommandResult::Reply(reply),
+                Request::TooLong => CommandResult::Close,
             };
-            let is_over = self.go_on(id, then);
+            let is_over = self.finish_command(id, then);
             self.acting = None;
             if is_over {
                 break;
@@ -166,23 +168,23 @@ impl Memcached {
         self.out.more = self.connections.values().any(Connection::has_more);
     }
 
-    fn go_on(&mut self, id: ConnectionId, then: Then) -> bool {
+    fn finish_command(&mut self, id: ConnectionId, then: CommandResult) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return true };
         let reply = match then {
-            Then::Await(storing) => {
+            CommandResult::Await(storing) => {
                 connection.storing = Some(storing);
                 return false;
             }
-            Then::Close => {
+            CommandResult::Close => {
                 self.connections.remove(&id);
                 self.out.list.push(Output::Close { connection: id });
                 return true;
             }
-            Then::Swallow(left, reply) => {
-                connection.swallowing = Some(Swallowing { left, reply });
+            CommandResult::Swallow(left, reply) => {
+                connection.discarded = Some(DiscardedBlock { left, reply });
                 return false;
             }
-            Then::Reply(reply) => reply,
+            CommandResult::Reply(reply) => reply,
         };
         self.out.commands += 1;
         if !reply.is_empty() {
@@ -191,7 +193,7 @@ impl Memcached {
         true
     }
 
-    pub(crate) fn look(&mut self, key: &[u8]) {
+    pub(crate) fn report_if_gone(&mut self, key: &[u8]) {
         match self.cache.drop_if_gone(key, &self.clock) {
             Some(RemovedItem::Expired(item)) => self.report(key, &item, KeyChange::Expired),
             Some(RemovedItem::Flushed(item)) => self.report(key, &item, KeyChange::Flushed),
@@ -243,7 +245,7 @@ impl Memcached {
             _ => return,
         };
         for key in self.cache.keys() {
-            self.look(&key);
+            self.report_if_gone(&key);
         }
         for (key, item) in self.cache.evict_all() {
             self.report(&key, &item, change);
@@ -284,7 +286,7 @@ impl Memcached {
 impl Machine for Memcached {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         std::mem::swap(&mut self.out, out);
-        self.clock.goes_on(now);
+        self.clock.catch_up(now);
         self.dispatch(input, now);
         std::mem::swap(&mut self.out, out);
     }

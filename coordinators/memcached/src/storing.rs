@@ -4,12 +4,12 @@ use crate::block::{Mode, Storing};
 use crate::cache::Cache;
 use crate::number::{self, flags, signed, unsigned};
 use crate::reply::{BAD_LINE, KEY_MAX, reply};
-use crate::server::{Memcached, Then};
+use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 
 impl Memcached {
-    pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> Then {
-        let bad = || Then::Reply(reply(BAD_LINE, quiet));
+    pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> CommandResult {
+        let bad = || CommandResult::Reply(reply(BAD_LINE, quiet));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
         let (Some(flags), Some(expiry), Some(length)) = numbers else { return bad() };
         let mode = match mode {
@@ -25,10 +25,10 @@ impl Memcached {
             // A failed store must not leave a stale value.
             self.cache.remove(words[0]);
             let said = reply("SERVER_ERROR object too large for cache", quiet);
-            return Then::Swallow(length + 2, said);
+            return CommandResult::Swallow(length + 2, said);
         }
         let (key, expiry) = (Bytes::copy_from_slice(words[0]), self.clock.expiry(expiry));
-        Then::Await(Storing { mode, key, flags, expiry, length, quiet })
+        CommandResult::Await(Storing { mode, key, flags, expiry, length, quiet })
     }
 
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
@@ -43,7 +43,7 @@ impl Memcached {
     fn store(&mut self, storing: &Storing, value: Bytes) -> &'static str {
         const STORED: &str = "STORED";
         let Storing { mode, key, flags, expiry, .. } = storing;
-        self.look(key);
+        self.report_if_gone(key);
         let old = self.cache.get(key).cloned();
         match (mode, old) {
             (Mode::Cas(_), None) => return "NOT_FOUND",

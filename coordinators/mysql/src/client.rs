@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// Default of MariaDB's `connect_timeout`, in microseconds.
 const LOGIN_MAX_US: u64 = 10_000_000;
 /// Interval in microseconds at which a waiting session checks its client's connection.
-const LOOK_EVERY_US: i64 = 1_000_000;
+const CONNECTION_CHECK_US: i64 = 1_000_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Core {
@@ -104,8 +104,8 @@ impl Wait {
 
     fn end(self) -> i64 {
         let Some(gone_at) = self.gone_at.filter(|_| !self.is_for_row) else { return self.until };
-        let looks = (gone_at - self.from).div_euclid(LOOK_EVERY_US) + 1;
-        self.until.min(self.from + looks.max(1) * LOOK_EVERY_US)
+        let looks = (gone_at - self.from).div_euclid(CONNECTION_CHECK_US) + 1;
+        self.until.min(self.from + looks.max(1) * CONNECTION_CHECK_US)
     }
 }
 
@@ -164,7 +164,7 @@ impl Client {
                     self.leave(core);
                 }
             }
-            Frame::Body(body) => self.hear(core, &body),
+            Frame::Body(body) => self.handle_packet(core, &body),
             Frame::OutOfOrder => {
                 self.end(core, &SqlError::new(1156, "08S01", "Got packets out of order"));
             }
@@ -175,7 +175,7 @@ impl Client {
         }
     }
 
-    fn hear(&mut self, core: &mut Core, body: &Bytes) {
+    fn handle_packet(&mut self, core: &mut Core, body: &Bytes) {
         self.commands += 1;
         core.questions += 1;
         match self.stage {
@@ -225,7 +225,7 @@ impl Client {
         }
         if let Some(wait) = self.wait {
             // A session notices a step of the wall clock only at its next check.
-            let left = wait.end().saturating_sub(now.wall.0).clamp(0, LOOK_EVERY_US);
+            let left = wait.end().saturating_sub(now.wall.0).clamp(0, CONNECTION_CHECK_US);
             return Some(left as u64);
         }
         if self.flushing.is_some() {
@@ -242,10 +242,10 @@ impl Client {
         }
     }
 
-    pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
+    pub(crate) fn check_timers(&mut self, core: &mut Core) {
         match self.wait {
             Some(wait) if wait.end() <= core.now.wall.0 => {
-                self.go_on(core, Wake::TooLate);
+                self.resume(core, Wake::TooLate);
             }
             None if self.due_in(core.now) == Some(0) => self.leave(core),
             _ => {}
@@ -264,11 +264,11 @@ impl Client {
             if let Some(job) = &mut self.job {
                 job.is_killed = true;
             }
-            self.go_on(core, Wake::Killed);
+            self.resume(core, Wake::Killed);
         }
     }
 
-    pub(crate) fn go_on(&mut self, core: &mut Core, wake: Wake) {
+    pub(crate) fn resume(&mut self, core: &mut Core, wake: Wake) {
         if self.wait.take().is_none() {
             return;
         }

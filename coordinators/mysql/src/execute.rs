@@ -12,7 +12,7 @@ use crate::columns::{Origin, Shape};
 use crate::error::{Outcome, SqlError};
 use crate::session::Session;
 use crate::sql::expression::Named;
-use crate::sql::table_ast::{Patience, TableStatement};
+use crate::sql::table_ast::{LockWait, TableStatement};
 use crate::store::locks::{Mode, Wanted};
 use crate::store::schema::Definition;
 use crate::store::transaction::{Answer, Isolation};
@@ -87,10 +87,10 @@ impl Run {
         }
     }
 
-    pub(crate) fn go_on(&mut self, context: &mut Context<'_>) -> Outcome<Step> {
+    pub(crate) fn resume(&mut self, context: &mut Context<'_>) -> Outcome<Step> {
         match &mut self.work {
-            Work::Scan(scan) => scan.go_on(&self.target, context),
-            Work::Insert(insertion) => insertion.go_on(&self.target, context),
+            Work::Scan(scan) => scan.resume(&self.target, context),
+            Work::Insert(insertion) => insertion.resume(&self.target, context),
         }
     }
 }
@@ -100,11 +100,11 @@ impl Target {
         let other = match store.ask(&mut wanted) {
             Answer::Had { is_new } => {
                 if is_new {
-                    store.locks.give(wanted);
+                    store.locks.add_lock(wanted);
                 }
                 return Ok(Locked::Had { is_new });
             }
-            Answer::Hindered(other) => other,
+            Answer::Blocked(other) => other,
         };
         self.wait(store, wanted, other)
     }
@@ -161,11 +161,11 @@ fn open(named: &Named, context: &mut Context<'_>) -> Outcome<Target> {
     Ok(Target { id, definition, patience })
 }
 
-fn patience(patience: Patience, session: &Session) -> Option<i128> {
+fn patience(patience: LockWait, session: &Session) -> Option<i128> {
     match patience {
-        Patience::Usual => Some(session.variables.row_wait_us()),
-        Patience::Seconds(seconds) => Some(i128::from(seconds) * 1_000_000),
-        Patience::Skip => None,
+        LockWait::Usual => Some(session.variables.row_wait_us()),
+        LockWait::Seconds(seconds) => Some(i128::from(seconds) * 1_000_000),
+        LockWait::Skip => None,
     }
 }
 

@@ -32,18 +32,18 @@ impl UserLocks {
         match self.held.get_mut(name) {
             Some(held) if held.by == session => held.times += 1,
             Some(_) => return false,
-            None => self.give(session, name.to_vec()),
+            None => self.add_lock(session, name.to_vec()),
         }
         true
     }
 
-    fn give(&mut self, session: SessionId, name: Vec<u8>) {
+    fn add_lock(&mut self, session: SessionId, name: Vec<u8>) {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
     /// Queues a session. Returns `false` if this causes a deadlock and this request is refused.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
-        let circle = self.circle(session, name);
+        let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {
             let victim = self.victim(&circle);
             *self.refused.entry(victim).or_default() += 1;
@@ -58,7 +58,7 @@ impl UserLocks {
         true
     }
 
-    fn circle(&self, session: SessionId, name: &[u8]) -> Vec<SessionId> {
+    fn deadlock_cycle(&self, session: SessionId, name: &[u8]) -> Vec<SessionId> {
         let (mut wanted, mut circle) = (name, vec![session]);
         while circle.len() <= self.waiting.len() + 1 {
             let Some(holder) = self.holder(wanted) else { break };
@@ -128,7 +128,7 @@ impl UserLocks {
         }
         if let Some(next) = next {
             self.waiting.remove(&next);
-            self.give(next, name.to_vec());
+            self.add_lock(next, name.to_vec());
             self.woken.push_back(next);
         }
     }

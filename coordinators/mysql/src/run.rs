@@ -70,7 +70,7 @@ impl Run {
         Ok(())
     }
 
-    pub(crate) fn go_on(
+    pub(crate) fn resume(
         &mut self,
         session: &mut Session,
         locks: &mut UserLocks,

@@ -102,7 +102,7 @@ impl Mysql {
         match input {
             Input::Timer => {
                 for client in self.clients.values_mut() {
-                    client.look_at_clock(&mut self.core);
+                    client.check_timers(&mut self.core);
                 }
             }
             Input::Accepted { connection, peer } => self.accept(connection, peer),
@@ -150,19 +150,19 @@ impl Mysql {
         loop {
             if let Some(id) = self.core.locks.woken.pop_front() {
                 if let Some(client) = find(&mut self.clients, id) {
-                    client.go_on(&mut self.core, Wake::Granted);
+                    client.resume(&mut self.core, Wake::Granted);
                 }
             } else if let Some(id) = self.core.store.victims.pop_front() {
                 if let Some(client) = find(&mut self.clients, id) {
-                    client.go_on(&mut self.core, Wake::Deadlock);
+                    client.resume(&mut self.core, Wake::Deadlock);
                 }
             } else if let Some(id) = self.core.store.woken.pop_front() {
                 if let Some(client) = find(&mut self.clients, id) {
-                    client.go_on(&mut self.core, Wake::Granted);
+                    client.resume(&mut self.core, Wake::Granted);
                 }
             } else if let Some(id) = self.core.locks.victims.pop_front() {
                 if let Some(client) = find(&mut self.clients, id) {
-                    client.go_on(&mut self.core, Wake::Deadlock);
+                    client.resume(&mut self.core, Wake::Deadlock);
                 }
             } else if let Some((id, is_query)) = self.core.kills.pop() {
                 if let Some(client) = find(&mut self.clients, id) {

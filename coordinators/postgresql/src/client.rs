@@ -110,7 +110,7 @@ impl Client {
                 Frame::Broken => return self.leave(core),
             };
             self.timers.idle = None;
-            self.hear(core, kind, body);
+            self.handle_message(core, kind, body);
             if matches!(kind, b'Q' | b'S') {
                 break;
             }
@@ -120,10 +120,10 @@ impl Client {
         }
     }
 
-    fn hear(&mut self, core: &mut Core, kind: u8, body: Bytes) {
+    fn handle_message(&mut self, core: &mut Core, kind: u8, body: Bytes) {
         self.session.in_hot_standby = core.is_in_recovery;
         if self.sender.is_some() {
-            return self.hear_standby(core, kind, body);
+            return self.handle_standby(core, kind, body);
         }
         let body = Body::new(body);
         if self.is_skipping && !matches!(kind, b'S' | b'X') {
@@ -161,14 +161,14 @@ impl Client {
         let Some(job) = self.job.take() else { return };
         let (job, outcome) = match job {
             Job::Query(mut query) => {
-                let outcome = self.go_on(core, &mut query);
+                let outcome = self.resume(core, &mut query);
                 (Job::Query(query), outcome)
             }
             Job::Execute(portal, rows) => {
-                let outcome = self.go_on_executing(core, &portal, rows);
+                let outcome = self.continue_execute(core, &portal, rows);
                 (Job::Execute(portal, rows), outcome)
             }
-            Job::Sync => (Job::Sync, self.go_on_syncing(core)),
+            Job::Sync => (Job::Sync, self.continue_sync(core)),
         };
         match outcome {
             Ok(()) => {}

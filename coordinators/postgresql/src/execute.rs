@@ -71,7 +71,7 @@ struct Progress {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Done {
+pub(crate) struct StatementResult {
     pub(crate) tag: String,
 }
 
@@ -104,9 +104,9 @@ pub(crate) struct Execution<'r> {
 }
 
 impl Execution<'_> {
-    pub(crate) fn step(&mut self) -> Result<Done, Stop> {
+    pub(crate) fn step(&mut self) -> Result<StatementResult, Stop> {
         self.run.memo_at = 0;
-        let outcome = self.go_on();
+        let outcome = self.resume();
         if matches!(outcome, Err(Stop::Error(_)))
             && let Some((tag, mode)) = self.run.turn.take()
         {
@@ -121,7 +121,7 @@ impl Execution<'_> {
         outcome
     }
 
-    fn go_on(&mut self) -> Result<Done, Stop> {
+    fn resume(&mut self) -> Result<StatementResult, Stop> {
         let statement = self.run.statement.clone();
         if let Some(done) = self.utility(&statement.statement)? {
             return Ok(done);

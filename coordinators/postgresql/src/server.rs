@@ -194,7 +194,7 @@ impl Postgresql {
 
     fn report(&mut self) {
         if let Some(watching) = &mut self.watching {
-            let told = watching.look(&self.core, &self.clients);
+            let told = watching.take_changes(&self.core, &self.clients);
             self.core.wants.extend(told);
         }
     }
@@ -219,7 +219,7 @@ impl Postgresql {
                 receiver.retry(&self.core);
             }
             Input::Received { connection, bytes } if is_own(connection) => {
-                receiver.hear(&mut self.core, bytes);
+                receiver.receive(&mut self.core, bytes);
             }
             _ => return false,
         }
@@ -235,9 +235,9 @@ impl Postgresql {
                 if !std::mem::replace(&mut self.has_booted, true) {
                     self.boot();
                 }
-                self.look_at_clock();
+                self.check_timers();
                 if let Some(receiver) = &mut self.receiver {
-                    receiver.look_at_clock(&mut self.core);
+                    receiver.check_timers(&mut self.core);
                 }
             }
             Input::Accepted { connection, .. } => {
@@ -300,12 +300,12 @@ impl Postgresql {
                 return;
             }
             for id in next {
-                self.go_on(id);
+                self.resume(id);
             }
         }
     }
 
-    fn go_on(&mut self, id: ConnectionId) {
+    fn resume(&mut self, id: ConnectionId) {
         let Some(client) = self.clients.get_mut(&id) else { return };
         client.advance(&mut self.core);
         if client.is_gone && client.blocked.is_none() {

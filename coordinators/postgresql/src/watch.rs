@@ -150,14 +150,18 @@ impl Watching {
         told
     }
 
-    pub(crate) fn look(&mut self, core: &Core, connections: &dyn Connections) -> Vec<Output> {
+    pub(crate) fn take_changes(
+        &mut self,
+        core: &Core,
+        connections: &dyn Connections,
+    ) -> Vec<Output> {
         let (mut removed, mut taken) = (Vec::new(), Vec::new());
         self.is_primary = !core.is_in_recovery;
         for form in (0..self.watch.tables.len()).chain([ADVISORY, ANY_TABLE]) {
             let held = self.watch.tables.get(form).map(|table| &table.held);
             let changes = match held {
                 Some(HeldWhen::Present { .. } | HeldWhen::Taken { .. }) => {
-                    self.look_at_rows(core, form)
+                    self.check_rows(core, form)
                 }
                 _ => {
                     let holders = match (held, form) {
@@ -165,7 +169,7 @@ impl Watching {
                         (None, ADVISORY) => self.advisory(core),
                         (None, _) => self.lockers_of_any_row(core),
                     };
-                    self.look_at_sessions(form, holders, connections)
+                    self.check_sessions(form, holders, connections)
                 }
             };
             for (gone, come) in changes {
@@ -206,7 +210,7 @@ impl Watching {
         rows.into_iter().map(|(name, (id, row))| (name, (id, holder(id, row)))).collect()
     }
 
-    fn look_at_rows(&mut self, core: &Core, form: usize) -> Vec<(Option<Output>, Option<Output>)> {
+    fn check_rows(&mut self, core: &Core, form: usize) -> Vec<(Option<Output>, Option<Output>)> {
         let by = core.committed_last;
         let mut rows = self.rows(core, form, by);
         let known = self.versions.keys().filter(|(of, _)| *of == form).map(|(_, name)| name);
@@ -216,12 +220,12 @@ impl Watching {
                 Some((version, holder)) => (Some(version), holder),
                 None => (None, None),
             };
-            self.look_at_row((form, name), version, now, by)
+            self.check_row((form, name), version, now, by)
         };
         names.into_iter().map(look).collect()
     }
 
-    fn look_at_row(
+    fn check_row(
         &mut self,
         place: Place,
         version: Option<VersionId>,
@@ -241,12 +245,12 @@ impl Watching {
                 let gone = before.map(|before| self.tap(&place, &before, KeyChange::Removed, by));
                 (gone, None)
             }
-            (None, Some(now)) => (None, Some(self.come(place, now, KeyChange::Granted))),
+            (None, Some(now)) => (None, Some(self.report_taken(place, now, KeyChange::Granted))),
             (Some(before), Some(now)) if now.taken.is_some() && now.taken == before.taken => {
                 if now.until < before.until {
                     return (Some(self.tap(&place, &before, KeyChange::Removed, by)), None);
                 }
-                (None, Some(self.come(place, now, KeyChange::Extended)))
+                (None, Some(self.report_taken(place, now, KeyChange::Extended)))
             }
             (Some(before), Some(now)) => {
                 let is_own = before.owner == now.owner && before.by == now.by;
@@ -254,7 +258,7 @@ impl Watching {
                     true => KeyChange::Extended,
                     false => KeyChange::Granted,
                 };
-                (None, Some(self.come(place, now, change)))
+                (None, Some(self.report_taken(place, now, change)))
             }
         }
     }
@@ -298,7 +302,7 @@ impl Watching {
         named.filter(|(name, _)| name.starts_with(&self.watch.prefix)).collect()
     }
 
-    fn look_at_sessions(
+    fn check_sessions(
         &mut self,
         form: usize,
         holders: BTreeMap<String, Backend>,
@@ -308,12 +312,12 @@ impl Watching {
         let names: BTreeSet<String> = holders.keys().chain(known).cloned().collect();
         let look = |name: String| {
             let holder = holders.get(&name).copied();
-            self.look_at_session((form, name), holder, connections)
+            self.check_session((form, name), holder, connections)
         };
         names.into_iter().map(look).collect()
     }
 
-    fn look_at_session(
+    fn check_session(
         &mut self,
         place: Place,
         now: Option<Backend>,
@@ -330,12 +334,12 @@ impl Watching {
         let come = now.zip(owner).map(|(backend, owner)| {
             let by = connections.last_of(backend);
             let holder = Holder { owner, by, version: None, taken: None, until: None };
-            self.come(place, holder, KeyChange::Granted)
+            self.report_taken(place, holder, KeyChange::Granted)
         });
         (gone, come)
     }
 
-    fn come(&mut self, place: Place, holder: Holder, change: KeyChange) -> Output {
+    fn report_taken(&mut self, place: Place, holder: Holder, change: KeyChange) -> Output {
         let told = self.tap(&place, &holder, change, holder.by);
         self.seen.insert(place, holder);
         told

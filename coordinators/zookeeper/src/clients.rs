@@ -1,7 +1,7 @@
 //! Sessions and frames of clients, until each request is queued.
 
 use crate::code::{Operation, Refusal};
-use crate::connection::{Client, Connection, Cut, Party, Stage, cut};
+use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};
 use crate::jute::{Read, Reader};
 use crate::password;
 use crate::prepare::Kind;
@@ -37,16 +37,16 @@ impl ConnectRequest {
 
 impl ZooKeeper {
     pub(crate) fn client(&self, connection: ConnectionId) -> Option<&Client> {
-        match &self.connections.get(&connection)?.party {
-            Party::Client(client) => Some(client),
-            Party::Unknown | Party::Peer(_) => None,
+        match &self.connections.get(&connection)?.identity {
+            Identity::Client(client) => Some(client),
+            Identity::Unknown | Identity::Peer(_) => None,
         }
     }
 
     fn client_mut(&mut self, connection: ConnectionId) -> Option<&mut Client> {
-        match &mut self.connections.get_mut(&connection)?.party {
-            Party::Client(client) => Some(client),
-            Party::Unknown | Party::Peer(_) => None,
+        match &mut self.connections.get_mut(&connection)?.identity {
+            Identity::Client(client) => Some(client),
+            Identity::Unknown | Identity::Peer(_) => None,
         }
     }
 
@@ -64,15 +64,15 @@ impl ZooKeeper {
         let host = self.connections.get(&connection).map(|open| &open.host);
         let clients = || {
             let connections = self.connections.values();
-            connections.filter(|open| matches!(open.party, Party::Client(_)))
+            connections.filter(|open| matches!(open.identity, Identity::Client(_)))
         };
         let of_its_host = clients().filter(|open| Some(&open.host) == host).count();
         self.config.has_room(clients().count(), of_its_host)
     }
 
-    pub(crate) fn bound_strangers(&mut self) {
+    pub(crate) fn limit_unknown_connections(&mut self) {
         let connections = self.connections.iter();
-        let strangers = connections.filter(|(_, open)| matches!(open.party, Party::Unknown));
+        let strangers = connections.filter(|(_, open)| matches!(open.identity, Identity::Unknown));
         let mut strangers = strangers.map(|(connection, _)| *connection);
         if let Some(first) = strangers.next()
             && !self.config.has_room(strangers.count(), 0)
@@ -92,7 +92,7 @@ impl ZooKeeper {
             self.send(connection, answer.into());
             self.hang_up(connection);
         } else {
-            open.party = Party::Client(Client::new());
+            open.identity = Identity::Client(Client::new());
         }
     }
 

@@ -13,13 +13,13 @@ const IDLE_STEP_MS: u64 = 10_000;
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
-    pub(crate) party: Party,
+    pub(crate) identity: Identity,
     pub(crate) host: String,
     idle_until_ms: u64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) enum Party {
+pub(crate) enum Identity {
     #[default]
     Unknown,
     Client(Client),
@@ -86,19 +86,19 @@ fn peek(input: &BytesMut, frame_max: usize) -> Peeked {
 impl Connection {
     pub(crate) fn new(peer: &str, idle_until_ms: u64) -> Connection {
         let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host).to_owned();
-        Connection { input: BytesMut::new(), party: Party::Unknown, host, idle_until_ms }
+        Connection { input: BytesMut::new(), identity: Identity::Unknown, host, idle_until_ms }
     }
 
     pub(crate) fn touch(&mut self, now_ms: u64) {
-        let timeout_ms = match &self.party {
-            Party::Client(client) => client.timeout_ms,
-            Party::Unknown | Party::Peer(_) => 0,
+        let timeout_ms = match &self.identity {
+            Identity::Client(client) => client.timeout_ms,
+            Identity::Unknown | Identity::Peer(_) => 0,
         };
         self.idle_until_ms = idle_until(timeout_ms, now_ms);
     }
 
     pub(crate) fn idle_due(&self) -> Option<u64> {
-        (!matches!(self.party, Party::Peer(_))).then_some(self.idle_until_ms)
+        (!matches!(self.identity, Identity::Peer(_))).then_some(self.idle_until_ms)
     }
 
     pub(crate) fn is_idle(&self, now_ms: u64) -> bool {
@@ -106,7 +106,7 @@ impl Connection {
     }
 
     pub(crate) fn is_ready(&self, frame_max: usize) -> bool {
-        let Party::Client(client) = &self.party else { return false };
+        let Identity::Client(client) = &self.identity else { return false };
         client.stage != Stage::Establishing
             && !matches!(peek(&self.input, frame_max), Peeked::Incomplete)
     }

@@ -5,7 +5,7 @@ mod leader;
 mod learners;
 
 use crate::config::MemberId;
-use crate::connection::{Cut, Party, cut};
+use crate::connection::{Cut, Identity, cut};
 use crate::member::election::Step;
 use crate::member::links;
 use crate::member::message::{Message, State, Vote};
@@ -16,7 +16,7 @@ use fencepost_machine::{ConnectionId, Output};
 const FRAME_MAX: usize = 1 << 30;
 
 impl ZooKeeper {
-    pub(crate) fn look_for_leader(&mut self) {
+    pub(crate) fn start_election(&mut self) {
         let before = std::mem::replace(&mut self.role, Role::Looking);
         let links: Vec<ConnectionId> = match &before {
             Role::Looking => Vec::new(),
@@ -38,7 +38,7 @@ impl ZooKeeper {
 
     fn dismiss_clients(&mut self) {
         let clients = self.connections.iter();
-        let clients = clients.filter(|(_, open)| matches!(open.party, Party::Client(_)));
+        let clients = clients.filter(|(_, open)| matches!(open.identity, Identity::Client(_)));
         let clients: Vec<ConnectionId> = clients.map(|(connection, _)| *connection).collect();
         clients.into_iter().for_each(|connection| self.hang_up(connection));
         self.queues.clear();
@@ -65,10 +65,10 @@ impl ZooKeeper {
 
     pub(crate) fn wake_election(&mut self) {
         let step = self.election.wake(self.now_ms());
-        self.go_on(step);
+        self.take_step(step);
     }
 
-    fn go_on(&mut self, step: Step) {
+    fn take_step(&mut self, step: Step) {
         match step {
             Step::Nothing => {}
             Step::VoteToAll => self.send_vote_to_all(),
@@ -89,7 +89,7 @@ impl ZooKeeper {
 
     pub(crate) fn peer_said(&mut self, connection: ConnectionId) {
         while let Some(open) = self.connections.get_mut(&connection) {
-            let Party::Peer(from) = open.party else { return };
+            let Identity::Peer(from) = open.identity else { return };
             let message = match cut(&mut open.input, FRAME_MAX) {
                 Cut::Incomplete => return,
                 Cut::Frame(frame) => Message::decode(&frame).ok(),
@@ -97,7 +97,7 @@ impl ZooKeeper {
             };
             let is_understood = match (message, from) {
                 (Some(Message::Hello(id)), None) => self.introduce(connection, id),
-                (Some(message), Some(from)) => self.hear(connection, from, message),
+                (Some(message), Some(from)) => self.handle_message(connection, from, message),
                 _ => false,
             };
             if !is_understood {
@@ -112,18 +112,23 @@ impl ZooKeeper {
         if let Some(open) = self.connections.get_mut(&connection)
             && is_known
         {
-            open.party = Party::Peer(Some(id));
+            open.identity = Identity::Peer(Some(id));
         }
         is_known
     }
 
-    fn hear(&mut self, connection: ConnectionId, from: MemberId, message: Message) -> bool {
+    fn handle_message(
+        &mut self,
+        connection: ConnectionId,
+        from: MemberId,
+        message: Message,
+    ) -> bool {
         let Message::Notification(heard) = message else {
-            return self.learner_said(connection, from, message);
+            return self.handle_learner_message(connection, from, message);
         };
         if matches!(self.role, Role::Looking) {
-            let step = self.election.hear(from, heard, self.now_ms());
-            self.go_on(step);
+            let step = self.election.handle_notification(from, heard, self.now_ms());
+            self.take_step(step);
         } else if heard.state == State::Looking {
             self.send_vote(from);
         }

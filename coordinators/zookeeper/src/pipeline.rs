@@ -7,7 +7,7 @@ use crate::reading::Reading;
 use crate::reply;
 use crate::server::{Role, ZooKeeper};
 use crate::transaction::{Change, Transaction};
-use crate::tree::{Happening, Outcome};
+use crate::tree::{NodeEvent, Outcome};
 use crate::waiting::{RequestClass, Waiting};
 use crate::watches::Notice;
 use fencepost_machine::KeyChange;
@@ -40,32 +40,32 @@ impl ZooKeeper {
     }
 
     pub(crate) fn apply(&mut self, zxid: i64) {
-        let mut happenings = Vec::new();
-        while let Some((transaction, outcome)) = self.store.apply_next(zxid, &mut happenings) {
+        let mut node_events = Vec::new();
+        while let Some((transaction, outcome)) = self.store.apply_next(zxid, &mut node_events) {
             if let Role::Leading(leader) = &mut self.role {
                 leader.applied(&transaction);
             }
-            self.spread(&transaction, &happenings);
-            happenings.clear();
+            self.spread(&transaction, &node_events);
+            node_events.clear();
             self.conclude(&transaction, &outcome);
         }
-        self.store.tidy(&mut self.out.list);
+        self.store.compact_log(&mut self.out.list);
     }
 
-    pub(crate) fn spread(&mut self, transaction: &Transaction, happenings: &[Happening]) {
+    pub(crate) fn spread(&mut self, transaction: &Transaction, node_events: &[NodeEvent]) {
         let mut notices = Vec::new();
-        happenings.iter().for_each(|happening| self.watches.trigger(happening, &mut notices));
+        node_events.iter().for_each(|node_event| self.watches.trigger(node_event, &mut notices));
         self.notify(notices);
         let is_expiry = transaction.cxid == 0;
         let left = match transaction.change {
             Change::CloseSession { .. } if is_expiry => KeyChange::Expired,
             _ => KeyChange::Removed,
         };
-        let paths = happenings.iter().filter_map(|happening| match happening {
-            Happening::Created(path) | Happening::Deleted(path) => Some(path.as_str()),
-            Happening::DataChanged(_) => None,
+        let paths = node_events.iter().filter_map(|node_event| match node_event {
+            NodeEvent::Created(path) | NodeEvent::Deleted(path) => Some(path.as_str()),
+            NodeEvent::DataChanged(_) => None,
         });
-        let told = self.heads.look(&self.store.tree, paths, left);
+        let told = self.heads.take_changes(&self.store.tree, paths, left);
         if !told.is_empty() {
             let by = self.connection_of(transaction.session).filter(|_| !is_expiry);
             self.report(told, by);

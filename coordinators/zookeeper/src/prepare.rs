@@ -2,8 +2,8 @@
 
 use crate::acl::{self, Acl, Permission};
 use crate::code::{Operation, Refusal};
-use crate::foreseen::{Foreseen, Record};
 use crate::jute::{Malformed, Reader};
+use crate::outstanding_changes::{OutstandingChanges, Record};
 use crate::path;
 use crate::stat::{CONTAINER_OWNER, StoredStat};
 use crate::transaction::{Change, Creation};
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 
 pub(crate) struct Preparation<'a> {
     pub(crate) tree: &'a Tree,
-    pub(crate) foreseen: &'a mut Foreseen,
+    pub(crate) outstanding_changes: &'a mut OutstandingChanges,
     pub(crate) zxid: i64,
     pub(crate) time_ms: i64,
     pub(crate) session: i64,
@@ -86,7 +86,7 @@ impl Preparation<'_> {
     }
 
     fn record(&self, path: &str) -> Result<Record, Refusal> {
-        self.foreseen.get(self.tree, path)
+        self.outstanding_changes.get(self.tree, path)
     }
 
     fn permitted(&self, record: &Record, permission: Permission) -> Result<(), Refusal> {
@@ -133,9 +133,9 @@ impl Preparation<'_> {
         parent.kept.created = parent.kept.created.wrapping_add(1);
         parent.kept.pzxid = self.zxid;
         let parent_created = parent.kept.created;
-        self.foreseen.put(self.zxid, &parent_path, Some(parent));
+        self.outstanding_changes.put(self.zxid, &parent_path, Some(parent));
         let record = Record { kept, children: 0, acl: acl.clone() };
-        self.foreseen.put(self.zxid, &path, Some(record));
+        self.outstanding_changes.put(self.zxid, &path, Some(record));
         let owner = logged_owner;
         Ok(Change::Create(Creation { path, data, acl, owner, parent_created, is_told_stat }))
     }
@@ -156,8 +156,8 @@ impl Preparation<'_> {
     fn remove(&mut self, path: &str, parent: &str, mut record: Record) {
         record.children = record.children.saturating_sub(1);
         record.kept.pzxid = self.zxid;
-        self.foreseen.put(self.zxid, parent, Some(record));
-        self.foreseen.put(self.zxid, path, None);
+        self.outstanding_changes.put(self.zxid, parent, Some(record));
+        self.outstanding_changes.put(self.zxid, path, None);
     }
 
     pub(crate) fn delete_container(&mut self, path: &str) -> Result<Change, Refusal> {
@@ -182,7 +182,7 @@ impl Preparation<'_> {
         self.permitted(&record, Permission::Write)?;
         let version = next_version(record.kept.version, version)?;
         (record.kept.version, record.kept.mzxid) = (version, self.zxid);
-        self.foreseen.put(self.zxid, &path, Some(record));
+        self.outstanding_changes.put(self.zxid, &path, Some(record));
         Ok(Change::SetData { path, data, version })
     }
 
@@ -197,13 +197,13 @@ impl Preparation<'_> {
     /// Prepares a multi. A refusal rolls back earlier parts and skips later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
-        let before = self.foreseen.clone();
+        let before = self.outstanding_changes.clone();
         let (count, mut changes) = (parts.len(), Vec::with_capacity(parts.len()));
         for (place, part) in parts.into_iter().enumerate() {
             match self.part(part) {
                 Ok(change) => changes.push(change),
                 Err(refusal) => {
-                    *self.foreseen = before;
+                    *self.outstanding_changes = before;
                     let mut told = vec![Change::Refused(0); place];
                     told.push(Change::Refused(refusal.number()));
                     told.resize(count, Change::Refused(Refusal::RuntimeInconsistency.number()));
@@ -216,9 +216,9 @@ impl Preparation<'_> {
 
     /// Prepares the end of a session. The child counts of the parents change only on commit.
     pub(crate) fn close_session(&mut self) -> Change {
-        let paths = self.foreseen.ephemerals(self.tree, self.session);
+        let paths = self.outstanding_changes.ephemerals(self.tree, self.session);
         for path in &paths {
-            self.foreseen.put(self.zxid, path, None);
+            self.outstanding_changes.put(self.zxid, path, None);
         }
         Change::CloseSession { paths: paths.into_iter().collect() }
     }

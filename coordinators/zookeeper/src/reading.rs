@@ -4,7 +4,7 @@ use crate::acl::{self, Permission};
 use crate::code::{Operation, Refusal};
 use crate::jute::{Reader, Writer};
 use crate::tree::{Node, Tree};
-use crate::watches::{Event, Notice, Of, Watches};
+use crate::watches::{Event, Notice, WatchKind, Watches};
 use fencepost_machine::ConnectionId;
 
 pub(crate) struct Reading<'a> {
@@ -39,7 +39,7 @@ impl Reading<'_> {
         Ok(writer)
     }
 
-    fn watch(&mut self, of: Of, path: &str) {
+    fn watch(&mut self, of: WatchKind, path: &str) {
         self.watches.add(of, path, self.connection);
     }
 
@@ -49,7 +49,7 @@ impl Reading<'_> {
             return Err(Refusal::BadArguments);
         }
         if is_watched {
-            self.watch(Of::Data, &path);
+            self.watch(WatchKind::Data, &path);
         }
         self.tree.get(&path).ok_or(Refusal::NoNode)?.stat().write(writer);
         Ok(())
@@ -64,7 +64,7 @@ impl Reading<'_> {
         let node = self.tree.get(path).ok_or(Refusal::NoNode)?;
         acl::check(&node.acl, Permission::Read)?;
         if is_watched {
-            self.watch(Of::Data, path);
+            self.watch(WatchKind::Data, path);
         }
         node.stat().write(writer.buffer(node.data.as_deref()));
         Ok(())
@@ -79,7 +79,7 @@ impl Reading<'_> {
         let node = self.tree.get(path).ok_or(Refusal::NoNode)?;
         acl::check(&node.acl, Permission::Read)?;
         if is_watched {
-            self.watch(Of::Children, path);
+            self.watch(WatchKind::Children, path);
         }
         writer.list(node.children.iter(), |writer, name| {
             writer.string(name);
@@ -96,23 +96,23 @@ impl Reading<'_> {
                 None => Some(Event::Deleted),
                 Some(node) => (node.kept.mzxid > seen).then_some(Event::DataChanged),
             };
-            self.catch_up(Of::Data, path, missed);
+            self.catch_up(WatchKind::Data, path, missed);
         }
         for path in exists {
             let missed = self.tree.get(&path).map(|_| Event::Created);
-            self.catch_up(Of::Data, path, missed);
+            self.catch_up(WatchKind::Data, path, missed);
         }
         for path in children {
             let missed = match self.tree.get(&path) {
                 None => Some(Event::Deleted),
                 Some(node) => (node.kept.pzxid > seen).then_some(Event::ChildrenChanged),
             };
-            self.catch_up(Of::Children, path, missed);
+            self.catch_up(WatchKind::Children, path, missed);
         }
         Ok(())
     }
 
-    fn catch_up(&mut self, of: Of, path: String, missed: Option<Event>) {
+    fn catch_up(&mut self, of: WatchKind, path: String, missed: Option<Event>) {
         match missed {
             Some(event) => self.notices.push((self.connection, event, path)),
             None => self.watch(of, &path),
@@ -135,11 +135,11 @@ impl Reading<'_> {
     }
 }
 
-fn kinds(number: i32) -> Result<&'static [Of], Refusal> {
+fn kinds(number: i32) -> Result<&'static [WatchKind], Refusal> {
     match number {
-        1 => Ok(&[Of::Children]),
-        2 => Ok(&[Of::Data]),
-        3 => Ok(&[Of::Children, Of::Data]),
+        1 => Ok(&[WatchKind::Children]),
+        2 => Ok(&[WatchKind::Data]),
+        3 => Ok(&[WatchKind::Children, WatchKind::Data]),
         _ => Err(Refusal::Marshalling),
     }
 }

@@ -1,14 +1,14 @@
 //! The server as a machine ([`ZooKeeper`]), which dispatches inputs and schedules the timer.
 
 use crate::config::Config;
-use crate::connection::{self, Connection, PEER_GREETING, Party, idle_until};
+use crate::connection::{self, Connection, Identity, PEER_GREETING, idle_until};
 use crate::counts::Counts;
 use crate::member::election::Election;
 use crate::member::follower::Follower;
 use crate::member::leader::Leader;
 use crate::member::links::Links;
 use crate::store::Store;
-use crate::tap::{HeadChange, Heads};
+use crate::tap::{HeadChange, LockHeads};
 use crate::waiting::Waiting;
 use crate::watches::Watches;
 use crate::wording;
@@ -32,7 +32,7 @@ pub struct ZooKeeper {
     pub(crate) role: Role,
     pub(crate) election: Election,
     pub(crate) links: Links,
-    pub(crate) heads: Heads,
+    pub(crate) heads: LockHeads,
     pub(crate) next_session: i64,
     pub(crate) counts: Counts,
     pub(crate) last_served: ConnectionId,
@@ -62,7 +62,7 @@ impl ZooKeeper {
             role: Role::Looking,
             election: Election::new(config.me, config.majority()),
             links: Links::new(),
-            heads: Heads::new(config.tap_prefix.clone()),
+            heads: LockHeads::new(config.tap_prefix.clone()),
             next_session: (started | u64::from(config.me) << 56).cast_signed(),
             counts: Counts::default(),
             last_served: ConnectionId(0),
@@ -92,13 +92,13 @@ impl ZooKeeper {
 
     fn boot(&mut self) {
         self.has_booted = true;
-        let changes = self.heads.look_again(None, &self.store.tree);
+        let changes = self.heads.compare_heads(None, &self.store.tree);
         self.report(changes, None);
         self.store.sync(&mut self.out.list);
         if self.config.is_alone() {
             self.lead();
         } else {
-            self.look_for_leader();
+            self.start_election();
         }
     }
 
@@ -123,7 +123,7 @@ impl ZooKeeper {
             Input::Accepted { connection, peer } => {
                 let idle_until_ms = idle_until(0, self.now_ms());
                 self.connections.insert(connection, Connection::new(peer, idle_until_ms));
-                self.bound_strangers();
+                self.limit_unknown_connections();
             }
             Input::Received { connection, bytes } => self.received(connection, bytes),
             Input::Continue => {}
@@ -141,16 +141,18 @@ impl ZooKeeper {
 
     fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         if !connection.was_accepted() {
-            return self.leader_said(connection, bytes);
+            return self.receive_from_leader(connection, bytes);
         }
         let now_ms = self.now_ms();
         let Some(open) = self.connections.get_mut(&connection) else { return };
         open.input.extend_from_slice(bytes);
         open.touch(now_ms);
-        if matches!(open.party, Party::Unknown) {
+        if matches!(open.identity, Identity::Unknown) {
             self.recognise(connection);
         }
-        if let Some(Connection { party: Party::Peer(_), .. }) = self.connections.get(&connection) {
+        if let Some(Connection { identity: Identity::Peer(_), .. }) =
+            self.connections.get(&connection)
+        {
             self.peer_said(connection);
         }
     }
@@ -159,7 +161,7 @@ impl ZooKeeper {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         let Some(first) = open.input.first_chunk::<4>() else { return };
         if first == PEER_GREETING && !self.config.is_alone() {
-            open.party = Party::Peer(None);
+            open.identity = Identity::Peer(None);
             let _ = open.input.split_to(4);
         } else {
             self.greet(connection);

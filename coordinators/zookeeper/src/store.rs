@@ -2,7 +2,7 @@
 
 use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
-use crate::tree::{Happening, Outcome, Tree};
+use crate::tree::{NodeEvent, Outcome, Tree};
 use bytes::Bytes;
 use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
@@ -102,16 +102,16 @@ impl Store {
     pub(crate) fn apply_next(
         &mut self,
         zxid: i64,
-        happenings: &mut Vec<Happening>,
+        node_events: &mut Vec<NodeEvent>,
     ) -> Option<(Transaction, Outcome)> {
         let next = self.log.get(self.applied).filter(|next| next.zxid <= zxid)?.clone();
         self.applied += 1;
-        let outcome = self.tree.apply(&next, happenings);
+        let outcome = self.tree.apply(&next, node_events);
         Some((next, outcome))
     }
 
-    pub(crate) fn apply_all(&mut self, happenings: &mut Vec<Happening>) {
-        while self.apply_next(i64::MAX, happenings).is_some() {}
+    pub(crate) fn apply_all(&mut self, node_events: &mut Vec<NodeEvent>) {
+        while self.apply_next(i64::MAX, node_events).is_some() {}
     }
 
     pub(crate) fn truncate(&mut self, zxid: i64, out: &mut Vec<Output>) -> Replaced {
@@ -138,7 +138,7 @@ impl Store {
         Replaced { before }
     }
 
-    pub(crate) fn tidy(&mut self, out: &mut Vec<Output>) {
+    pub(crate) fn compact_log(&mut self, out: &mut Vec<Output>) {
         if self.log.len() >= LOG_MAX && self.applied == self.log.len() {
             (self.base, self.base_zxid) = (encode(&self.tree), self.tree.zxid);
             self.log.clear();

@@ -18,7 +18,7 @@ pub(crate) struct Head {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heads {
+pub(crate) struct LockHeads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
 }
@@ -48,9 +48,9 @@ impl HeadChange {
     }
 }
 
-impl Heads {
-    pub(crate) fn new(prefix: Option<String>) -> Heads {
-        Heads { prefix, heads: BTreeMap::new() }
+impl LockHeads {
+    pub(crate) fn new(prefix: Option<String>) -> LockHeads {
+        LockHeads { prefix, heads: BTreeMap::new() }
     }
 
     fn key(&self, path: &str) -> Option<String> {
@@ -63,7 +63,7 @@ impl Heads {
         Some(lock.strip_suffix("/leases").unwrap_or(lock).to_owned())
     }
 
-    pub(crate) fn look<'a>(
+    pub(crate) fn take_changes<'a>(
         &mut self,
         tree: &Tree,
         paths: impl Iterator<Item = &'a str>,
@@ -93,10 +93,10 @@ impl Heads {
         changes
     }
 
-    pub(crate) fn look_again(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<HeadChange> {
+    pub(crate) fn compare_heads(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<HeadChange> {
         let trees = before.into_iter().chain([tree]);
         let paths = trees.flat_map(Tree::nodes).map(|(path, _)| path.as_str());
-        let mut changes = self.look(tree, paths, KeyChange::Discarded);
+        let mut changes = self.take_changes(tree, paths, KeyChange::Discarded);
         for one in &mut changes {
             if one.is_grant() {
                 one.change = KeyChange::Restored;

@@ -27,7 +27,7 @@ pub(crate) struct Tree {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Happening {
+pub(crate) enum NodeEvent {
     Created(String),
     Deleted(String),
     DataChanged(String),
@@ -86,7 +86,7 @@ impl Tree {
         self.ephemerals.get(&session).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn deserted(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn empty_containers(&self) -> impl Iterator<Item = &String> {
         self.containers.iter().filter(|path| {
             let node = self.nodes.get(*path);
             node.is_some_and(|node| node.children.is_empty() && node.kept.created > 0)
@@ -100,26 +100,26 @@ impl Tree {
     pub(crate) fn apply(
         &mut self,
         transaction: &Transaction,
-        happenings: &mut Vec<Happening>,
+        node_events: &mut Vec<NodeEvent>,
     ) -> Outcome {
         self.zxid = transaction.zxid;
-        self.change(transaction, &transaction.change, happenings)
+        self.change(transaction, &transaction.change, node_events)
     }
 
     fn change(
         &mut self,
         transaction: &Transaction,
         change: &Change,
-        happenings: &mut Vec<Happening>,
+        node_events: &mut Vec<NodeEvent>,
     ) -> Outcome {
         match change {
-            Change::Create(creation) => self.create(transaction, creation, happenings),
+            Change::Create(creation) => self.create(transaction, creation, node_events),
             Change::Delete { path } => {
-                self.delete(path, transaction.zxid, happenings);
+                self.delete(path, transaction.zxid, node_events);
                 Outcome::Deleted
             }
             Change::SetData { path, data, version } => {
-                happenings.push(Happening::DataChanged(path.clone()));
+                node_events.push(NodeEvent::DataChanged(path.clone()));
                 self.modify(path, |node| {
                     node.data.clone_from(data);
                     node.kept.version = *version;
@@ -128,7 +128,10 @@ impl Tree {
             }
             Change::Check => Outcome::Checked,
             Change::Multi(changes) => Outcome::Many(
-                changes.iter().map(|change| self.change(transaction, change, happenings)).collect(),
+                changes
+                    .iter()
+                    .map(|change| self.change(transaction, change, node_events))
+                    .collect(),
             ),
             Change::Refused(code) => Outcome::Refused(*code),
             Change::OpenSession { timeout_ms } => {
@@ -137,7 +140,7 @@ impl Tree {
             }
             Change::CloseSession { paths } => {
                 self.sessions.remove(&transaction.session);
-                paths.iter().for_each(|path| self.delete(path, transaction.zxid, happenings));
+                paths.iter().for_each(|path| self.delete(path, transaction.zxid, node_events));
                 Outcome::SessionClosed
             }
         }
@@ -147,7 +150,7 @@ impl Tree {
         &mut self,
         transaction: &Transaction,
         creation: &Creation,
-        happenings: &mut Vec<Happening>,
+        node_events: &mut Vec<NodeEvent>,
     ) -> Outcome {
         let Creation { path, data, acl, owner, parent_created, is_told_stat } = creation;
         let kept = StoredStat::new(transaction.zxid, transaction.time_ms, *owner);
@@ -158,7 +161,7 @@ impl Tree {
             (parent.kept.created, parent.kept.pzxid) = (*parent_created, transaction.zxid);
         }
         self.insert(path.clone(), node);
-        happenings.push(Happening::Created(path.clone()));
+        node_events.push(NodeEvent::Created(path.clone()));
         Outcome::Created { path: path.clone(), stat }
     }
 
@@ -186,7 +189,7 @@ impl Tree {
         self.nodes.insert(path, node);
     }
 
-    fn delete(&mut self, path: &str, zxid: i64, happenings: &mut Vec<Happening>) {
+    fn delete(&mut self, path: &str, zxid: i64, node_events: &mut Vec<NodeEvent>) {
         let Some(node) = self.nodes.remove(path) else { return };
         if let Some((parent, name)) = path.rsplit_once('/')
             && let Some(parent) = self.nodes.get_mut(parent)
@@ -201,7 +204,7 @@ impl Tree {
                 self.ephemerals.remove(&node.kept.owner);
             }
         }
-        happenings.push(Happening::Deleted(path.to_owned()));
+        node_events.push(NodeEvent::Deleted(path.to_owned()));
     }
 
     pub(crate) fn write(&self, writer: &mut Writer) {
@@ -263,7 +266,7 @@ mod tests {
         let delete = Change::CloseSession { paths: vec!["/c/e".to_owned()] };
         let closing = Transaction { zxid: 4, session: 5, cxid: 0, time_ms: 1, change: delete };
         tree.apply(&closing, &mut Vec::new());
-        assert_eq!(tree.deserted().collect::<Vec<_>>(), ["/c"]);
+        assert_eq!(tree.empty_containers().collect::<Vec<_>>(), ["/c"]);
         assert!(tree.sessions.is_empty() && tree.ephemerals(5).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Watches, which belong to a connection. A reconnected client sets them again.
 
 use crate::path;
-use crate::tree::Happening;
+use crate::tree::NodeEvent;
 use fencepost_machine::ConnectionId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ pub(crate) enum Event {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Of {
+pub(crate) enum WatchKind {
     Data,
     Children,
 }
@@ -30,18 +30,18 @@ pub(crate) struct Watches {
 pub(crate) type Notice = (ConnectionId, Event, String);
 
 impl Watches {
-    fn table(&mut self, of: Of) -> &mut Table {
+    fn table(&mut self, of: WatchKind) -> &mut Table {
         match of {
-            Of::Data => &mut self.data,
-            Of::Children => &mut self.children,
+            WatchKind::Data => &mut self.data,
+            WatchKind::Children => &mut self.children,
         }
     }
 
-    pub(crate) fn add(&mut self, of: Of, path: &str, connection: ConnectionId) {
+    pub(crate) fn add(&mut self, of: WatchKind, path: &str, connection: ConnectionId) {
         self.table(of).entry(path.to_owned()).or_default().insert(connection);
     }
 
-    pub(crate) fn remove(&mut self, of: Of, path: &str, connection: ConnectionId) -> bool {
+    pub(crate) fn remove(&mut self, of: WatchKind, path: &str, connection: ConnectionId) -> bool {
         let table = self.table(of);
         let Some(watchers) = table.get_mut(path) else { return false };
         let was_there = watchers.remove(&connection);
@@ -51,10 +51,10 @@ impl Watches {
         was_there
     }
 
-    pub(crate) fn any(&self, of: Of, path: &str) -> bool {
+    pub(crate) fn any(&self, of: WatchKind, path: &str) -> bool {
         match of {
-            Of::Data => self.data.contains_key(path),
-            Of::Children => self.children.contains_key(path),
+            WatchKind::Data => self.data.contains_key(path),
+            WatchKind::Children => self.children.contains_key(path),
         }
     }
 
@@ -67,20 +67,20 @@ impl Watches {
         }
     }
 
-    pub(crate) fn trigger(&mut self, happening: &Happening, notices: &mut Vec<Notice>) {
-        match happening {
-            Happening::Created(path) => {
+    pub(crate) fn trigger(&mut self, node_event: &NodeEvent, notices: &mut Vec<Notice>) {
+        match node_event {
+            NodeEvent::Created(path) => {
                 fire(&mut self.data, path, Event::Created, &[], notices);
                 let parent = parent(path);
                 fire(&mut self.children, parent, Event::ChildrenChanged, &[], notices);
             }
-            Happening::Deleted(path) => {
+            NodeEvent::Deleted(path) => {
                 let told = fire(&mut self.data, path, Event::Deleted, &[], notices);
                 fire(&mut self.children, path, Event::Deleted, &told, notices);
                 let parent = parent(path);
                 fire(&mut self.children, parent, Event::ChildrenChanged, &[], notices);
             }
-            Happening::DataChanged(path) => {
+            NodeEvent::DataChanged(path) => {
                 fire(&mut self.data, path, Event::DataChanged, &[], notices);
             }
         }
@@ -110,19 +110,19 @@ mod tests {
 
     const CLIENT: ConnectionId = ConnectionId(1);
 
-    fn events(watches: &mut Watches, happening: &Happening) -> Vec<(Event, String)> {
+    fn events(watches: &mut Watches, node_event: &NodeEvent) -> Vec<(Event, String)> {
         let mut notices = Vec::new();
-        watches.trigger(happening, &mut notices);
+        watches.trigger(node_event, &mut notices);
         notices.into_iter().map(|(_, event, path)| (event, path)).collect()
     }
 
     #[test]
     fn a_watch_is_told_once_and_a_deletion_not_twice() {
         let mut watches = Watches::default();
-        watches.add(Of::Data, "/a", CLIENT);
-        watches.add(Of::Children, "/a", CLIENT);
-        watches.add(Of::Children, "/", CLIENT);
-        let deleted = Happening::Deleted("/a".to_owned());
+        watches.add(WatchKind::Data, "/a", CLIENT);
+        watches.add(WatchKind::Children, "/a", CLIENT);
+        watches.add(WatchKind::Children, "/", CLIENT);
+        let deleted = NodeEvent::Deleted("/a".to_owned());
         let expected =
             [(Event::Deleted, "/a".to_owned()), (Event::ChildrenChanged, "/".to_owned())];
         assert_eq!(events(&mut watches, &deleted), expected);
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn a_connection_that_is_gone_is_told_nothing() {
         let mut watches = Watches::default();
-        watches.add(Of::Data, "/a", CLIENT);
+        watches.add(WatchKind::Data, "/a", CLIENT);
         watches.forget(CLIENT);
-        assert_eq!(events(&mut watches, &Happening::DataChanged("/a".to_owned())), []);
-        assert!(!watches.any(Of::Data, "/a"));
+        assert_eq!(events(&mut watches, &NodeEvent::DataChanged("/a".to_owned())), []);
+        assert!(!watches.any(WatchKind::Data, "/a"));
     }
 }

@@ -13,12 +13,12 @@ pub fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
         reader = Reader::new(&bytes[4..]);
     }
     while let Ok(Some(frame)) = reader.buffer() {
-        words.push(frame_in_words(speaker, frame));
+        words.push(describe_frame(speaker, frame));
     }
     words.join(" | ")
 }
 
-fn frame_in_words(speaker: Speaker, frame: &[u8]) -> String {
+fn describe_frame(speaker: Speaker, frame: &[u8]) -> String {
     let told = match speaker {
         Speaker::Client => request(frame),
         Speaker::Server => reply(frame),

@@ -53,14 +53,14 @@ impl Server {
     fn attempt_blocked(&mut self, index: usize) -> bool {
         let Waiting { client, db, wait } = self.blocking.take(index);
         let mut reply = self.reply_for(client);
-        let before = self.turn.step_in(client);
+        let before = self.turn.begin_nested(client);
         let mut call = Call {
             server: self,
             client,
             db,
             args: Args::new(&[], &[]),
             reply: &mut reply,
-            effect: Effect::Stated,
+            effect: Effect::Replaced,
         };
         let result = (wait.attempt)(&mut call);
         self.turn.resume(before);
@@ -74,7 +74,7 @@ impl Server {
             self.unblock(client, reply);
         } else {
             self.spares.keep_reply(reply);
-            self.blocking.put_back(index, Waiting { client, db, wait });
+            self.blocking.reinsert(index, Waiting { client, db, wait });
         }
         is_done
     }
@@ -126,7 +126,7 @@ impl Server {
         self.send_reply(client, &mut reply);
         self.spares.keep_reply(reply);
         self.client_mut(client).service.unblock();
-        self.look_for_command(client);
+        self.read_command(client);
     }
 
     fn schedule_blocked(&mut self) {

@@ -22,7 +22,7 @@ impl Server {
 
     #[inline(always)]
     pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
-        let Some(key) = self.roster.behind(connection) else { return };
+        let Some(key) = self.roster.client_of(connection) else { return };
         let limit = self.config.client_query_buffer_limit;
         let client = self.client_mut(key);
         client.reader.feed(bytes);
@@ -31,11 +31,11 @@ impl Server {
             return;
         }
         if client.service.may_read() {
-            self.look_for_command(key);
+            self.read_command(key);
         }
     }
 
-    pub(crate) fn look_for_command(&mut self, key: ClientKey) {
+    pub(crate) fn read_command(&mut self, key: ClientKey) {
         let limits = self.limits_of(key);
         let client = self.client_mut(key);
         match client.reader.advance(limits) {
@@ -87,7 +87,7 @@ impl Server {
     }
 
     pub(crate) fn closed_by_peer(&mut self, connection: ConnectionId) {
-        if let Some(key) = self.roster.behind(connection) {
+        if let Some(key) = self.roster.client_of(connection) {
             self.forget_client(key);
         }
     }

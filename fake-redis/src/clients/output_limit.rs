@@ -21,7 +21,7 @@ fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> Outp
 
 impl Server {
     pub(crate) fn output_waits(&mut self, connection: ConnectionId, bytes: usize) {
-        if let Some(key) = self.roster.behind(connection) {
+        if let Some(key) = self.roster.client_of(connection) {
             self.client_mut(key).output.bytes = bytes;
             self.check_output_limit(key);
         }

@@ -105,7 +105,7 @@ impl Server {
         self.send_reply(waiting.client, &mut reply);
         self.spares.keep_reply(reply);
         self.client_mut(waiting.client).service.unblock();
-        self.look_for_command(waiting.client);
+        self.read_command(waiting.client);
     }
 
     fn schedule_waits(&mut self) {

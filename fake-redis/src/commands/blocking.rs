@@ -79,7 +79,7 @@ fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
                 continue;
             }
             let taken = list::take(call, key, end, 1)?;
-            call.state_effect(&[if end == End::Left { b"LPOP" } else { b"RPOP" }, key]);
+            call.replace_effect(&[if end == End::Left { b"LPOP" } else { b"RPOP" }, key]);
             call.reply.array(2);
             call.reply.bulk(key);
             call.reply.bulk_or_null(taken.first().map(|element| &**element));
@@ -97,9 +97,9 @@ fn move_element(call: &mut Call<'_>, route: Route, until_ms: Option<i64>) -> Com
     let attempt = move |call: &mut Call<'_>| {
         let Some(element) = list::shift(call, (&source, &target), route)? else { return Ok(false) };
         if route == (Route { from: End::Right, to: End::Left }) {
-            call.state_effect(&[b"RPOPLPUSH", &source, &target]);
+            call.replace_effect(&[b"RPOPLPUSH", &source, &target]);
         } else {
-            call.state_effect(&[b"LMOVE", &source, &target, word(route.from), word(route.to)]);
+            call.replace_effect(&[b"LMOVE", &source, &target, word(route.from), word(route.to)]);
         }
         call.reply.bulk(&element);
         Ok(true)
@@ -163,7 +163,7 @@ fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
                 continue;
             }
             let taken = sorted_set::take(call, key, end, 1)?;
-            call.state_effect(&[if end == End::Left { b"ZPOPMIN" } else { b"ZPOPMAX" }, key]);
+            call.replace_effect(&[if end == End::Left { b"ZPOPMIN" } else { b"ZPOPMAX" }, key]);
             call.reply.array(3);
             call.reply.bulk(key);
             for (member, score) in taken {

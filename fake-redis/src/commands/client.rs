@@ -135,7 +135,7 @@ fn flag_letters(client: &Client) -> String {
         (client.subscriptions().any(), 'P'),
         (client.transaction.is_open(), 'x'),
         (client.service.waits(), 'b'),
-        (client.transaction.is_overtaken(), 'd'),
+        (client.transaction.has_failed_watch(), 'd'),
         (client.service.is_closing(), 'c'),
         (client.no_evict, 'e'),
     ];

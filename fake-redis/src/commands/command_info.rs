@@ -5,17 +5,17 @@ use crate::protocol::reply::Reply;
 use crate::state::command_info::Flags;
 use crate::state::server::{Call, Command, Table};
 
-const LOOK: Flags = Flags::LOADING.union(Flags::STALE);
+const INFO_FLAGS: Flags = Flags::LOADING.union(Flags::STALE);
 
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "command",
     &[
-        Command::sub("command|count", 2, LOOK, count),
-        Command::sub("command|docs", -2, LOOK, docs),
-        Command::sub("command|info", -2, LOOK, info),
+        Command::sub("command|count", 2, INFO_FLAGS, count),
+        Command::sub("command|docs", -2, INFO_FLAGS, docs),
+        Command::sub("command|info", -2, INFO_FLAGS, info),
     ],
 )
-.runs(-1, LOOK, everything)];
+.runs(-1, INFO_FLAGS, everything)];
 
 fn write_one(reply: &mut Reply, command: &Command) {
     reply.array(10);

@@ -75,7 +75,7 @@ fn rewrite(call: &mut Call<'_>) -> CommandResult {
     }
     let config =
         NodeConfig { replica_of: server.replication.primary().cloned(), ..server.config.clone() };
-    server.outbox.want(Output::DiskConfig { config: file::write(&config) });
+    server.outbox.push_output(Output::DiskConfig { config: file::write(&config) });
     call.reply.ok();
     Ok(())
 }

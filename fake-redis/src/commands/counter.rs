@@ -70,7 +70,7 @@ fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let sum = float_sum(position.map(|_| text), call.arg(2), NOT_A_FLOAT)?;
     write_number(call, position, key, sum.as_bytes());
     call.server.notify(EventClass::String, "incrbyfloat", db, key);
-    call.state_effect(&[b"SET", key, sum.as_bytes(), b"KEEPTTL"]);
+    call.replace_effect(&[b"SET", key, sum.as_bytes(), b"KEEPTTL"]);
     call.reply.bulk(sum.as_bytes());
     Ok(())
 }

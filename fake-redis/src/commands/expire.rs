@@ -9,7 +9,7 @@ use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Anchor, Call, Command};
 
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("expire", -3, CHANGE, Keys::ONE, |call| {
@@ -24,14 +24,14 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("pexpireat", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1, from_now: false }, "pexpireat")
     }),
-    Command::new("ttl", 2, LOOK, Keys::ONE, |call| {
+    Command::new("ttl", 2, READ_FLAGS, Keys::ONE, |call| {
         ttl(call, |at, now| in_seconds(at.saturating_sub(now).max(0)))
     }),
-    Command::new("pttl", 2, LOOK, Keys::ONE, |call| {
+    Command::new("pttl", 2, READ_FLAGS, Keys::ONE, |call| {
         ttl(call, |at, now| at.saturating_sub(now).max(0))
     }),
-    Command::new("expiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| in_seconds(at))),
-    Command::new("pexpiretime", 2, LOOK, Keys::ONE, |call| ttl(call, |at, _| at)),
+    Command::new("expiretime", 2, READ_FLAGS, Keys::ONE, |call| ttl(call, |at, _| in_seconds(at))),
+    Command::new("pexpiretime", 2, READ_FLAGS, Keys::ONE, |call| ttl(call, |at, _| at)),
     Command::new("persist", 2, CHANGE, Keys::ONE, persist),
 ];
 
@@ -112,12 +112,12 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     call.reply.integer(1);
     if call.server.is_past_deadline(at) {
         call.server.remove(db, position);
-        call.state_effect(&[b"DEL", key]);
+        call.replace_effect(&[b"DEL", key]);
         call.server.notify(EventClass::Generic, "del", db, key);
     } else {
         call.server.set_expiry(db, position, key, Some(at));
         let anchor = if time.from_now { Anchor::Now } else { Anchor::Epoch };
-        call.state_timed_effect(anchor, &[b"PEXPIREAT", key], at);
+        call.replace_timed_effect(anchor, &[b"PEXPIREAT", key], at);
         call.server.notify(EventClass::Generic, "expire", db, key);
     }
     Ok(())

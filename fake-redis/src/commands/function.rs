@@ -5,14 +5,14 @@ use crate::protocol::error::{CommandResult, SYNTAX};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::NOSCRIPT;
+const QUERY_FLAGS: Flags = Flags::NOSCRIPT;
 
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "function",
     &[
         Command::sub("function|flush", -2, Flags::WRITE.union(Flags::NOSCRIPT), flush)
             .with_keys(Keys::NONE),
-        Command::sub("function|list", -2, LOOK, list),
+        Command::sub("function|list", -2, QUERY_FLAGS, list),
     ],
 )
 .since(RedisVersion::V7_0)];

@@ -14,19 +14,19 @@ use crate::protocol::reply::Reply;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("hset", -4, CHANGE, Keys::ONE, hset),
     Command::new("hmset", -4, CHANGE, Keys::ONE, hmset),
     Command::new("hsetnx", 4, CHANGE, Keys::ONE, hsetnx),
-    Command::new("hget", 3, LOOK, Keys::ONE, hget),
-    Command::new("hmget", -3, LOOK, Keys::ONE, hmget),
+    Command::new("hget", 3, READ_FLAGS, Keys::ONE, hget),
+    Command::new("hmget", -3, READ_FLAGS, Keys::ONE, hmget),
     Command::new("hdel", -3, Flags::WRITE.union(Flags::FAST), Keys::ONE, hdel),
-    Command::new("hlen", 2, LOOK, Keys::ONE, hlen),
-    Command::new("hstrlen", 3, LOOK, Keys::ONE, hstrlen),
-    Command::new("hexists", 3, LOOK, Keys::ONE, hexists),
+    Command::new("hlen", 2, READ_FLAGS, Keys::ONE, hlen),
+    Command::new("hstrlen", 3, READ_FLAGS, Keys::ONE, hstrlen),
+    Command::new("hexists", 3, READ_FLAGS, Keys::ONE, hexists),
     Command::new("hincrby", 4, CHANGE, Keys::ONE, hincrby),
     Command::new("hincrbyfloat", 4, CHANGE, Keys::ONE, hincrbyfloat),
     Command::new("hkeys", 2, Flags::READONLY, Keys::ONE, hkeys),
@@ -201,7 +201,7 @@ fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let sum = float_sum(stored, call.arg(3), HASH_NOT_A_FLOAT)?;
     edit(call, position, |hash| hash.set(field, sum.as_bytes()));
     call.server.notify(EventClass::Hash, "hincrbyfloat", call.db, key);
-    call.state_effect(&[b"HSET", key, field, sum.as_bytes()]);
+    call.replace_effect(&[b"HSET", key, field, sum.as_bytes()]);
     call.reply.bulk(sum.as_bytes());
     Ok(())
 }

@@ -9,16 +9,16 @@ use crate::protocol::error::{CommandError, CommandResult, NO_SUCH_KEY, SAME_OBJE
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("del", -2, Flags::WRITE, Keys::ALL, delete),
     Command::new("unlink", -2, CHANGE, Keys::ALL, delete),
     Command::new("delex", -2, CHANGE, Keys::ONE, delete_if).since(RedisVersion::V8_4),
-    Command::new("exists", -2, LOOK, Keys::ALL, exists),
-    Command::new("touch", -2, LOOK, Keys::ALL, touch),
-    Command::new("type", 2, LOOK, Keys::ONE, type_of),
+    Command::new("exists", -2, READ_FLAGS, Keys::ALL, exists),
+    Command::new("touch", -2, READ_FLAGS, Keys::ALL, touch),
+    Command::new("type", 2, READ_FLAGS, Keys::ONE, type_of),
     Command::new("keys", 2, Flags::READONLY, Keys::NONE, keys),
     Command::new("randomkey", 1, Flags::READONLY, Keys::NONE, randomkey),
     Command::new("rename", 3, Flags::WRITE, Keys::TWO, rename),
@@ -79,7 +79,7 @@ fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if is_wanted {
         call.server.remove(call.db, position);
         call.server.notify(EventClass::Generic, "del", call.db, key);
-        call.state_effect(&[b"DEL", key]);
+        call.replace_effect(&[b"DEL", key]);
     }
     call.reply.integer(i64::from(is_wanted));
     Ok(())

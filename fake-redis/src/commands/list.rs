@@ -409,7 +409,7 @@ pub(super) fn pop_several(
         }
         let taken = take(call, key, several.end, several.count)?;
         let name: &[u8] = if several.end == End::Left { b"LPOP" } else { b"RPOP" };
-        call.state_effect(&[name, key, taken.len().to_string().as_bytes()]);
+        call.replace_effect(&[name, key, taken.len().to_string().as_bytes()]);
         call.reply.array(2);
         call.reply.bulk(key);
         call.reply.array(taken.len());

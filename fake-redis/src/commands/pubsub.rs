@@ -17,7 +17,7 @@ const SPEAK: Flags = Flags::PUBSUB
     .union(Flags::STALE)
     .union(Flags::FAST)
     .union(Flags::MAY_REPLICATE);
-const LOOK: Flags = Flags::PUBSUB.union(Flags::LOADING).union(Flags::STALE);
+const QUERY_FLAGS: Flags = Flags::PUBSUB.union(Flags::LOADING).union(Flags::STALE);
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("subscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Channel)),
@@ -33,13 +33,15 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::container(
         "pubsub",
         &[
-            Command::sub("pubsub|channels", -2, LOOK, |call| channels(call, Kind::Channel)),
-            Command::sub("pubsub|numpat", 2, LOOK, numpat),
-            Command::sub("pubsub|numsub", -2, LOOK, |call| numsub(call, Kind::Channel)),
-            Command::sub("pubsub|shardchannels", -2, LOOK, |call| {
+            Command::sub("pubsub|channels", -2, QUERY_FLAGS, |call| channels(call, Kind::Channel)),
+            Command::sub("pubsub|numpat", 2, QUERY_FLAGS, numpat),
+            Command::sub("pubsub|numsub", -2, QUERY_FLAGS, |call| numsub(call, Kind::Channel)),
+            Command::sub("pubsub|shardchannels", -2, QUERY_FLAGS, |call| {
                 channels(call, Kind::ShardChannel)
             }),
-            Command::sub("pubsub|shardnumsub", -2, LOOK, |call| numsub(call, Kind::ShardChannel)),
+            Command::sub("pubsub|shardnumsub", -2, QUERY_FLAGS, |call| {
+                numsub(call, Kind::ShardChannel)
+            }),
         ],
     ),
 ];

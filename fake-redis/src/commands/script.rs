@@ -48,7 +48,7 @@ fn number_of_keys(call: &Call<'_>) -> Result<usize, CommandError> {
 
 fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
     let keys = number_of_keys(call)?;
-    let sha = call.learn_script(call.arg(1))?;
+    let sha = call.load_script(call.arg(1))?;
     call.run_script(sha, keys, access == Access::Read)
 }
 
@@ -61,7 +61,7 @@ fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
 }
 
 fn load(call: &mut Call<'_>) -> CommandResult {
-    let sha = call.learn_script(call.arg(2))?;
+    let sha = call.load_script(call.arg(2))?;
     call.reply.bulk(&sha);
     propagate_before_7(call);
     Ok(())
@@ -90,7 +90,7 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();
-        call.state_effect(&parts);
+        call.replace_effect(&parts);
     }
 }
 

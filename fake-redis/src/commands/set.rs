@@ -247,11 +247,11 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     if let Some(at) = expires_at_ms {
         call.server.notify(EventClass::Generic, "expire", call.db, key);
         let anchor = options.expiry.anchor();
-        call.state_timed_effect(anchor, &[b"SET", key, value, b"PXAT"], at);
+        call.replace_timed_effect(anchor, &[b"SET", key, value, b"PXAT"], at);
     } else if options.get
         || matches!(options.condition, Some(Condition::Equal(_) | Condition::Different(_)))
     {
-        state_plainly(call);
+        propagate_plain_set(call);
     }
     if !options.get {
         call.reply.ok();
@@ -283,7 +283,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-fn state_plainly(call: &mut Call<'_>) {
+fn propagate_plain_set(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();
     while let Some(name) = rest.next() {
@@ -295,7 +295,7 @@ fn state_plainly(call: &mut Call<'_>) {
             _ => parts.push(name),
         }
     }
-    call.state_effect(&parts);
+    call.replace_effect(&parts);
 }
 
 pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
@@ -315,18 +315,18 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     match expires_at_ms {
         Some(at) if call.server.is_past_deadline(at) => {
             call.server.remove(call.db, position);
-            call.state_effect(&[b"DEL", key]);
+            call.replace_effect(&[b"DEL", key]);
             call.server.notify(EventClass::Generic, "del", call.db, key);
         }
         Some(at) => {
             call.server.set_expiry(call.db, position, key, expires_at_ms);
             let anchor = options.expiry.anchor();
-            call.state_timed_effect(anchor, &[b"PEXPIREAT", key], at);
+            call.replace_timed_effect(anchor, &[b"PEXPIREAT", key], at);
             call.server.notify(EventClass::Generic, "expire", call.db, key);
         }
         None if options.expiry == Expiry::Persist && expiry_at(call, Some(position)).is_some() => {
             call.server.set_expiry(call.db, position, key, None);
-            call.state_effect(&[b"PERSIST", key]);
+            call.replace_effect(&[b"PERSIST", key]);
             call.server.notify(EventClass::Generic, "persist", call.db, key);
         }
         None => {}

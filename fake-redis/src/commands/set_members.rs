@@ -9,16 +9,16 @@ use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, OUT_OF_RANGE, SYNTAX
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("sadd", -3, CHANGE.union(Flags::DENYOOM), Keys::ONE, sadd),
     Command::new("srem", -3, CHANGE, Keys::ONE, srem),
     Command::new("smembers", 2, Flags::READONLY, Keys::ONE, smembers),
-    Command::new("sismember", 3, LOOK, Keys::ONE, sismember),
-    Command::new("smismember", -3, LOOK, Keys::ONE, smismember),
-    Command::new("scard", 2, LOOK, Keys::ONE, scard),
+    Command::new("sismember", 3, READ_FLAGS, Keys::ONE, sismember),
+    Command::new("smismember", -3, READ_FLAGS, Keys::ONE, smismember),
+    Command::new("scard", 2, READ_FLAGS, Keys::ONE, scard),
     Command::new("srandmember", -2, Flags::READONLY, Keys::ONE, srandmember),
     Command::new("spop", -2, CHANGE, Keys::ONE, spop),
 ];
@@ -123,7 +123,7 @@ fn spop(call: &mut Call<'_>) -> CommandResult {
     if !taken.is_empty() {
         let parts: Vec<&[u8]> =
             [&b"SREM"[..], key].into_iter().chain(taken.iter().map(Vec::as_slice)).collect();
-        call.state_effect(&parts);
+        call.replace_effect(&parts);
     }
     match count {
         None => call.reply.bulk_or_null(taken.first().map(Vec::as_slice)),

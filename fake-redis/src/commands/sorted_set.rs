@@ -10,7 +10,7 @@ use crate::protocol::reply::Protocol;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 const GROW: Flags = CHANGE.union(Flags::DENYOOM);
 
@@ -20,11 +20,11 @@ pub(crate) static COMMANDS: &[Command] = &[
         add(call, Options { increment: true, ..Options::default() })
     }),
     Command::new("zrem", -3, CHANGE, Keys::ONE, zrem),
-    Command::new("zscore", 3, LOOK, Keys::ONE, zscore),
-    Command::new("zmscore", -3, LOOK, Keys::ONE, zmscore),
-    Command::new("zcard", 2, LOOK, Keys::ONE, zcard),
-    Command::new("zrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Left)),
-    Command::new("zrevrank", 3, LOOK, Keys::ONE, |call| rank(call, End::Right)),
+    Command::new("zscore", 3, READ_FLAGS, Keys::ONE, zscore),
+    Command::new("zmscore", -3, READ_FLAGS, Keys::ONE, zmscore),
+    Command::new("zcard", 2, READ_FLAGS, Keys::ONE, zcard),
+    Command::new("zrank", 3, READ_FLAGS, Keys::ONE, |call| rank(call, End::Left)),
+    Command::new("zrevrank", 3, READ_FLAGS, Keys::ONE, |call| rank(call, End::Right)),
     Command::new("zmpop", -4, CHANGE.union(Flags::MOVABLEKEYS), Keys::NONE, zmpop)
         .since(RedisVersion::V7_0),
     Command::new("zpopmin", -2, CHANGE, Keys::ONE, |call| pop(call, End::Left)),
@@ -278,7 +278,7 @@ pub(super) fn pop_several(
         }
         let taken = take(call, key, several.end, several.count)?;
         let name: &[u8] = if several.end == End::Left { b"ZPOPMIN" } else { b"ZPOPMAX" };
-        call.state_effect(&[name, key, taken.len().to_string().as_bytes()]);
+        call.replace_effect(&[name, key, taken.len().to_string().as_bytes()]);
         call.reply.array(2);
         call.reply.bulk(key);
         call.reply.array(taken.len());

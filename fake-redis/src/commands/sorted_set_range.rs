@@ -10,37 +10,45 @@ use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 use std::ops::Range;
 
-const LOOK: Flags = Flags::READONLY;
+const READ_FLAGS: Flags = Flags::READONLY;
 
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("zrange", -4, LOOK, Keys::ONE, |call| range(call, None, None)),
+    Command::new("zrange", -4, READ_FLAGS, Keys::ONE, |call| range(call, None, None)),
     Command::new("zrangestore", -5, Flags::WRITE.union(Flags::DENYOOM), Keys::TWO, zrangestore),
-    Command::new("zrevrange", -4, LOOK, Keys::ONE, |call| {
-        range(call, Some(By::Rank), Some(Direction::Down))
+    Command::new("zrevrange", -4, READ_FLAGS, Keys::ONE, |call| {
+        range(call, Some(RangeKind::Rank), Some(Direction::Down))
     }),
-    Command::new("zrangebyscore", -4, LOOK, Keys::ONE, |call| {
-        range(call, Some(By::Score), Some(Direction::Up))
+    Command::new("zrangebyscore", -4, READ_FLAGS, Keys::ONE, |call| {
+        range(call, Some(RangeKind::Score), Some(Direction::Up))
     }),
-    Command::new("zrevrangebyscore", -4, LOOK, Keys::ONE, |call| {
-        range(call, Some(By::Score), Some(Direction::Down))
+    Command::new("zrevrangebyscore", -4, READ_FLAGS, Keys::ONE, |call| {
+        range(call, Some(RangeKind::Score), Some(Direction::Down))
     }),
-    Command::new("zrangebylex", -4, LOOK, Keys::ONE, |call| {
-        range(call, Some(By::Member), Some(Direction::Up))
+    Command::new("zrangebylex", -4, READ_FLAGS, Keys::ONE, |call| {
+        range(call, Some(RangeKind::Member), Some(Direction::Up))
     }),
-    Command::new("zrevrangebylex", -4, LOOK, Keys::ONE, |call| {
-        range(call, Some(By::Member), Some(Direction::Down))
+    Command::new("zrevrangebylex", -4, READ_FLAGS, Keys::ONE, |call| {
+        range(call, Some(RangeKind::Member), Some(Direction::Down))
     }),
-    Command::new("zcount", 4, LOOK.union(Flags::FAST), Keys::ONE, |call| count(call, By::Score)),
-    Command::new("zlexcount", 4, LOOK.union(Flags::FAST), Keys::ONE, |call| {
-        count(call, By::Member)
+    Command::new("zcount", 4, READ_FLAGS.union(Flags::FAST), Keys::ONE, |call| {
+        count(call, RangeKind::Score)
     }),
-    Command::new("zremrangebyrank", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Rank)),
-    Command::new("zremrangebyscore", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Score)),
-    Command::new("zremrangebylex", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Member)),
+    Command::new("zlexcount", 4, READ_FLAGS.union(Flags::FAST), Keys::ONE, |call| {
+        count(call, RangeKind::Member)
+    }),
+    Command::new("zremrangebyrank", 4, Flags::WRITE, Keys::ONE, |call| {
+        remove(call, RangeKind::Rank)
+    }),
+    Command::new("zremrangebyscore", 4, Flags::WRITE, Keys::ONE, |call| {
+        remove(call, RangeKind::Score)
+    }),
+    Command::new("zremrangebylex", 4, Flags::WRITE, Keys::ONE, |call| {
+        remove(call, RangeKind::Member)
+    }),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum By {
+enum RangeKind {
     Rank,
     Score,
     Member,
@@ -90,14 +98,14 @@ fn member_bound(text: &[u8]) -> Result<Bound<Edge<'_>>, CommandError> {
 }
 
 impl<'a> Span<'a> {
-    fn parse(by: By, least: &'a [u8], greatest: &'a [u8]) -> Result<Self, CommandError> {
+    fn parse(by: RangeKind, least: &'a [u8], greatest: &'a [u8]) -> Result<Self, CommandError> {
         Ok(match by {
-            By::Rank => {
+            RangeKind::Rank => {
                 let rank = |text| parse_integer(text).ok_or(NOT_AN_INTEGER);
                 Span::Ranks(rank(least)?, rank(greatest)?)
             }
-            By::Score => Span::Scores(score_bound(least)?, score_bound(greatest)?),
-            By::Member => Span::Members(member_bound(least)?, member_bound(greatest)?),
+            RangeKind::Score => Span::Scores(score_bound(least)?, score_bound(greatest)?),
+            RangeKind::Member => Span::Members(member_bound(least)?, member_bound(greatest)?),
         })
     }
 
@@ -138,7 +146,7 @@ fn is_past(greatest: Bound<Edge<'_>>, member: &[u8]) -> bool {
 }
 
 struct Options {
-    by: By,
+    by: RangeKind,
     direction: Direction,
     offset: i64,
     limit: i64,
@@ -148,7 +156,7 @@ struct Options {
 fn parse_options(
     call: &Call<'_>,
     first: usize,
-    (mut by, mut direction): (Option<By>, Option<Direction>),
+    (mut by, mut direction): (Option<RangeKind>, Option<Direction>),
     takes_scores: fn() -> bool,
 ) -> Result<Options, CommandError> {
     let (mut offset, mut limit, mut with_scores) = (0, -1, false);
@@ -163,19 +171,19 @@ fn parse_options(
                 index += 2;
             }
             b"rev" if direction.is_none() => direction = Some(Direction::Down),
-            b"bylex" if by.is_none() => by = Some(By::Member),
-            b"byscore" if by.is_none() => by = Some(By::Score),
+            b"bylex" if by.is_none() => by = Some(RangeKind::Member),
+            b"byscore" if by.is_none() => by = Some(RangeKind::Score),
             _ => return Err(SYNTAX),
         }
         index += 1;
     }
-    let (by, direction) = (by.unwrap_or(By::Rank), direction.unwrap_or(Direction::Up));
-    if limit != -1 && by == By::Rank {
+    let (by, direction) = (by.unwrap_or(RangeKind::Rank), direction.unwrap_or(Direction::Up));
+    if limit != -1 && by == RangeKind::Rank {
         return Err(CommandError::fixed(
             "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
         ));
     }
-    if with_scores && by == By::Member {
+    if with_scores && by == RangeKind::Member {
         return Err(CommandError::fixed(
             "ERR syntax error, WITHSCORES not supported in combination with BYLEX",
         ));
@@ -185,7 +193,7 @@ fn parse_options(
 
 fn wanted(set: &SortedSet, span: Span<'_>, options: &Options) -> Vec<usize> {
     let ranks = span.ranks(set);
-    let is_by_rank = options.by == By::Rank;
+    let is_by_rank = options.by == RangeKind::Rank;
     let ordered: Vec<usize> = match options.direction {
         Direction::Up => ranks.collect(),
         Direction::Down if is_by_rank => ranks.map(|rank| set.len() - 1 - rank).collect(),
@@ -202,12 +210,16 @@ fn wanted(set: &SortedSet, span: Span<'_>, options: &Options) -> Vec<usize> {
 
 fn span_of<'a>(call: &Call<'a>, first: usize, options: &Options) -> Result<Span<'a>, CommandError> {
     let (start, stop) = (call.arg(first), call.arg(first + 1));
-    let is_reversed = options.direction == Direction::Down && options.by != By::Rank;
+    let is_reversed = options.direction == Direction::Down && options.by != RangeKind::Rank;
     let (least, greatest) = if is_reversed { (stop, start) } else { (start, stop) };
     Span::parse(options.by, least, greatest)
 }
 
-fn range(call: &mut Call<'_>, by: Option<By>, direction: Option<Direction>) -> CommandResult {
+fn range(
+    call: &mut Call<'_>,
+    by: Option<RangeKind>,
+    direction: Option<Direction>,
+) -> CommandResult {
     let options = parse_options(call, 4, (by, direction), || true)?;
     let span = span_of(call, 2, &options)?;
     let (set, reply) = read::<SortedSet>(call, call.arg(1))?;
@@ -248,19 +260,19 @@ fn zrangestore(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-fn count(call: &mut Call<'_>, by: By) -> CommandResult {
+fn count(call: &mut Call<'_>, by: RangeKind) -> CommandResult {
     let span = Span::parse(by, call.arg(2), call.arg(3))?;
     let (set, reply) = read::<SortedSet>(call, call.arg(1))?;
     reply.count(set.map_or(0, |set| span.ranks(set).len()));
     Ok(())
 }
 
-fn remove(call: &mut Call<'_>, by: By) -> CommandResult {
+fn remove(call: &mut Call<'_>, by: RangeKind) -> CommandResult {
     let span = Span::parse(by, call.arg(2), call.arg(3))?;
     let event = match by {
-        By::Rank => "zremrangebyrank",
-        By::Score => "zremrangebyscore",
-        By::Member => "zremrangebylex",
+        RangeKind::Rank => "zremrangebyrank",
+        RangeKind::Score => "zremrangebyscore",
+        RangeKind::Member => "zremrangebylex",
     };
     let removed = edit_existing(call, call.arg(1), event, |set: &mut SortedSet| {
         let ranks = span.ranks(set);

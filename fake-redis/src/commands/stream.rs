@@ -159,7 +159,7 @@ fn wanted(text: &[u8]) -> Result<Wanted, CommandError> {
 }
 
 fn next_id(wanted: Wanted, last: StreamId, now_ms: u64) -> Result<StreamId, CommandError> {
-    const NOT_AFTER: &str =
+    const ID_TOO_SMALL: &str =
         "ERR The ID specified in XADD is equal or smaller than the target stream top item";
     let exhausted =
         || error("ERR The stream has exhausted the last possible ID, unable to add more items");
@@ -171,7 +171,7 @@ fn next_id(wanted: Wanted, last: StreamId, now_ms: u64) -> Result<StreamId, Comm
         Wanted::NextOf(ms) => StreamId { ms, sequence: 0 },
         Wanted::Exactly(id) => id,
     };
-    if last < id { Ok(id) } else { Err(error(NOT_AFTER)) }
+    if last < id { Ok(id) } else { Err(error(ID_TOO_SMALL)) }
 }
 
 fn position(call: &mut Call<'_>) -> Result<Option<usize>, CommandError> {
@@ -263,7 +263,7 @@ fn state(call: &mut Call<'_>, options: &Options, kept: Option<String>, id: Optio
         parts[place - 1] = b"=";
         parts[place] = kept.as_bytes();
     }
-    call.state_effect(&parts);
+    call.replace_effect(&parts);
 }
 
 fn xlen(call: &mut Call<'_>) -> CommandResult {

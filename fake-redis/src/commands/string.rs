@@ -10,12 +10,12 @@ use crate::protocol::error::{
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Anchor, Call, Command};
 
-const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
+const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM);
 const CHANGE_FAST: Flags = CHANGE.union(Flags::FAST);
 
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("get", 2, LOOK, Keys::ONE, get),
+    Command::new("get", 2, READ_FLAGS, Keys::ONE, get),
     Command::new("set", -3, CHANGE, Keys::ONE, set::set),
     Command::new("getex", -2, Flags::WRITE.union(Flags::FAST), Keys::ONE, set::getex),
     Command::new("setnx", 3, CHANGE_FAST, Keys::ONE, setnx),
@@ -27,11 +27,11 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
     Command::new("getset", 3, CHANGE_FAST, Keys::ONE, getset),
     Command::new("getdel", 2, Flags::WRITE.union(Flags::FAST), Keys::ONE, getdel),
-    Command::new("mget", -2, LOOK, Keys::ALL, mget),
+    Command::new("mget", -2, READ_FLAGS, Keys::ALL, mget),
     Command::new("mset", -3, CHANGE, Keys::PAIRS, mset),
     Command::new("msetnx", -3, CHANGE, Keys::PAIRS, msetnx),
     Command::new("append", 3, CHANGE_FAST, Keys::ONE, append),
-    Command::new("strlen", 2, LOOK, Keys::ONE, strlen),
+    Command::new("strlen", 2, READ_FLAGS, Keys::ONE, strlen),
     Command::new("getrange", 4, Flags::READONLY, Keys::ONE, getrange),
     Command::new("substr", 4, Flags::READONLY, Keys::ONE, getrange),
     Command::new("setrange", 4, CHANGE, Keys::ONE, setrange),
@@ -64,7 +64,7 @@ fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandRes
     call.server.store_string(call.db, (position, key), value, Some(at));
     call.server.notify(EventClass::String, "set", call.db, key);
     call.server.notify(EventClass::Generic, "expire", call.db, key);
-    call.state_timed_effect(Anchor::Now, &[b"SET", key, value, b"PXAT"], at);
+    call.replace_timed_effect(Anchor::Now, &[b"SET", key, value, b"PXAT"], at);
     call.reply.ok();
     Ok(())
 }
@@ -76,7 +76,7 @@ fn getset(call: &mut Call<'_>) -> CommandResult {
     call.reply.bulk_or_null(position.map(|_| old));
     call.server.store_string(call.db, (position, key), value, None);
     call.server.notify(EventClass::String, "set", call.db, key);
-    call.state_effect(&[b"SET", key, value]);
+    call.replace_effect(&[b"SET", key, value]);
     Ok(())
 }
 
@@ -88,7 +88,7 @@ fn getdel(call: &mut Call<'_>) -> CommandResult {
     if let Some(position) = position {
         call.server.remove(call.db, position);
         call.server.notify(EventClass::Generic, "del", call.db, key);
-        call.state_effect(&[b"DEL", key]);
+        call.replace_effect(&[b"DEL", key]);
     }
     Ok(())
 }

@@ -60,19 +60,19 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
         return Err(CommandError::fixed("ERR EXEC without MULTI"));
     }
     if call.server.has_expired_watch(key) {
-        call.client().transaction.overtake();
+        call.client().transaction.mark_watch_failed();
     }
     let ending = call.client().transaction.end();
     call.server.unwatch(key);
     let queue = match ending {
-        Ending::Spoilt => return Err(EXEC_ABORT),
-        Ending::Overtaken => {
+        Ending::Invalid => return Err(EXEC_ABORT),
+        Ending::WatchFailed => {
             call.reply.null_array();
             return Ok(());
         }
         Ending::Execute(queue) => queue,
     };
-    call.effect = Effect::Stated;
+    call.effect = Effect::Replaced;
     call.reply.array(queue.len());
     for queued in &queue {
         if call.server.life.is_over() {

@@ -16,7 +16,7 @@ pub(crate) enum Admission {
     Postpone,
 }
 
-struct Nature {
+struct CommandTraits {
     writes: bool,
     may_replicate: bool,
     denies_oom: bool,
@@ -58,14 +58,14 @@ impl Server {
         Ok(())
     }
 
-    fn nature(&self, key: ClientKey, command: &Command) -> Nature {
+    fn command_traits(&self, key: ClientKey, command: &Command) -> CommandTraits {
         let queued = if command.name == "exec" {
             self.client(key).transaction.flags()
         } else {
             Flags::empty()
         };
         let flags = command.flags | queued;
-        Nature {
+        CommandTraits {
             writes: flags.intersects(Flags::WRITE),
             may_replicate: flags.intersects(Flags::WRITE | Flags::MAY_REPLICATE),
             denies_oom: flags.intersects(Flags::DENYOOM),
@@ -77,18 +77,18 @@ impl Server {
         key: ClientKey,
         command: &'static Command,
     ) -> Result<(), CommandError> {
-        let nature = self.nature(key, command);
+        let command_traits = self.command_traits(key, command);
         if self.config.maxmemory == 0 {
             self.turn.admit_with(false);
         } else if self.long_script.interrupted().is_none() {
             let is_queued = self.client(key).transaction.is_open() && !is_control_or_reset(command);
             let is_full = !self.free_memory();
             self.turn.admit_with(is_full);
-            if is_full && (nature.denies_oom || is_queued) {
+            if is_full && (command_traits.denies_oom || is_queued) {
                 return Err(error::OUT_OF_MEMORY);
             }
         }
-        if nature.writes {
+        if command_traits.writes {
             self.check_write()?;
         }
         let client = self.client(key);
@@ -96,7 +96,8 @@ impl Server {
             return Err(only_listening(command));
         }
         self.check_state(command)?;
-        let touches_keys = nature.may_replicate || command.flags.intersects(Flags::READONLY);
+        let touches_keys =
+            command_traits.may_replicate || command.flags.intersects(Flags::READONLY);
         if client.role() == Role::Replica && touches_keys {
             return Err(error::REPLICA_KEYSPACE);
         }
@@ -122,7 +123,7 @@ impl Server {
         match scope.max(self.replication.is_failing_over().then_some(PauseScope::Writes)) {
             None => false,
             Some(PauseScope::All) => true,
-            Some(PauseScope::Writes) => self.nature(key, command).may_replicate,
+            Some(PauseScope::Writes) => self.command_traits(key, command).may_replicate,
         }
     }
 }

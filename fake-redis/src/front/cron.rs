@@ -5,9 +5,9 @@ use crate::state::timers::Timer;
 
 impl Server {
     pub(crate) fn timer(&mut self) {
-        self.timers.woken();
+        self.timers.clear_armed();
         if self.life.boot() {
-            self.load_found();
+            self.load_files();
             if self.life.is_over() {
                 return;
             }

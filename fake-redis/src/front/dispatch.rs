@@ -69,8 +69,8 @@ impl Server {
             self.close_after_replies(key);
         } else if client.reader.pending() > 0 && !client.service.is_blocked() {
             // As in Redis, all commands read from one client run before those of the next client.
-            self.look_for_command(key);
-            self.roster.prefer(key);
+            self.read_command(key);
+            self.roster.move_to_front(key);
         }
     }
 
@@ -102,7 +102,7 @@ impl Server {
             let why = error.0.strip_prefix(b"ERR ").unwrap_or(&error.0);
             reply.error(&[b"EXECABORT Transaction discarded because of: ", why].concat());
         } else {
-            self.client_mut(key).transaction.spoil();
+            self.client_mut(key).transaction.mark_invalid();
             reply.error(&error.0);
         }
         let counted = if is_exec { EXEC_ABORT } else { error.clone() };

@@ -6,7 +6,7 @@ use fencepost_machine::Output;
 impl Server {
     pub(crate) fn finish_interlude(&mut self) {
         self.release_sends();
-        self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
+        self.outbox.set_more(self.roster.has_ready() && !self.life.is_asleep());
     }
 
     pub(crate) fn finish_input(&mut self) {
@@ -15,13 +15,13 @@ impl Server {
         if !self.life.is_asleep() {
             self.release_sends();
         }
-        self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
-        self.outbox.say_stopped(self.life.is_over());
+        self.outbox.set_more(self.roster.has_ready() && !self.life.is_asleep());
+        self.outbox.set_stopped(self.life.is_over());
         if self.life.is_over() {
             return;
         }
         if let Some(micros) = self.timers.rearm(self.clock.now()) {
-            self.outbox.want(Output::WakeAfter { micros });
+            self.outbox.push_output(Output::WakeAfter { micros });
         }
     }
 }

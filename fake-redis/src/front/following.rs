@@ -35,7 +35,7 @@ impl Server {
         if !self.replication.is_link(connection) {
             return false;
         }
-        self.replication.hear(bytes, self.clock.seconds());
+        self.replication.receive_from_primary(bytes, self.clock.seconds());
         self.read_link();
         true
     }
@@ -57,7 +57,7 @@ impl Server {
 
     /// Applies the stream. The offset advances once per transaction (`commandProcessed`).
     fn read_stream(&mut self) {
-        self.replication.take_up();
+        self.replication.read_received();
         while self.replication.is_link_up() {
             match self.replication.next_command() {
                 Ok(Some(request)) => self.apply_next(request),
@@ -77,7 +77,7 @@ impl Server {
         if self.replication.is_link_up() {
             self.replication.give_back(request);
             if !self.client(ClientKey::PRIMARY).transaction.is_open() {
-                self.replication.pass_on_applied();
+                self.replication.forward_applied();
             }
         }
     }

@@ -2,16 +2,16 @@
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;
-use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Outputs};
+use fencepost_machine::{ConnectionId, Input, InputDriver, InterruptedMachine, Outputs};
 
-struct Interruption<'s> {
+struct InterruptedServer<'s> {
     server: &'s mut Server,
 }
 
-impl Interlude for Interruption<'_> {
+impl InterruptedMachine for InterruptedServer<'_> {
     /// Returns whether input is handled now. The script's client and outgoing connections wait.
     fn takes(&self, connection: ConnectionId) -> bool {
-        let key = self.server.roster.behind(connection);
+        let key = self.server.roster.client_of(connection);
         let script = self.server.long_script.interrupted();
         key.is_some_and(|key| script.is_none_or(|busy| busy.caller != key))
     }
@@ -37,16 +37,16 @@ impl Interlude for Interruption<'_> {
     }
 }
 
-pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy) -> Busy {
+pub(crate) fn call_driver(server: &mut Server, driver: &dyn InputDriver, busy: Busy) -> Busy {
     server.long_script.interrupt(busy);
-    if attendant.is_leaving() {
+    if driver.must_stop() {
         server.stop();
     } else {
-        attendant.attend(&mut Interruption { server: &mut *server });
+        driver.deliver_input(&mut InterruptedServer { server: &mut *server });
     }
-    server.long_script.go_on().unwrap_or(busy)
+    server.long_script.take_running().unwrap_or(busy)
 }
 
-pub(crate) fn attend_loading(server: &mut Server, attendant: &dyn Attendant) {
-    attendant.attend(&mut Interruption { server });
+pub(crate) fn call_driver_while_loading(server: &mut Server, driver: &dyn InputDriver) {
+    driver.deliver_input(&mut InterruptedServer { server });
 }

@@ -10,7 +10,7 @@ use fencepost_machine::{Damage, DiskFile, DiskImage, KeyChange, Output, Response
 use std::time::Duration;
 
 const STEP_BYTES: usize = 16 * 1024;
-const ATTENDED_EVERY: Duration = Duration::from_millis(10);
+const DRIVER_CALL_INTERVAL: Duration = Duration::from_millis(10);
 
 enum Halt {
     Damaged(DiskFile, String),
@@ -20,12 +20,12 @@ enum Halt {
 #[derive(Default)]
 struct Pace {
     looked_at_byte: usize,
-    attended_at: Duration,
+    driver_called_at: Duration,
 }
 
 impl Server {
     /// Loads the files. Only with `aof-load-truncated` may the end of a file be missing.
-    pub(crate) fn load_found(&mut self) {
+    pub(crate) fn load_files(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
         let loaded = self.load_image(&image);
@@ -43,7 +43,7 @@ impl Server {
     fn give_up_loading(&mut self, halt: Halt) {
         if let Halt::Damaged(file, what) = halt {
             let damage = Damage { file, what, response: Response::Refused };
-            self.outbox.want(Output::Damaged(damage));
+            self.outbox.push_output(Output::Damaged(damage));
         }
         self.persistence.take_rewrite();
         if !self.life.is_over() {
@@ -76,7 +76,7 @@ impl Server {
             if !is_gone(&saved) {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);
             }
-            self.attend_loading(&mut pace, reader.position())?;
+            self.call_driver_while_loading(&mut pace, reader.position())?;
         }
         // The replication position is meaningless in a snapshot that begins an append-only file.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
@@ -106,7 +106,7 @@ impl Server {
             if !self.client(ClientKey::DISK).transaction.is_open() {
                 whole = reader.position();
             }
-            self.attend_loading(&mut pace, reader.position())?;
+            self.call_driver_while_loading(&mut pace, reader.position())?;
         }
         self.discard_transaction(ClientKey::DISK);
         self.client_mut(ClientKey::DISK).db = 0;
@@ -121,25 +121,25 @@ impl Server {
         }
         let what = format!("{what}: loaded up to there");
         let damage = Damage { file: DiskFile::AppendOnly, what, response: Response::Repaired };
-        self.outbox.want(Output::Damaged(damage));
+        self.outbox.push_output(Output::Damaged(damage));
         self.rewrite_append_only();
         Ok(())
     }
 
-    fn attend_loading(&mut self, pace: &mut Pace, position: usize) -> Result<(), Halt> {
+    fn call_driver_while_loading(&mut self, pace: &mut Pace, position: usize) -> Result<(), Halt> {
         if position - pace.looked_at_byte < STEP_BYTES {
             return Ok(());
         }
         pace.looked_at_byte = position;
-        let Some(attendance) = self.long_script.attendance() else { return Ok(()) };
-        let attendant = attendance.attendant.clone();
-        let now = attendant.now();
-        if attendant.is_leaving() {
+        let Some(driver_calls) = self.long_script.driver_calls() else { return Ok(()) };
+        let driver = driver_calls.driver.clone();
+        let now = driver.now();
+        if driver.must_stop() {
             return Err(Halt::Stopped);
         }
-        if now.saturating_sub(pace.attended_at) >= ATTENDED_EVERY {
-            pace.attended_at = now;
-            interlude::attend_loading(self, &*attendant);
+        if now.saturating_sub(pace.driver_called_at) >= DRIVER_CALL_INTERVAL {
+            pace.driver_called_at = now;
+            interlude::call_driver_while_loading(self, &*driver);
         }
         if self.life.is_over() { Err(Halt::Stopped) } else { Ok(()) }
     }

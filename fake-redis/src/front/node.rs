@@ -4,10 +4,10 @@ use super::interlude;
 use super::operator;
 use crate::commands;
 use crate::config::{NodeConfig, file};
-use crate::state::server::{Attendance, Server};
+use crate::state::server::{DriverCalls, Server};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{
-    Attendant, DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime, wording,
+    DiskImage, Input, InputDriver, Machine, Now, OperatorAction, Output, Outputs, WallTime, wording,
 };
 use std::rc::Rc;
 
@@ -32,15 +32,17 @@ impl Node {
     }
 
     /// Creates a server like [`Node::new`], with an attendant that serves clients during scripts.
-    pub fn attended(
+    pub fn with_driver(
         config: NodeConfig,
         disk: DiskImage,
         seed: u64,
         now: WallTime,
-        attendant: Rc<dyn Attendant>,
+        driver: Rc<dyn InputDriver>,
     ) -> Node {
         let mut node = Node::new(config, disk, seed, now);
-        node.server.long_script.attend_by(Attendance { attendant, attend: interlude::attend });
+        node.server
+            .long_script
+            .set_driver(DriverCalls { driver, call_driver: interlude::call_driver });
         node
     }
 
@@ -50,8 +52,10 @@ impl Node {
     }
 
     #[cfg(test)]
-    pub(crate) fn be_attended_by(&mut self, attendant: Rc<dyn Attendant>) {
-        self.server.long_script.attend_by(Attendance { attendant, attend: interlude::attend });
+    pub(crate) fn set_driver(&mut self, driver: Rc<dyn InputDriver>) {
+        self.server
+            .long_script
+            .set_driver(DriverCalls { driver, call_driver: interlude::call_driver });
     }
 
     #[cfg(test)]
@@ -108,7 +112,7 @@ impl Machine for Node {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        operator::changes_something(&self.server, action)
+        operator::has_effect(&self.server, action)
     }
 
     fn is_ready(&self) -> bool {

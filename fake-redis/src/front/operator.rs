@@ -25,7 +25,7 @@ pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
     commands.into_iter().map(words).collect()
 }
 
-pub(super) fn changes_something(server: &Server, action: OperatorAction) -> bool {
+pub(super) fn has_effect(server: &Server, action: OperatorAction) -> bool {
     match action {
         OperatorAction::FlushAll | OperatorAction::Evict => true,
         // An operator promotes only PostgreSQL standbys; Sentinel promotes Redis replicas.

@@ -188,7 +188,7 @@ impl Server {
         if !self.config.active_expire {
             return;
         }
-        let look = self.clock.next_look(expires_at_ms.saturating_add(1).saturating_mul(1_000));
+        let look = self.clock.next_cron(expires_at_ms.saturating_add(1).saturating_mul(1_000));
         self.timers.set_at_latest(Timer::ActiveExpiry, look);
     }
 }

@@ -68,7 +68,7 @@ impl Server {
         for db in 0..self.keyspace.databases() {
             for position in self.sample(db, policy) {
                 let Some((_, entry)) = self.database(db).at(position) else { continue };
-                let worth = worth(policy, entry);
+                let worth = eviction_score(policy, entry);
                 if best.is_none_or(|(least, ..)| worth < least) {
                     best = Some((worth, db, position));
                 }
@@ -95,7 +95,7 @@ impl Server {
 }
 
 /// Returns the rank of a key in a sample. The key with the smallest rank is evicted.
-fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
+fn eviction_score(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {
         AllKeysLru | VolatileLru => u64::try_from(entry.used_at_ms).unwrap_or(0),

@@ -30,11 +30,11 @@ impl Server {
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
-            self.flush_noted();
+            self.flush_recorded_effects();
         }
     }
 
-    fn flush_noted(&mut self) {
+    fn flush_recorded_effects(&mut self) {
         let effects = self.changes.take();
         match effects.items() {
             [first, .., last] => {
@@ -102,20 +102,20 @@ impl Server {
             && self.persistence.wants_stream()
             && self.config.version >= RedisVersion::V7_2
         {
-            self.replication.count_unfollowed();
+            self.replication.count_without_replicas();
         }
     }
 }
 
 impl Call<'_> {
-    pub(crate) fn state_effect(&mut self, parts: &[&[u8]]) {
-        self.effect = Effect::Stated;
+    pub(crate) fn replace_effect(&mut self, parts: &[&[u8]]) {
+        self.effect = Effect::Replaced;
         self.server.add_effect(self.db, parts);
     }
 
     /// Propagates an absolute time, which replicas before 7.0 may get as a relative time.
-    pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
-        self.effect = Effect::Stated;
+    pub(crate) fn replace_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
+        self.effect = Effect::Replaced;
         let server = &mut *self.server;
         if !server.is_propagating() {
             return;

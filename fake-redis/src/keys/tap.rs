@@ -18,14 +18,14 @@ impl Server {
         let Some((key, entry)) = self.database(db).at(position) else { return };
         if self.is_tapped(key) {
             let event = self.tap_event(key, entry, entry.expires_at_ms(), change);
-            self.outbox.want(Output::Tap(event));
+            self.outbox.push_output(Output::Tap(event));
         }
     }
 
     pub(crate) fn tap_gone(&mut self, key: &[u8], entry: &Entry, change: KeyChange) {
         if self.is_tapped(key) {
             let event = self.tap_event(key, entry, None, change);
-            self.outbox.want(Output::Tap(event));
+            self.outbox.push_output(Output::Tap(event));
         }
     }
 

@@ -21,7 +21,7 @@ impl Server {
 
     pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
         for client in self.watches.watchers(db, key) {
-            self.roster.client_mut(*client).transaction.overtake();
+            self.roster.client_mut(*client).transaction.mark_watch_failed();
         }
     }
 

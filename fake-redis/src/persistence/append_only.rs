@@ -9,7 +9,7 @@ use fencepost_machine::{DiskImage, Output, WallTime};
 impl Server {
     pub(crate) fn flush_append_only(&mut self) {
         if self.persistence.take_rewrite() {
-            self.write_anew();
+            self.rewrite_files();
         }
         self.schedule_save();
         self.append_gathered();
@@ -22,7 +22,7 @@ impl Server {
             return;
         }
         let bytes = self.persistence.take_appended(self.replication.offset());
-        self.outbox.want(Output::DiskAppend { bytes });
+        self.outbox.push_output(Output::DiskAppend { bytes });
         match self.persistence.mode() {
             Persistence::Aof { fsync: Fsync::Always } => self.begin_sync(),
             Persistence::Aof { fsync: Fsync::EverySec } => self.sync_of_this_second(),
@@ -42,16 +42,16 @@ impl Server {
     }
 
     /// Writes a snapshot and an empty append-only file immediately, although Redis forks.
-    fn write_anew(&mut self) {
+    fn rewrite_files(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
         let image = DiskImage { snapshot: Some(snapshot), ..DiskImage::default() };
-        self.outbox.want(Output::DiskReplace { image });
+        self.outbox.push_output(Output::DiskReplace { image });
     }
 
     fn schedule_rewrite(&mut self) {
         if self.is_log_too_large() {
-            let look = self.clock.next_look(self.clock.now().0 + 1);
+            let look = self.clock.next_cron(self.clock.now().0 + 1);
             self.timers.set_at_latest(Timer::Persistence, look);
         }
     }
@@ -90,7 +90,7 @@ impl Server {
 
     fn begin_sync(&mut self) {
         self.persistence.begin_sync();
-        self.outbox.want(Output::DiskSync);
+        self.outbox.push_output(Output::DiskSync);
     }
 
     /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock.
@@ -99,7 +99,7 @@ impl Server {
             self.begin_sync();
         }
         if let Some(second) = self.persistence.next_second() {
-            let look = self.clock.next_look(second * 1_000_000);
+            let look = self.clock.next_cron(second * 1_000_000);
             self.timers.set_at_latest(Timer::Persistence, look);
         }
     }
@@ -123,7 +123,7 @@ impl Server {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {
                 let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
-                self.outbox.want(Output::DiskReplace { image });
+                self.outbox.push_output(Output::DiskReplace { image });
             }
             Persistence::Aof { .. } => self.rewrite_append_only(),
         }

@@ -12,7 +12,7 @@ impl Server {
         self.changes.saved();
         if !self.persistence.wants_stream() {
             let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
-            self.outbox.want(Output::DiskReplace { image });
+            self.outbox.push_output(Output::DiskReplace { image });
         }
     }
 

@@ -265,7 +265,7 @@ fn a_full_resynchronisation_replaces_what_the_disk_of_the_replica_held() {
     for persistence in [EVERY_SECOND, Persistence::Rdb, Persistence::None] {
         let (mut world, config) = world(persistence);
         world.ask("redis-1", &["SET", "old", "1"]);
-        world.start_node("redis-2", at_once());
+        world.start_node("redis-2", without_sync_delay());
         world.ask("redis-2", &["SET", "new", "2"]);
         world.ask("redis-1", &["REPLICAOF", "redis-2", "6379"]);
         world.run_for(2_000);
@@ -279,7 +279,7 @@ fn a_full_resynchronisation_replaces_what_the_disk_of_the_replica_held() {
 #[test]
 fn a_former_replica_without_persistence_comes_back_with_the_snapshot_of_its_last_synchronisation() {
     let (mut world, config) = world(Persistence::None);
-    world.start_node("redis-2", at_once());
+    world.start_node("redis-2", without_sync_delay());
     world.ask("redis-2", &["SET", "k", "old"]);
     world.ask("redis-1", &["REPLICAOF", "redis-2", "6379"]);
     world.run_for(2_000);
@@ -290,14 +290,14 @@ fn a_former_replica_without_persistence_comes_back_with_the_snapshot_of_its_last
     assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "old");
 }
 
-fn at_once() -> NodeConfig {
+fn without_sync_delay() -> NodeConfig {
     NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
 }
 
 #[test]
 fn a_restarted_replica_goes_on_from_its_snapshot() {
     let mut world = World::new();
-    world.start_node("redis-1", at_once());
+    world.start_node("redis-1", without_sync_delay());
     let replica = NodeConfig {
         persistence: Persistence::Rdb,
         replica_of: Some(("redis-1".to_owned(), 6379)),

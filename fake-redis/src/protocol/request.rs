@@ -75,13 +75,13 @@ impl RequestReader {
 
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
-        if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
+        if self.complete || self.parse_whole(limits) { Ok(true) } else { self.parse(limits) }
     }
 
     #[inline(never)]
-    fn go_on(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
+    fn parse(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         while !self.complete {
-            if self.finds_whole(limits) {
+            if self.parse_whole(limits) {
                 break;
             }
             let advanced = match self.awaited {
@@ -98,7 +98,7 @@ impl RequestReader {
     }
 
     #[inline(always)]
-    fn finds_whole(&mut self, limits: Limits) -> bool {
+    fn parse_whole(&mut self, limits: Limits) -> bool {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 

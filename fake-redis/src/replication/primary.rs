@@ -142,9 +142,9 @@ impl Server {
 
     #[inline]
     pub(crate) fn flush_stream(&mut self) {
-        if self.replication.has_gained() {
+        if self.replication.has_new_bytes() {
             let outbox = &mut self.outbox;
-            self.replication.share_gained(|connection, bytes| {
+            self.replication.share_new_bytes(|connection, bytes| {
                 outbox.send(Output::Send { connection, bytes });
             });
         }
@@ -175,7 +175,7 @@ impl Server {
         let (now, timeout) = (self.clock.seconds(), i64::from(self.config.repl_timeout));
         let lost = self.replication.lost_replicas(now, timeout);
         lost.into_iter().for_each(|key| self.disconnect(key));
-        if self.replication.keeps_backlog_for_nobody(now) {
+        if self.replication.has_expired_backlog(now) {
             self.replication.forget_history(self.random.hexadecimal(40));
         }
     }

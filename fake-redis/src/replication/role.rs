@@ -12,7 +12,7 @@ impl Server {
             Some((host, _)) => Notice::Follows { host: host.clone() },
             None => Notice::Leads,
         };
-        self.outbox.want(Output::Notice(notice));
+        self.outbox.push_output(Output::Notice(notice));
     }
 
     /// Resumes the history of a restarted server (`loadDataFromDisk`).

@@ -33,7 +33,7 @@ impl Server {
 
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
         if let Some((host, _)) = self.replication.primary().cloned() {
-            self.outbox.want(Output::Notice(Notice::TookOver { host }));
+            self.outbox.push_output(Output::Notice(Notice::TookOver { host }));
         }
         self.disconnect_replicas();
         self.client_mut(ClientKey::PRIMARY).db = 0;

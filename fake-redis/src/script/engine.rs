@@ -68,7 +68,7 @@ impl Engine {
             .open_coroutine()
             .build();
         vm.set_loader_input_budget(limits::MEMORY_MAX);
-        host::learn_complaint(complaint(&mut vm));
+        host::set_number_check(find_number_check(&mut vm));
         shared::take();
         let natives = functions::natives(&mut vm);
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude");
@@ -186,7 +186,7 @@ impl Engine {
     }
 }
 
-fn complaint(vm: &mut Vm) -> host::Native {
+fn find_number_check(vm: &mut Vm) -> host::Native {
     let math = string(vm, b"math");
     let floor = string(vm, b"floor");
     let floor = match vm.globals().get(math) {

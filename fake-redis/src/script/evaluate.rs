@@ -23,7 +23,7 @@ impl Run<'_> {
 }
 
 impl Call<'_> {
-    pub(crate) fn learn_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
+    pub(crate) fn load_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
         let sha = sha_of(text);
         if self.server.scripts.knows(&sha) {
             return Ok(sha);
@@ -54,7 +54,7 @@ impl Call<'_> {
             self.check_declared(permissions, read_only)?;
         }
         permissions.read_only |= read_only;
-        self.state_no_effect();
+        self.suppress_effect();
         let (keys, arguments) = (self.args.from(3).up_to(keys), self.args.from(3 + keys));
         let version = self.server.config.version;
         let (server, reply) = (&mut *self.server, &mut *self.reply);

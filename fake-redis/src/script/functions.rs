@@ -32,7 +32,7 @@ const NATIVES: [(&str, Native); 16] = [
     ("collectgarbage", native!(collectgarbage)),
     ("gcinfo", native!(|_| Ok(HEAP_SHOWN))),
     ("place", native!(place)),
-    ("has_to_end", native!(has_to_end)),
+    ("has_to_end", native!(ending_text)),
     ("library", native!(library::library)),
     ("protect", native!(shared::protect)),
     ("share_strings", native!(shared::share_strings)),
@@ -84,7 +84,7 @@ fn execute(vm: &mut Vm, slot: u32, count: u32, errors: Errors) -> Result<u32> {
 }
 
 fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
-    if let Err(error) = gather(run, vm, slot, count).and_then(|()| run.call()) {
+    if let Err(error) = collect_arguments(run, vm, slot, count).and_then(|()| run.call()) {
         return Called::Refused(error);
     }
     let reply = run.reply.bytes();
@@ -94,7 +94,7 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-fn gather(
+fn collect_arguments(
     run: &mut Run<'_>,
     vm: &Vm,
     slot: u32,
@@ -146,7 +146,7 @@ fn log(call: &Arguments<'_>) -> Result<()> {
     }
 }
 
-fn only_whole(call: &Arguments<'_>) -> Option<i64> {
+fn whole_number(call: &Arguments<'_>) -> Option<i64> {
     let number = as_number(call.value(1))?;
     let whole = number as i64;
     (whole as f64 == number).then_some(whole)
@@ -156,7 +156,7 @@ fn setresp(call: &Arguments<'_>) -> Result<()> {
     if call.len() != 1 {
         return raise(call, "ERR redis.setresp() requires one argument.");
     }
-    let protocol = match only_whole(call) {
+    let protocol = match whole_number(call) {
         Some(2) => Protocol::Resp2,
         Some(3) => Protocol::Resp3,
         _ => return raise(call, "ERR RESP version must be 2 or 3."),
@@ -169,7 +169,7 @@ fn set_repl(call: &Arguments<'_>) -> Result<()> {
     if call.len() != 1 {
         return raise(call, "ERR redis.set_repl() requires two arguments.");
     }
-    let Some(flags @ 0..=3) = only_whole(call) else {
+    let Some(flags @ 0..=3) = whole_number(call) else {
         return raise(
             call,
             "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.",
@@ -250,7 +250,7 @@ fn place(call: &Arguments<'_>) -> Result<Vec<Value>> {
         .unwrap_or_default())
 }
 
-fn has_to_end(call: &Arguments<'_>) -> Result<Option<Vec<u8>>> {
+fn ending_text(call: &Arguments<'_>) -> Result<Option<Vec<u8>>> {
     let ending = limits::ending(&call.vm());
     Ok(ending.map(|ending| ending.to_string().into_bytes()))
 }

@@ -190,16 +190,16 @@ impl<'v> Arguments<'v> {
 }
 
 thread_local! {
-    static WANTS_NUMBER: Cell<Option<Native>> = const { Cell::new(None) };
+    static NUMBER_CHECK: Cell<Option<Native>> = const { Cell::new(None) };
 }
 
-pub(super) fn learn_complaint(wants_number: Native) {
-    WANTS_NUMBER.set(Some(wants_number));
+pub(super) fn set_number_check(wants_number: Native) {
+    NUMBER_CHECK.set(Some(wants_number));
 }
 
 /// Returns Lua's own error, because only Lua knows the place of the call.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
-    let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
+    let raised = NUMBER_CHECK.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
 }
 

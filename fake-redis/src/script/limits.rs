@@ -4,7 +4,7 @@ use super::lend;
 use super::run::Run;
 use super::watch::{Ending, Watch};
 use crate::state::busy::Busy;
-use crate::state::server::Attendance;
+use crate::state::server::DriverCalls;
 use luna_core::runtime::Value;
 use luna_core::vm::exec::{HOOK_MASK_COUNT, RustHookEvent};
 use luna_core::vm::{LuaError, Vm};
@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, LuaError>;
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
 /// Number of instructions between two polls for other clients, which take about a millisecond.
-const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
+const INSTRUCTIONS_PER_POLL: i64 = 100_000;
 
 /// Maximum memory of a script in bytes. Redis has no such limit.
 pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
@@ -27,37 +27,37 @@ pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } el
 pub(super) fn begin(vm: &mut Vm) {
     let memory_max = vm.memory_used().saturating_add(MEMORY_MAX);
     vm.set_memory_cap(Some(memory_max));
-    let is_attended = lend::borrow(|run| {
-        let is_attended = run.server.long_script.attendance().is_some();
-        run.watch = Watch { is_attended, memory_max, ..Watch::default() };
-        is_attended
+    let has_driver = lend::borrow(|run| {
+        let has_driver = run.server.long_script.driver_calls().is_some();
+        run.watch = Watch { has_driver, memory_max, ..Watch::default() };
+        has_driver
     });
-    if is_attended == Some(true) {
+    if has_driver == Some(true) {
         vm.set_instr_budget(None);
-        look_now_and_then(vm);
+        start_polling(vm);
     } else {
         vm.clear_rust_debug_hook();
         vm.set_instr_budget(Some(INSTRUCTIONS_MAX));
     }
 }
 
-pub(super) fn look_now_and_then(vm: &mut Vm) {
-    if lend::borrow(|run| run.watch.is_attended) == Some(true) {
-        vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
+pub(super) fn start_polling(vm: &mut Vm) {
+    if lend::borrow(|run| run.watch.has_driver) == Some(true) {
+        vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_POLL);
     }
 }
 
 fn on_count(vm: &mut Vm, _: RustHookEvent) {
-    if look() {
+    if poll() {
         vm.set_instr_budget(Some(1));
     }
 }
 
-fn look() -> bool {
+fn poll() -> bool {
     let looked = keep_panic(|| {
         lend::borrow(|run| {
             if run.watch.ending.is_none() {
-                run.watch.ending = run.look();
+                run.watch.ending = run.poll();
             }
             run.watch.ending.is_some()
         })
@@ -79,13 +79,13 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     }
     let is_due = lend::borrow(|run| {
         run.watch.charged = run.watch.charged.saturating_add(units);
-        let is_due = run.watch.is_attended && run.watch.charged >= INSTRUCTIONS_PER_LOOK;
+        let is_due = run.watch.has_driver && run.watch.charged >= INSTRUCTIONS_PER_POLL;
         if is_due {
             run.watch.charged = 0;
         }
         is_due
     });
-    if is_due == Some(true) && look() {
+    if is_due == Some(true) && poll() {
         return Err(failure(vm));
     }
     Ok(())
@@ -119,7 +119,7 @@ pub(super) fn ending(vm: &Vm) -> Option<Ending> {
         let watch = &mut run.watch;
         if watch.ending.is_none() && memory > watch.memory_max {
             watch.ending = Some(Ending::Memory);
-        } else if watch.ending.is_none() && has_no_budget && !watch.is_attended {
+        } else if watch.ending.is_none() && has_no_budget && !watch.has_driver {
             watch.ending = Some(Ending::Bound);
         }
         watch.ending
@@ -142,16 +142,17 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
 }
 
 impl Run<'_> {
-    fn look(&mut self) -> Option<Ending> {
-        let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
+    fn poll(&mut self) -> Option<Ending> {
+        let DriverCalls { driver, call_driver } =
+            self.server.long_script.driver_calls().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;
-        let elapsed = attendant.now().saturating_sub(self.began.unwrap_or(Duration::ZERO));
+        let elapsed = driver.now().saturating_sub(self.began.unwrap_or(Duration::ZERO));
         let is_long = threshold > 0 && elapsed >= Duration::from_millis(threshold.unsigned_abs());
-        if !is_long && !attendant.is_leaving() {
+        if !is_long && !driver.must_stop() {
             return None;
         }
         let busy = Busy { caller: self.caller, has_written: self.has_written, is_killed: false };
-        let busy = attend(self.server, &*attendant, busy);
+        let busy = call_driver(self.server, &*driver, busy);
         if self.server.life.is_over() {
             return Some(Ending::ServerStopped);
         }
@@ -159,6 +160,6 @@ impl Run<'_> {
     }
 }
 
-pub(super) fn is_attended() -> bool {
-    lend::borrow(|run| run.watch.is_attended) == Some(true)
+pub(super) fn has_driver() -> bool {
+    lend::borrow(|run| run.watch.has_driver) == Some(true)
 }

@@ -25,22 +25,22 @@ type Pair = (Value, Value);
 fn next(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let Value::Table(seen) = vm.nat_arg(slot, count, 0) else { return inner(vm, slot, count) };
     let last = vm.nat_arg(slot, count, 1);
-    Ok(match behind(vm, shared::real(seen), last)? {
+    Ok(match next_pair(vm, shared::real(seen), last)? {
         Some((key, value)) => vm.nat_return(slot, &[key, value]),
         None => vm.nat_return(slot, &[Value::Nil]),
     })
 }
 
-fn behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
+fn next_pair(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     let known = if last.is_nil() {
         None
     } else {
         lend::borrow(|run| run.walks.advance(table, last)).flatten()
     };
-    known.map_or_else(|| first_behind(vm, table, last), Ok)
+    known.map_or_else(|| first_pair_after(vm, table, last), Ok)
 }
 
-fn first_behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
+fn first_pair_after(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     let pairs = pairs(vm, table)?;
     let position = if last.is_nil() {
         0
@@ -75,7 +75,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let table = shared::real(seen);
     let mut last = Value::Nil;
     loop {
-        let Some((key, value)) = behind(vm, table, last)? else { return Ok(0) };
+        let Some((key, value)) = next_pair(vm, table, last)? else { return Ok(0) };
         let returned = vm.call_value(body, &[key, value])?;
         if let Some(first) = returned.first().filter(|first| !first.is_nil()) {
             return Ok(vm.nat_return(slot, &[*first]));

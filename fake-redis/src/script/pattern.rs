@@ -6,7 +6,7 @@ use luna_core::vm::{LuaError, Vm};
 
 const CAPTURES_MAX: usize = 32;
 const CHOICES_MAX: usize = 2_000;
-const STEPS_PER_LOOK: usize = 4_096;
+const STEPS_PER_POLL: usize = 4_096;
 
 const ESCAPE: u8 = b'%';
 
@@ -79,7 +79,7 @@ impl<'m> Matcher<'m> {
 
     fn step(&mut self) -> Matched<()> {
         self.steps += 1;
-        if self.steps < STEPS_PER_LOOK {
+        if self.steps < STEPS_PER_POLL {
             return Ok(());
         }
         work(self.vm, std::mem::take(&mut self.steps)).map_err(Failure::Raised)

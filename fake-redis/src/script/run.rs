@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
         client.db = db;
         client.protocol = Protocol::Resp2;
         let (reply, arguments) = (server.spares.reply(), server.spares.arguments());
-        let began = server.long_script.attendance().map(|attendance| attendance.attendant.now());
+        let began = server.long_script.driver_calls().map(|driver_calls| driver_calls.driver.now());
         let (random_state, json) = server.scripts.left();
         Run {
             server,

@@ -36,7 +36,7 @@ pub(super) fn select(tables: &SharedTables) {
 
 pub(super) fn are_writable() -> bool {
     #[cfg(feature = "planted-leak")]
-    if crate::planted::scripts_share_tables() {
+    if crate::planted_bugs::are_shared_tables_allowed() {
         return true;
     }
     false

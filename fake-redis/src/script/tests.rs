@@ -245,7 +245,7 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
 fn broken() -> Bench {
     let mut bench = Bench::new();
     let server = bench.node.server_mut();
-    let key = server.roster.behind(ConnectionId(0)).unwrap();
+    let key = server.roster.client_of(ConnectionId(0)).unwrap();
     server.client_mut(key).db = 99;
     bench
 }

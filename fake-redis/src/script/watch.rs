@@ -26,7 +26,7 @@ impl fmt::Display for Ending {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// `true` if other clients are served meanwhile, and the script may run until it is killed.
-    pub(super) is_attended: bool,
+    pub(super) has_driver: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,
     pub(super) ending: Option<Ending>,

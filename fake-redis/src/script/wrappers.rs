@@ -15,12 +15,12 @@ pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("rep", |vm, slot, count| around(vm, slot, count, rep)),
     ("concat", |vm, slot, count| around(vm, slot, count, concat)),
     ("insert", |vm, slot, count| around(vm, slot, count, insert)),
-    ("refusing", |vm, slot, count| around(vm, slot, count, refusing)),
+    ("refusing", |vm, slot, count| around(vm, slot, count, refuse_if_shared)),
     ("rawget", |vm, slot, count| around(vm, slot, count, rawget)),
     ("getmetatable", |vm, slot, count| around(vm, slot, count, getmetatable)),
     ("thread", |vm, slot, count| around(vm, slot, count, thread)),
     ("tostring", |vm, slot, count| around(vm, slot, count, tostring)),
-    ("second_first", |vm, slot, count| around(vm, slot, count, second_first)),
+    ("second_first", |vm, slot, count| around(vm, slot, count, check_second_first)),
 ];
 
 const INNER: usize = 4;
@@ -111,10 +111,10 @@ fn insert(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
         let moved = list.len().saturating_sub(place as i64);
         work(vm, usize::try_from(moved).unwrap_or(0))?;
     }
-    refusing(vm, slot, count)
+    refuse_if_shared(vm, slot, count)
 }
 
-fn refusing(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
+fn refuse_if_shared(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     if shared::is_shared(vm.nat_arg(slot, count, 0)) {
         return Err(raise_text(vm, b"Attempt to modify a readonly table"));
     }
@@ -141,7 +141,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
 /// Creates a coroutine that first enables polling, which Lua does for each thread.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
-    if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
+    if !matches!(body, Value::Closure(_)) || !limits::has_driver() {
         return inner(vm, slot, count);
     }
     let watched = vm.load(
@@ -150,7 +150,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     );
     let Ok(watched) = watched else { return inner(vm, slot, count) };
     let watch = vm.native(|vm, _, _| {
-        limits::look_now_and_then(vm);
+        limits::start_polling(vm);
         Ok(0)
     });
     let watched = vm.call_value(Value::Closure(watched), &[watch, body])?;
@@ -180,7 +180,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
 }
 
 /// Checks the second of two numbers first, as Redis does, because its compiler chose that order.
-fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
+fn check_second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)
 }

@@ -50,7 +50,7 @@ impl Clients {
         let Some(client) = self.all.get_mut(&connection) else { return };
         client.reader.feed(bytes);
         if !client.reader.is_complete() {
-            self.understand(connection);
+            self.read_commands(connection);
         }
     }
 
@@ -63,7 +63,7 @@ impl Clients {
     pub(crate) fn served(&mut self, connection: ConnectionId, client: Box<Client>) {
         self.all.insert(connection, client);
         self.has_replies = true;
-        self.understand(connection);
+        self.read_commands(connection);
     }
 
     pub(crate) fn more(&self) -> bool {
@@ -110,7 +110,7 @@ impl Clients {
         out.more = self.more();
     }
 
-    fn understand(&mut self, connection: ConnectionId) {
+    fn read_commands(&mut self, connection: ConnectionId) {
         let Some(client) = self.all.get_mut(&connection).filter(|client| !client.leaving) else {
             return;
         };

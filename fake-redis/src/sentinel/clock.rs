@@ -12,31 +12,31 @@ const TICK_MS_MAX: i64 = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     set_for: Option<i64>,
-    last_seen: Option<i64>,
-    last_look: i64,
+    last_input: Option<i64>,
+    last_check: i64,
     tick_ms: i64,
 }
 
 impl Alarm {
     pub(crate) fn observe(&mut self, now: i64) -> bool {
-        let last_seen = self.last_seen.replace(now).unwrap_or(now);
+        let last_input = self.last_input.replace(now).unwrap_or(now);
         let late = now - self.set_for.unwrap_or(now);
         let jumped =
-            now < last_seen - self.tick_ms || late + self.tick_ms > period::TILT_TRIGGER_MS;
+            now < last_input - self.tick_ms || late + self.tick_ms > period::TILT_TRIGGER_MS;
         if jumped {
             self.set_for = None;
         }
         jumped
     }
 
-    pub(crate) fn rang(&mut self) {
+    pub(crate) fn clear_alarm(&mut self) {
         self.set_for = None;
     }
 
-    pub(crate) fn looked(&mut self, now: i64, draw_below: impl FnOnce(u64) -> i64) {
+    pub(crate) fn draw_next_tick(&mut self, now: i64, draw_below: impl FnOnce(u64) -> i64) {
         let drawn = draw_below(TICKS_PER_SECOND.end - TICKS_PER_SECOND.start);
         self.tick_ms = 1_000 / (drawn + TICKS_PER_SECOND.start as i64);
-        self.last_look = now;
+        self.last_check = now;
     }
 
     pub(crate) fn set(
@@ -47,7 +47,7 @@ impl Alarm {
         out: &mut Outputs,
     ) {
         // If the clock was set back, the time of the last check is in the future.
-        let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
+        let earliest = due.max(self.last_check.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for
             .is_some_and(|wake_at| (earliest..=earliest + TICK_MS_MAX).contains(&wake_at))
@@ -69,7 +69,7 @@ mod tests {
     fn alarm() -> (Alarm, i64) {
         let (mut alarm, mut out) = (Alarm::default(), Outputs::default());
         assert!(!alarm.observe(1_000_000));
-        alarm.looked(1_000_000, |_| 0);
+        alarm.draw_next_tick(1_000_000, |_| 0);
         alarm.set(1_001_000, WallTime(1_000_000_250), |_| 7, &mut out);
         assert_eq!(out.list, [Output::WakeAfter { micros: 1_006_750 }]);
         (alarm, 1_001_007)
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn two_looks_are_at_least_a_tick_apart() {
         let (mut alarm, mut out) = (Alarm::default(), Outputs::default());
-        alarm.looked(1_000_000, |_| 9);
+        alarm.draw_next_tick(1_000_000, |_| 9);
         alarm.set(1_000_000, WallTime(1_000_000_000), |_| 0, &mut out);
         assert_eq!(out.list, [Output::WakeAfter { micros: 52_000 }]);
     }

@@ -15,7 +15,7 @@ pub(crate) struct Core {
     pub(crate) tilt_since: Option<i64>,
     /// `true` if the next check may act on a change, so that the Sentinel must not sleep for long.
     pub(crate) attention: bool,
-    pub(crate) unkept: bool,
+    pub(crate) unsaved: bool,
     pub(crate) ids: OutgoingIds,
     pub(crate) events: Vec<Event>,
     random: ChaCha8Rng,
@@ -36,7 +36,7 @@ impl Core {
             now,
             tilt_since: None,
             attention: true,
-            unkept: true,
+            unsaved: true,
             ids: OutgoingIds::new(),
             events: Vec::new(),
             random,
@@ -51,7 +51,7 @@ impl Core {
     pub(crate) fn raise_epoch(&mut self, epoch: u64) {
         assert!(epoch > self.epoch, "epoch {epoch} is not above {}", self.epoch);
         self.epoch = epoch;
-        self.unkept = true;
+        self.unsaved = true;
         self.event("+new-epoch", epoch.to_string());
     }
 

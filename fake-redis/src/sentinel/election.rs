@@ -17,7 +17,7 @@ impl Master {
         if self.leader_epoch < epoch && core.epoch <= epoch {
             self.leader = Some(candidate.to_owned());
             self.leader_epoch = core.epoch;
-            core.unkept = true;
+            core.unsaved = true;
             core.event("+vote-for-leader", format!("{candidate} {}", self.leader_epoch));
             // A vote for another Sentinel postpones this Sentinel's own attempt.
             if !candidate.eq_ignore_ascii_case(&core.my_id) {
@@ -88,7 +88,7 @@ mod tests {
         (master, Core::new(&config, 7, 1_000))
     }
 
-    fn votes(master: &mut Master, number: usize, leader: &str, epoch: u64) {
+    fn record_vote(master: &mut Master, number: usize, leader: &str, epoch: u64) {
         master.sentinels[number].opinion.leader = Some(leader.to_owned());
         master.sentinels[number].opinion.leader_epoch = epoch;
     }
@@ -108,9 +108,9 @@ mod tests {
         let (mut master, mut core) = electorate(4, 1);
         core.raise_epoch(1);
         let me = core.my_id.clone();
-        votes(&mut master, 0, &me, 1);
+        record_vote(&mut master, 0, &me, 1);
         assert_eq!(master.leader(1, &mut core), None, "two of five");
-        votes(&mut master, 1, &me, 1);
+        record_vote(&mut master, 1, &me, 1);
         assert_eq!(master.leader(1, &mut core), Some(me), "three of five");
     }
 
@@ -119,9 +119,9 @@ mod tests {
         let (mut master, mut core) = electorate(3, 1);
         core.raise_epoch(1);
         let me = core.my_id.clone();
-        votes(&mut master, 0, &me, 1);
+        record_vote(&mut master, 0, &me, 1);
         assert_eq!(master.leader(1, &mut core), None, "two of four");
-        votes(&mut master, 1, &me, 1);
+        record_vote(&mut master, 1, &me, 1);
         assert_eq!(master.leader(1, &mut core), Some(me), "three of four");
     }
 
@@ -130,9 +130,9 @@ mod tests {
         let (mut master, mut core) = electorate(2, 3);
         core.raise_epoch(1);
         let me = core.my_id.clone();
-        votes(&mut master, 0, &me, 1);
+        record_vote(&mut master, 0, &me, 1);
         assert_eq!(master.leader(1, &mut core), None);
-        votes(&mut master, 1, &me, 1);
+        record_vote(&mut master, 1, &me, 1);
         assert_eq!(master.leader(1, &mut core), Some(me));
     }
 
@@ -141,7 +141,7 @@ mod tests {
         let (mut master, mut core) = electorate(2, 1);
         core.raise_epoch(2);
         let me = core.my_id.clone();
-        votes(&mut master, 0, &me, 1);
+        record_vote(&mut master, 0, &me, 1);
         assert_eq!(master.leader(2, &mut core), None);
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn process(
         return;
     };
     if !masters[place].sentinels.iter().any(|sentinel| is_sender(sentinel, hello)) {
-        meet(masters, place, hello, context);
+        register_sentinel(masters, place, hello, context);
     }
     let master = &mut masters[place];
     if hello.epoch > context.core.epoch {
@@ -130,7 +130,12 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
+fn register_sentinel(
+    masters: &mut [Master],
+    place: usize,
+    hello: &Hello,
+    context: &mut Context<'_>,
+) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {
         let text =
@@ -155,7 +160,7 @@ fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Conte
         context.core.event("+sentinel", name_instance(&sentinel, &master.node));
     }
     context.core.attention = true;
-    context.core.unkept = true;
+    context.core.unsaved = true;
     master.sentinels.push(sentinel);
 }
 

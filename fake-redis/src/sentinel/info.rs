@@ -130,7 +130,7 @@ impl Master {
 
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
-        core.unkept = true;
+        core.unsaved = true;
         self.failover.enter(Step::ReconfigureReplicas, core.now);
         core.event("+promoted-slave", name_instance(&self.replicas[place], &self.node));
         core.event("+failover-state-reconf-slaves", name_master(&self.node));
@@ -140,7 +140,7 @@ impl Master {
     /// Demotes a replica that reports itself as a primary, unless a newer configuration comes.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
-        let sane = self.looks_sane(core.now);
+        let sane = self.seems_working(core.now);
         let replica = &mut self.replicas[place];
         let settled =
             replica.not_down_for(wait, core.now) && core.now - replica.role_reported_since > wait;
@@ -150,7 +150,7 @@ impl Master {
     }
 
     fn fix_replica(&mut self, place: usize, core: &mut Core) {
-        let (wait, sane) = (self.failover_timeout_ms, self.looks_sane(core.now));
+        let (wait, sane) = (self.failover_timeout_ms, self.seems_working(core.now));
         let replica = &mut self.replicas[place];
         let settled = replica.not_down_for(wait, core.now)
             && core.now - replica.replication.changed_at > wait;
@@ -174,7 +174,7 @@ impl Master {
     }
 
     /// Implements `sentinelMasterLooksSane`.
-    fn looks_sane(&self, now: i64) -> bool {
+    fn seems_working(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
             && !self.objectively_down

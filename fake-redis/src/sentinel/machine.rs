@@ -47,7 +47,7 @@ impl Sentinel {
         }
     }
 
-    fn look(&mut self, out: &mut Outputs) {
+    fn check_masters(&mut self, out: &mut Outputs) {
         if self.schedule.next_due(&self.core, &self.masters, Touched::Everything) > self.core.now {
             self.touched = Touched::Nothing;
             return;
@@ -55,9 +55,9 @@ impl Sentinel {
         let context = &mut Context { core: &mut self.core, out };
         context.core.attention = false;
         for master in &mut self.masters {
-            look_at(master, context);
+            check_instances(master, context);
         }
-        self.alarm.looked(self.core.now, |bound| self.core.draw_below(bound));
+        self.alarm.draw_next_tick(self.core.now, |bound| self.core.draw_below(bound));
     }
 
     fn enter_tilt(&mut self) {
@@ -209,8 +209,8 @@ impl Machine for Sentinel {
                 self.connection_lost(connection)
             }
             Input::Timer => {
-                self.alarm.rang();
-                self.look(out);
+                self.alarm.clear_alarm();
+                self.check_masters(out);
             }
             Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }
@@ -236,7 +236,7 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
 }
 
 /// Implements `sentinelHandleRedisInstance` and `sentinelHandleDictOfRedisInstances`.
-fn look_at(master: &mut Master, context: &mut Context<'_>) {
+fn check_instances(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
     let hello = hello_due.then(|| hello::ours(context.core, master));

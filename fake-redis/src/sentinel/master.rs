@@ -110,7 +110,7 @@ impl Master {
         let replica = Instance::new(Kind::Replica, name, address, down_after_ms, core.now);
         core.event("+slave", name_instance(&replica, &self.node));
         core.attention = true;
-        core.unkept = true;
+        core.unsaved = true;
         self.replicas.push(replica);
     }
 
@@ -149,7 +149,7 @@ impl Master {
             addresses.push(self.node.address.clone());
         }
         self.reset(context);
-        context.core.unkept = true;
+        context.core.unsaved = true;
         self.node.address = new;
         self.node.down_since = 0;
         self.objectively_down_since = 0;

@@ -18,13 +18,13 @@ impl Sentinel {
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {
             sentinel.masters.clear();
             text.lines().for_each(|line| sentinel.take_line(line));
-            sentinel.core.unkept = false;
+            sentinel.core.unsaved = false;
         }
         sentinel
     }
 
     pub(super) fn keep(&mut self, out: &mut Outputs) {
-        if std::mem::take(&mut self.core.unkept) {
+        if std::mem::take(&mut self.core.unsaved) {
             out.list.push(Output::DiskConfig { config: Bytes::from(self.file()) });
         }
     }

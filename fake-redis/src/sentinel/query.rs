@@ -73,7 +73,7 @@ impl Sentinel {
         let master = Master::new(&config, self.core.now);
         self.core.event("+monitor", format!("{} quorum {quorum}", name_master(&master.node)));
         self.core.attention = true;
-        self.core.unkept = true;
+        self.core.unsaved = true;
         self.masters.push(master);
         reply.ok();
     }
@@ -86,7 +86,7 @@ impl Sentinel {
         };
         let mut master = self.masters.remove(place);
         self.core.event("-monitor", name_master(&master.node));
-        self.core.unkept = true;
+        self.core.unsaved = true;
         master.close(out);
         reply.ok();
     }
@@ -200,7 +200,7 @@ fn set(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Con
                 return reply.error(text.as_bytes());
             }
         }
-        context.core.unkept = true;
+        context.core.unsaved = true;
         context.core.event("+set", format!("{} {name} {number}", name_master(&master.node)));
     }
     reply.ok();

@@ -61,14 +61,14 @@ impl Schedule {
                 }
                 due
             }
-            ([master], _) => self.work_out(core, master),
+            ([master], _) => self.compute_schedule(core, master),
             _ => all_due(core, masters),
         };
         self.known_at = (due > core.now && masters.len() == 1).then_some(core.now);
         due.min(core.now + SLEEP_MS_MAX)
     }
 
-    fn work_out(&mut self, core: &Core, master: &Master) -> i64 {
+    fn compute_schedule(&mut self, core: &Core, master: &Master) -> i64 {
         let watch = master.watch();
         self.others = others_due(core, master);
         self.instances.clear();

@@ -5,8 +5,8 @@ use crate::front::node::Node;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::DiskImage;
 use fencepost_serve::{
-    Boot, BootAgain, Files, Member, ServeError, Serving, StagedServer, Start, announced, listen,
-    wall_clock,
+    Files, MachineBuilder, MachineRebuilder, Member, ServeError, Serving, StagedServer, Start,
+    announced, listen, wall_clock,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -124,17 +124,17 @@ fn machine(
     (index, part): (usize, Part),
     port: u16,
     ports: &[u16],
-) -> Result<(Boot, Files), ServeError> {
+) -> Result<(MachineBuilder, Files), ServeError> {
     let (files, image) = match &options.dir {
         None => (Files::none(), DiskImage::default()),
         Some(dir) => Files::open(&dir.join(format!("{}-{}", part.name(), index + 1)))?,
     };
-    let boot: Boot = match role(options, part, port, ports) {
+    let boot: MachineBuilder = match role(options, part, port, ports) {
         Role::Sentinel(config) => Box::new(move |_| {
             Box::new(Sentinel::started(config, &image, seed(index), wall_clock()))
         }),
-        Role::Redis(config) => Box::new(move |attendant| {
-            Box::new(Node::attended(*config, image, seed(index), wall_clock(), attendant))
+        Role::Redis(config) => Box::new(move |driver| {
+            Box::new(Node::with_driver(*config, image, seed(index), wall_clock(), driver))
         }),
     };
     Ok((boot, files))
@@ -172,7 +172,7 @@ fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
 /// Returns servers of a stage at these ports. Fails if an option is invalid.
 pub fn staged(options: &ServeOptions, ports: &[u16]) -> Result<Vec<StagedServer>, ServeError> {
     let server = |(part, port): (Part, &u16)| {
-        let boot: BootAgain = match role(options, part, *port, ports) {
+        let boot: MachineRebuilder = match role(options, part, *port, ports) {
             Role::Sentinel(config) => Box::new(move |start| {
                 let Start { disk, seed, now, .. } = start;
                 Box::new(Sentinel::started(config.clone(), &disk, seed, now.wall))

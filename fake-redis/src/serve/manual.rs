@@ -7,14 +7,14 @@ mod wire;
 
 use super::deployment::{Part, ServeOptions, staged};
 use bytes::{Bytes, BytesMut};
-use fencepost_serve::{Sent, ServeError, Staged, StagedServer, Staging, listen};
+use fencepost_serve::{PreparedServers, Sent, ServeError, ServedMachines, StagedServer, listen};
 use scene::Scene;
 use std::collections::BTreeMap;
 use std::io;
 use wire::{Answer, take_request};
 
 /// Servers with a clock that moves only by command, and the connections to them.
-pub struct Commanded {
+pub struct ManualServers {
     scene: Scene,
     sockets: BTreeMap<u64, Option<usize>>,
     asking: BTreeMap<u64, BytesMut>,
@@ -23,7 +23,7 @@ pub struct Commanded {
 
 /// Listens for all servers in the order masters, replicas, Sentinels, and then for the admin
 /// connection. Needs a tokio runtime. Fails if an option is invalid or an address is in use.
-pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeError> {
+pub fn start_manual(options: &ServeOptions) -> Result<PreparedServers<ManualServers>, ServeError> {
     if options.dir.is_some() {
         let problem = "--dir with --clock manual: expected no folder, because these servers keep \
                        their files in memory";
@@ -34,9 +34,9 @@ pub fn start_manual(options: &ServeOptions) -> Result<Staging<Commanded>, ServeE
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
     let roles = parts.iter().map(|part| part.name()).chain(["admin"]);
-    Ok(Staging {
+    Ok(PreparedServers {
         listeners: roles.zip(listeners).collect(),
-        staged: Commanded {
+        staged: ManualServers {
             scene: Scene::new(named(options, &parts, &ports)?),
             sockets: BTreeMap::new(),
             asking: BTreeMap::new(),
@@ -62,7 +62,7 @@ fn named(
     Ok(names.into_iter().zip(staged(&tapped, ports)?).collect())
 }
 
-impl Commanded {
+impl ManualServers {
     fn obey(&mut self, socket: u64) {
         let Some(asking) = self.asking.get_mut(&socket) else { return };
         loop {
@@ -86,7 +86,7 @@ impl Commanded {
     }
 }
 
-impl Staged for Commanded {
+impl ServedMachines for ManualServers {
     fn opened(&mut self, listener: usize, socket: u64, peer: &str) {
         let server = (listener < self.scene.stage.count()).then_some(listener);
         self.sockets.insert(socket, server);

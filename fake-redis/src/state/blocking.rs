@@ -94,7 +94,7 @@ impl<A> Blocking<A> {
         self.waiting.remove(place)
     }
 
-    pub(crate) fn put_back(&mut self, place: usize, waiting: Waiting<A>) {
+    pub(crate) fn reinsert(&mut self, place: usize, waiting: Waiting<A>) {
         self.waiting.insert(place, waiting);
     }
 

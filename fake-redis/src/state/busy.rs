@@ -11,30 +11,30 @@ pub(crate) struct Busy {
 
 #[derive(Debug)]
 pub(crate) struct LongScript<A> {
-    attendance: Option<A>,
+    driver_calls: Option<A>,
     running: Option<Busy>,
 }
 
 impl<A> Default for LongScript<A> {
     fn default() -> Self {
-        LongScript { attendance: None, running: None }
+        LongScript { driver_calls: None, running: None }
     }
 }
 
 impl<A> LongScript<A> {
-    pub(crate) fn attend_by(&mut self, attendance: A) {
-        self.attendance = Some(attendance);
+    pub(crate) fn set_driver(&mut self, driver_calls: A) {
+        self.driver_calls = Some(driver_calls);
     }
 
-    pub(crate) fn attendance(&self) -> Option<&A> {
-        self.attendance.as_ref()
+    pub(crate) fn driver_calls(&self) -> Option<&A> {
+        self.driver_calls.as_ref()
     }
 
     pub(crate) fn interrupt(&mut self, script: Busy) {
         self.running = Some(script);
     }
 
-    pub(crate) fn go_on(&mut self) -> Option<Busy> {
+    pub(crate) fn take_running(&mut self) -> Option<Busy> {
         self.running.take()
     }
 

@@ -174,7 +174,7 @@ impl Client {
     }
 
     pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
-        self.transaction.forget_overtaken();
+        self.transaction.clear_failed_watch();
         std::mem::take(&mut self.watching)
     }
 

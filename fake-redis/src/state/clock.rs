@@ -39,7 +39,7 @@ impl Clock {
     }
 
     /// Returns the next time of the cron, whose offset within 100 ms differs by server.
-    pub(crate) fn next_look(&self, micros: i64) -> WallTime {
+    pub(crate) fn next_cron(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };
         WallTime(micros.saturating_add(wait))

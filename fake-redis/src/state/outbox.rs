@@ -13,7 +13,7 @@ impl Outbox {
         std::mem::swap(&mut self.outputs, drivers);
     }
 
-    pub(crate) fn want(&mut self, output: Output) {
+    pub(crate) fn push_output(&mut self, output: Output) {
         self.outputs.list.push(output);
     }
 
@@ -41,11 +41,11 @@ impl Outbox {
         self.outputs.commands += 1;
     }
 
-    pub(crate) fn say_more(&mut self, more: bool) {
+    pub(crate) fn set_more(&mut self, more: bool) {
         self.outputs.more = more;
     }
 
-    pub(crate) fn say_stopped(&mut self, stopped: bool) {
+    pub(crate) fn set_stopped(&mut self, stopped: bool) {
         self.outputs.stopped = stopped;
     }
 }

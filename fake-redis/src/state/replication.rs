@@ -39,7 +39,7 @@ pub(crate) struct Replication {
     primary: Option<(String, u16)>,
     history: History,
     stream_db: Option<usize>,
-    gained: BytesMut,
+    new_bytes: BytesMut,
     replicas: Vec<Replica>,
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
@@ -61,7 +61,7 @@ impl Replication {
             primary: config.replica_of.clone(),
             history: History::new(random.hexadecimal(40)),
             stream_db: None,
-            gained: BytesMut::new(),
+            new_bytes: BytesMut::new(),
             replicas: Vec::new(),
             good_replicas: 0,
             introductions: BTreeMap::new(),
@@ -121,7 +121,7 @@ impl Replication {
     }
 
     #[inline]
-    pub(crate) fn count_unfollowed(&mut self) {
+    pub(crate) fn count_without_replicas(&mut self) {
         if self.primary.is_none() {
             self.history.count();
         }
@@ -133,7 +133,7 @@ impl Replication {
         }
     }
 
-    pub(crate) fn keeps_backlog_for_nobody(&self, now_seconds: i64) -> bool {
+    pub(crate) fn has_expired_backlog(&self, now_seconds: i64) -> bool {
         self.primary.is_none()
             && self.replicas.is_empty()
             && self.history.has_backlog()
@@ -180,7 +180,7 @@ impl Replication {
     pub(crate) fn is_ping_due(&self, period: u32) -> bool {
         self.cron_runs.is_multiple_of(u64::from(period.max(1)))
             && !self.replicas.is_empty()
-            && !self.withholds_pings()
+            && !self.are_pings_suspended()
     }
 
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {

@@ -66,7 +66,7 @@ impl Roster {
     }
 
     #[inline]
-    pub(crate) fn behind(&self, connection: ConnectionId) -> Option<ClientKey> {
+    pub(crate) fn client_of(&self, connection: ConnectionId) -> Option<ClientKey> {
         self.connections.get(&connection).copied()
     }
 
@@ -75,7 +75,7 @@ impl Roster {
         self.ready.push_back(key);
     }
 
-    pub(crate) fn prefer(&mut self, key: ClientKey) {
+    pub(crate) fn move_to_front(&mut self, key: ClientKey) {
         if self.ready.back() == Some(&key) {
             self.ready.rotate_right(1);
         }

@@ -10,7 +10,7 @@ mod table;
 pub(crate) use call::{Anchor, Call, Effect};
 pub(crate) use command::Command;
 pub(crate) use commands::Commands;
-pub(crate) use spares::Spares;
+pub(crate) use spares::SpareBuffers;
 pub(crate) use table::Table;
 
 use crate::config::NodeConfig;
@@ -37,18 +37,18 @@ use crate::state::statistics::Statistics;
 use crate::state::timers::Timers;
 use crate::state::turn::Turn;
 use crate::state::watches::Watches;
-use fencepost_machine::{Attendant, WallTime};
+use fencepost_machine::{InputDriver, WallTime};
 use std::rc::Rc;
 
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
 #[derive(Clone)]
-pub(crate) struct Attendance {
-    pub(crate) attendant: Rc<dyn Attendant>,
-    pub(crate) attend: fn(&mut Server, &dyn Attendant, Busy) -> Busy,
+pub(crate) struct DriverCalls {
+    pub(crate) driver: Rc<dyn InputDriver>,
+    pub(crate) call_driver: fn(&mut Server, &dyn InputDriver, Busy) -> Busy,
 }
 
-impl std::fmt::Debug for Attendance {
+impl std::fmt::Debug for DriverCalls {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Attendance").finish_non_exhaustive()
     }
@@ -63,7 +63,7 @@ pub(crate) struct Server {
     pub(crate) outbox: Outbox,
     pub(crate) roster: Roster,
     pub(crate) turn: Turn,
-    pub(crate) long_script: LongScript<Attendance>,
+    pub(crate) long_script: LongScript<DriverCalls>,
     pub(crate) pause: Pause,
     pub(crate) keyspace: Keyspace,
     pub(crate) changes: Changes,
@@ -77,7 +77,7 @@ pub(crate) struct Server {
     pub(crate) random: Random,
     pub(crate) replication: Replication,
     pub(crate) persistence: PersistenceState,
-    pub(crate) spares: Spares,
+    pub(crate) spares: SpareBuffers,
 }
 
 impl Server {
@@ -105,7 +105,7 @@ impl Server {
             random,
             replication,
             persistence: PersistenceState::new(&config),
-            spares: Spares::default(),
+            spares: SpareBuffers::default(),
             config: Configuration::new(config),
         }
     }

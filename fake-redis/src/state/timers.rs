@@ -61,7 +61,7 @@ impl Timers {
         is_due
     }
 
-    pub(crate) fn woken(&mut self) {
+    pub(crate) fn clear_armed(&mut self) {
         self.armed = None;
     }
 

@@ -19,7 +19,7 @@ impl Turn {
         self.acting = None;
     }
 
-    pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
+    pub(crate) fn begin_nested(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);
         before

@@ -6,8 +6,8 @@ use crate::testing::{Bench, check_on};
 fn who_came_first_is_served_first_and_the_pop_is_propagated() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("1>BLPOP l 0", ""), ("2>BRPOP l 0", ""), ("RPUSH l a b", ":2")]);
-    assert_eq!(bench.heard(1), "*2|$1|l|$1|a");
-    assert_eq!(bench.heard(2), "*2|$1|l|$1|b");
+    assert_eq!(bench.replies(1), "*2|$1|l|$1|a");
+    assert_eq!(bench.replies(2), "*2|$1|l|$1|b");
     check_on(&mut bench, &[("EXISTS l", ":0")]);
     assert_eq!(bench.propagated(), "RPUSH l a b | LPOP l | RPOP l");
 }
@@ -23,14 +23,14 @@ fn elements_that_a_transaction_takes_away_again_wake_nobody() {
         ("EXEC", "*2|:1|:1"),
     ];
     check_on(&mut bench, &script);
-    assert_eq!(bench.heard(1), "");
+    assert_eq!(bench.replies(1), "");
 }
 
 #[test]
 fn a_wait_ends_when_its_time_is_up_or_another_client_ends_it() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("1>BLPOP l 0.1", ""), ("+100", "")]);
-    assert_eq!(bench.heard(1), "*-1");
+    assert_eq!(bench.replies(1), "*-1");
     check_on(
         &mut bench,
         &[
@@ -39,7 +39,7 @@ fn a_wait_ends_when_its_time_is_up_or_another_client_ends_it() {
             ("CLIENT UNBLOCK 2 ERROR", ":1"),
         ],
     );
-    assert_eq!(bench.heard(1), "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
+    assert_eq!(bench.replies(1), "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
     check_on(&mut bench, &[("CLIENT UNBLOCK 2", ":0")]);
 }
 
@@ -47,7 +47,7 @@ fn a_wait_ends_when_its_time_is_up_or_another_client_ends_it() {
 fn what_comes_after_a_wait_is_served_after_it() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("1>BLPOP l 0", ""), ("1>PING", ""), ("LPUSH l a", ":1")]);
-    assert_eq!(bench.heard(1), "*2|$1|l|$1|a|+PONG");
+    assert_eq!(bench.replies(1), "*2|$1|l|$1|a|+PONG");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn nobody_waits_in_a_transaction() {
 fn who_waits_is_disconnected_when_the_server_becomes_a_replica() {
     let mut bench = Bench::new();
     check_on(&mut bench, &[("1>BLPOP l 0", ""), ("REPLICAOF 127.0.0.1 1", "+OK")]);
-    let said = bench.heard(1);
+    let said = bench.replies(1);
     assert!(said.starts_with("-UNBLOCKED force unblock"), "{said}");
     assert_eq!(bench.closed, [fencepost_machine::ConnectionId(1)]);
 }

@@ -112,8 +112,8 @@ fn a_pause_of_writes_delays_them_and_their_time_to_live_starts_at_execution() {
         ],
     );
     bench.pass(1_000);
-    assert_eq!(bench.heard(1), "+OK");
-    assert_eq!(bench.heard(2), ":1");
+    assert_eq!(bench.replies(1), "+OK");
+    assert_eq!(bench.replies(2), ":1");
     check_on(&mut bench, &[("PTTL k", ":500")]);
 }
 
@@ -156,17 +156,17 @@ fn a_sleeping_server_answers_nobody_until_it_wakes() {
         &mut bench,
         &[("DEBUG SLEEP 0.5", ""), ("1>SET k v PX 100", ""), ("+499", ""), ("1>PING", "")],
     );
-    assert_eq!(bench.heard(0), "");
+    assert_eq!(bench.replies(0), "");
     bench.pass(1);
-    assert_eq!(bench.heard(0), "+OK");
-    assert_eq!(bench.heard(1), "+OK|+PONG");
+    assert_eq!(bench.replies(0), "+OK");
+    assert_eq!(bench.replies(1), "+OK|+PONG");
     check_on(&mut bench, &[("PTTL k", ":100")]);
 }
 
 #[test]
 fn too_many_clients_are_turned_away() {
     let mut bench = Bench::with(NodeConfig { max_clients: 2, ..NodeConfig::default() });
-    assert_eq!(bench.heard(2), "-ERR max number of clients reached");
+    assert_eq!(bench.replies(2), "-ERR max number of clients reached");
     assert_eq!(bench.closed.len(), 1);
     check_on(&mut bench, &[("1>PING", "+PONG")]);
 }

@@ -1,7 +1,7 @@
 //! Tests of clients during a long script. A scripted attendant makes the clock jump at every poll.
 
 use crate::testing::{Bench, readable};
-use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Output, Outputs};
+use fencepost_machine::{ConnectionId, Input, InputDriver, InterruptedMachine, Output, Outputs};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,37 +10,37 @@ const BUSY: &str =
     "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 
 #[derive(Debug, Default)]
-struct Typist {
+struct ScriptedDriver {
     now: Cell<u64>,
     lines: RefCell<Vec<(u32, &'static str)>>,
     seen: RefCell<Vec<String>>,
-    is_leaving: Cell<bool>,
+    must_stop: Cell<bool>,
 }
 
-impl Attendant for Typist {
+impl InputDriver for ScriptedDriver {
     fn now(&self) -> Duration {
         Duration::from_secs(self.now.replace(self.now.get() + 10))
     }
 
-    fn is_leaving(&self) -> bool {
-        self.is_leaving.get()
+    fn must_stop(&self) -> bool {
+        self.must_stop.get()
     }
 
-    fn attend(&self, interlude: &mut dyn Interlude) {
+    fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine) {
         let mut lines = self.lines.borrow_mut();
         let Some((client, line)) = lines.pop() else { return };
         if line == "leave" {
-            return self.is_leaving.set(true);
+            return self.must_stop.set(true);
         }
         let connection = ConnectionId(client);
-        if !interlude.takes(connection) {
+        if !interrupted.takes(connection) {
             return self.seen.borrow_mut().push(format!("{client} is not served"));
         }
         let mut out = Outputs::default();
         let bytes = [line.as_bytes(), b"\r\n"].concat();
-        interlude.handle(Input::Received { connection, bytes: &bytes }, &mut out);
+        interrupted.handle(Input::Received { connection, bytes: &bytes }, &mut out);
         while out.more {
-            interlude.handle(Input::Continue, &mut out);
+            interrupted.handle(Input::Continue, &mut out);
         }
         self.seen.borrow_mut().extend(out.list.iter().map(describe));
     }
@@ -55,11 +55,11 @@ fn describe(output: &Output) -> String {
 }
 
 fn run(bench: &mut Bench, script: &str, lines: &[(u32, &'static str)]) -> (Vec<String>, String) {
-    let typist = Rc::new(Typist::default());
-    typist.lines.borrow_mut().extend(lines.iter().rev());
-    bench.node.be_attended_by(Rc::<Typist>::clone(&typist));
+    let scripted = Rc::new(ScriptedDriver::default());
+    scripted.lines.borrow_mut().extend(lines.iter().rev());
+    bench.node.set_driver(Rc::<ScriptedDriver>::clone(&scripted));
     let answer = readable(&bench.words(0, &[b"EVAL", script.as_bytes(), b"1", b"k"]));
-    (typist.seen.take(), answer)
+    (scripted.seen.take(), answer)
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_script_that_has_written_is_whole_whatever_happens_meanwhile() {
     );
     assert_eq!(seen[1..], ["1>+OK", "1>+OK"]);
     assert_eq!(answer, "$-1");
-    assert_eq!(bench.heard(2), "*2|$1|k|$1|a");
+    assert_eq!(bench.replies(2), "*2|$1|k|$1|a");
     assert_eq!(bench.propagated(), "MULTI | RPUSH k a | RPUSH k b | EXEC | LPOP k");
 }
 
@@ -123,11 +123,11 @@ fn shutdown_ends_a_script_and_what_it_wrote_goes_nowhere() {
     bench.type_at(0, "SET before 1");
     bench.words(0, &[b"EVAL", b"redis.call('SET', 'k', 1) while true do end", b"0"]);
     bench.type_at(0, "SET after 1");
-    let typist = Rc::new(Typist::default());
-    typist.lines.borrow_mut().push((1, "SHUTDOWN NOSAVE"));
-    bench.node.be_attended_by(Rc::<Typist>::clone(&typist));
+    let scripted = Rc::new(ScriptedDriver::default());
+    scripted.lines.borrow_mut().push((1, "SHUTDOWN NOSAVE"));
+    bench.node.set_driver(Rc::<ScriptedDriver>::clone(&scripted));
     assert_eq!(bench.type_at(0, "EXEC"), "", "there is no answer but the end");
-    assert_eq!(typist.seen.take(), ["2 is closed", "1 is closed"]);
+    assert_eq!(scripted.seen.take(), ["2 is closed", "1 is closed"]);
     assert_eq!(bench.closed, [ConnectionId(0)]);
     assert_eq!(bench.propagated(), "");
 }

@@ -6,8 +6,8 @@ use crate::testing::readable;
 use crate::world::World;
 use bytes::Bytes;
 use fencepost_machine::{
-    Attendant, ConnectionId, Disk, DiskFile, DiskImage, Input, Interlude, Machine, Now, Output,
-    Outputs, Response, WallTime,
+    ConnectionId, Disk, DiskFile, DiskImage, Input, InputDriver, InterruptedMachine, Machine, Now,
+    Output, Outputs, Response, WallTime,
 };
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,37 +19,37 @@ fn now() -> Now {
 }
 
 #[derive(Debug, Default)]
-struct Visitor {
+struct ScriptedDriver {
     now: Cell<u64>,
     looks: Cell<u64>,
     lines: RefCell<Vec<&'static str>>,
     answers: RefCell<Vec<String>>,
-    is_leaving: Cell<bool>,
+    must_stop: Cell<bool>,
 }
 
-impl Attendant for Visitor {
+impl InputDriver for ScriptedDriver {
     fn now(&self) -> Duration {
         self.now.set(self.now.get() + 1);
         Duration::from_secs(self.now.get())
     }
 
-    fn is_leaving(&self) -> bool {
-        self.is_leaving.get()
+    fn must_stop(&self) -> bool {
+        self.must_stop.get()
     }
 
-    fn attend(&self, interlude: &mut dyn Interlude) {
+    fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine) {
         let (connection, mut out) = (ConnectionId(0), Outputs::default());
         if self.looks.replace(self.looks.get() + 1) == 0 {
-            interlude.handle(Input::Accepted { connection, peer: "127.0.0.1:9" }, &mut out);
+            interrupted.handle(Input::Accepted { connection, peer: "127.0.0.1:9" }, &mut out);
         }
         let Some(line) = self.lines.borrow_mut().pop() else { return };
         if line == "leave" {
-            return self.is_leaving.set(true);
+            return self.must_stop.set(true);
         }
-        assert!(interlude.takes(connection));
+        assert!(interrupted.takes(connection));
         out.clear();
         let bytes = format!("{line}\r\n");
-        interlude.handle(Input::Received { connection, bytes: bytes.as_bytes() }, &mut out);
+        interrupted.handle(Input::Received { connection, bytes: bytes.as_bytes() }, &mut out);
         let sent = out.list.iter().filter_map(|output| match output {
             Output::Send { bytes, .. } => Some(readable(bytes)),
             _ => None,
@@ -68,15 +68,15 @@ fn boot(
     image: DiskImage,
     lines: &[&'static str],
 ) -> (Vec<String>, Node, Outputs) {
-    let visitor = Rc::new(Visitor::default());
-    visitor.lines.borrow_mut().extend(lines.iter().rev());
+    let scripted = Rc::new(ScriptedDriver::default());
+    scripted.lines.borrow_mut().extend(lines.iter().rev());
     let config = NodeConfig { persistence, ..NodeConfig::default() };
-    let attendant = Rc::<Visitor>::clone(&visitor);
-    let mut node = Node::attended(config, image, 1, now().wall, attendant);
+    let driver = Rc::<ScriptedDriver>::clone(&scripted);
+    let mut node = Node::with_driver(config, image, 1, now().wall, driver);
     let mut out = Outputs::default();
     assert!(!node.is_ready());
     node.handle(Input::Timer, now(), &mut out);
-    (visitor.answers.take(), node, out)
+    (scripted.answers.take(), node, out)
 }
 
 fn long_image() -> DiskImage {

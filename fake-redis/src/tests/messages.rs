@@ -17,7 +17,7 @@ fn messages_reach_those_who_listen_once_for_each_subscription() {
         ],
     );
     assert_eq!(
-        bench.heard(1),
+        bench.replies(1),
         "*3|$7|message|$1|a|$2|hi|*4|$8|pmessage|$1|?|$1|a|$2|hi|*4|$8|pmessage|$1|?|$1|c|$2|hi"
     );
     check_on(
@@ -68,7 +68,7 @@ fn keyspace_events_are_told_at_the_deletion_and_only_if_asked_for() {
     let mut bench = Bench::new();
     bench.type_at(1, "PSUBSCRIBE *");
     bench.run("SET k v PX 50");
-    assert_eq!(bench.heard(1), "");
+    assert_eq!(bench.replies(1), "");
     check_on(
         &mut bench,
         &[
@@ -78,9 +78,9 @@ fn keyspace_events_are_told_at_the_deletion_and_only_if_asked_for() {
     );
     bench.run("SET k v PX 50");
     bench.pass(40);
-    assert_eq!(bench.heard(1), "");
+    assert_eq!(bench.replies(1), "");
     bench.pass(200);
-    assert_eq!(bench.heard(1), "*4|$8|pmessage|$1|*|$22|__keyevent@0__:expired|$1|k");
+    assert_eq!(bench.replies(1), "*4|$8|pmessage|$1|*|$22|__keyevent@0__:expired|$1|k");
 }
 
 /// A new key has a separate event (`dbAdd` in db.c).
@@ -94,7 +94,7 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     let event = |name: &str| {
         format!("*4|$8|pmessage|$1|*|${}|__keyevent@0__:{name}|$3|foo", 15 + name.len())
     };
-    assert_eq!(bench.heard(1), [event("new"), event("set"), event("set")].join("|"));
+    assert_eq!(bench.replies(1), [event("new"), event("set"), event("set")].join("|"));
 }
 
 /// If each removal moved all remaining names, the test would take seconds.

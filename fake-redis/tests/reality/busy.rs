@@ -36,7 +36,7 @@ impl Transcript {
         }
     }
 
-    fn hear(&mut self, client: &mut Client) {
+    fn record_messages(&mut self, client: &mut Client) {
         let answer = String::from_utf8_lossy(&client.read()).into_owned();
         self.note("heard", answer);
     }
@@ -54,8 +54,8 @@ impl Transcript {
 
     fn kill(&mut self, client: &mut Client) {
         self.type_at(&mut Client::of(self.port), &["SCRIPT KILL"]);
-        self.hear(client);
-        self.hear(client);
+        self.record_messages(client);
+        self.record_messages(client);
     }
 }
 
@@ -79,8 +79,8 @@ fn others_are_answered_busy_and_may_kill_a_script_that_has_not_written() {
         early.write(b"*2\r\n$3\r\nGET\r\n$1\r");
         transcript.begin(&mut caller, "local n = 0\nwhile true do\nn = n + 1\nend");
         early.write(b"\nk\r\n*1\r\n$4\r\nPING\r\n");
-        transcript.hear(&mut early);
-        transcript.hear(&mut early);
+        transcript.record_messages(&mut early);
+        transcript.record_messages(&mut early);
         transcript.type_at(&mut queuing, &["GET k", "EXEC", "EXEC", "MULTI", "SET k 2", "DISCARD"]);
         let mut fresh = transcript.client();
         transcript.type_at(
@@ -95,7 +95,7 @@ fn others_are_answered_busy_and_may_kill_a_script_that_has_not_written() {
             &mut fresh,
             &["AUTH x", "WATCH k", "UNWATCH", "HELLO 9", "RESET", "EXEC", "QUIT"],
         );
-        transcript.hear(&mut fresh);
+        transcript.record_messages(&mut fresh);
         transcript.kill(&mut caller);
         transcript.type_at(&mut transcript.client(), &["GET k", "SCRIPT KILL", "PING"]);
     });
@@ -144,7 +144,7 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
         let mut last = transcript.client();
         last.write(&encode(&["SHUTDOWN", "NOSAVE"]));
         for client in [&mut last, &mut caller, &mut waiting] {
-            transcript.hear(client);
+            transcript.record_messages(client);
         }
         let port = transcript.port;
         wait_for("nobody listens any more", || TcpStream::connect(("127.0.0.1", port)).err());
@@ -164,7 +164,7 @@ fn a_script_that_is_long_and_ends_is_as_good_as_any() {
             ])]
             .concat(),
         );
-        transcript.hear(&mut caller);
+        transcript.record_messages(&mut caller);
         transcript.wait_until("not busy", "GET k", |answer| !answer.starts_with("-BUSY "));
         transcript.type_at(&mut transcript.client(), &["GET k", "SCRIPT KILL"]);
     });

@@ -1,7 +1,7 @@
 //! Tests of peers that do not read, and of servers on streams other than turmoil's.
 
 use crate::simulation::{Setup, node, simulation};
-use fake_redis::host::{Hardware, SharedDisk, serve};
+use fake_redis::host::{GuestHardware, SharedDisk, serve};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use turmoil::net::TcpStream;
@@ -40,7 +40,8 @@ fn a_server_runs_on_real_tcp_too() {
         let address = listener.local_addr().unwrap();
         let accept = async move || listener.accept().await;
         let connect = async |host: String, port| TcpStream::connect((host.as_str(), port)).await;
-        let hardware = Hardware { disk: SharedDisk::default(), clock: || Duration::from_secs(1) };
+        let hardware =
+            GuestHardware { disk: SharedDisk::default(), clock: || Duration::from_secs(1) };
         tokio::select! {
             biased;
             ended = serve(node("redis-1", None), 1, hardware, accept, connect) => ended.unwrap(),

@@ -1,7 +1,7 @@
 //! A turmoil simulation with servers and clients.
 
 use crate::recorded::{Record, Recorded};
-use fake_redis::host::{Crash, Hardware, Server, SharedDisk, serve};
+use fake_redis::host::{Crash, GuestHardware, Server, SharedDisk, serve};
 use fake_redis::sentinel::Address;
 use fake_redis::{NodeConfig, SentinelConfig};
 use redis::aio::MultiplexedConnection;
@@ -71,7 +71,7 @@ impl Setup {
             Ok((wrapped(stream)?, peer))
         };
         let connect = async move |host, port| outgoing(TcpStream::connect((host, port)).await?);
-        Ok(serve(server, seed, Hardware { disk, clock }, accept, connect).await?)
+        Ok(serve(server, seed, GuestHardware { disk, clock }, accept, connect).await?)
     }
 }
 

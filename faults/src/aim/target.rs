@@ -41,7 +41,7 @@ pub(super) fn instants(
     }
     let mut all: Vec<SimTime> = match place.stretch {
         Stretch::Command { .. } => {
-            let stages = STAGES.iter().filter(|stage| meets(fault, **stage));
+            let stages = STAGES.iter().filter(|stage| occurs_in(fault, **stage));
             stages.filter_map(|stage| instant(&place.stretch, *stage, quantum)).collect()
         }
         Stretch::Quiet { from, to } => {
@@ -84,7 +84,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 
-fn meets(fault: &Fault, stage: Stage) -> bool {
+fn occurs_in(fault: &Fault, stage: Stage) -> bool {
     let is_before = |last: Stage| stage as u8 <= last as u8;
     match fault {
         Fault::LostReply { .. } | Fault::LostRequest { .. } => stage == Stage::Unserved,

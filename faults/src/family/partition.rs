@@ -68,7 +68,7 @@ fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime
 fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (servers, sentinels) = (setting.servers(), setting.sentinels());
     let mut some_servers = some(rng, &servers);
-    some_servers.truncate(setting.knobs.struck_of(some_servers.len()));
+    some_servers.truncate(setting.knobs.count_struck(some_servers.len()));
     let some_clients = some(rng, &setting.clients());
     let others: Vec<Node> =
         servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();

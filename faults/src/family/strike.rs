@@ -53,7 +53,7 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
-    victims.truncate(setting.knobs.struck_of(victims.len()));
+    victims.truncate(setting.knobs.count_struck(victims.len()));
     let (primary_too, first) = (chance(rng, 750), setting.servers()[0]);
     if primary_too && setting.is_replicated() && !victims.contains(&first) && !victims.is_empty() {
         victims[0] = first;

@@ -16,7 +16,7 @@ fn any_node() -> impl Strategy<Value = Node> {
         (1..=u16::MAX, 2..=u16::MAX).prop_map(|(client, thread)| Node::Thread { client, thread }),
         Just(Node::Storage),
         Just(Node::Probe),
-        (2..=u16::MAX).prop_map(|thread| Node::Probe.of_thread(thread)),
+        (2..=u16::MAX).prop_map(|thread| Node::Probe.for_thread(thread)),
     ]
 }
 
@@ -67,12 +67,12 @@ fn a_name_that_is_no_nodes_is_refused() {
 fn the_first_thread_of_a_process_is_its_machine() {
     let (machine, second) = (Node::Client(3), Node::Thread { client: 3, thread: 2 });
     assert_eq!(
-        (machine.of_thread(1), machine.of_thread(2), second.of_thread(1)),
+        (machine.for_thread(1), machine.for_thread(2), second.for_thread(1)),
         (machine, second, machine)
     );
     assert_eq!((machine.machine(), second.machine()), (machine, machine));
     assert_eq!(
-        (Node::Redis(1).of_thread(2), Node::Probe.of_thread(2).machine()),
+        (Node::Redis(1).for_thread(2), Node::Probe.for_thread(2).machine()),
         (Node::Redis(1), Node::Probe)
     );
 }

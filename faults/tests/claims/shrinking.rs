@@ -2,7 +2,7 @@
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
-    Boundary, Fault, FaultKind, FaultPlan, Magnitude, Micros, Node, Seed, Shrunk, SimTime,
+    Boundary, Fault, FaultKind, FaultPlan, Magnitude, Micros, Node, Seed, ShrunkPlan, SimTime,
     TimedFault, generate, shrink,
 };
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     })
 }
 
-fn check(plan: &FaultPlan, violates: impl Fn(&FaultPlan) -> bool) -> Shrunk {
+fn check(plan: &FaultPlan, violates: impl Fn(&FaultPlan) -> bool) -> ShrunkPlan {
     let shrunk = shrink(plan, 20_000, &violates).expect("the plan violates");
     assert!(shrunk.complete, "{} calls", shrunk.calls);
     assert!(violates(&shrunk.plan), "{}", shrunk.plan);

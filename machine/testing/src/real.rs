@@ -9,8 +9,8 @@ use std::time::Duration;
 /// Ports of servers. Outgoing connections use higher ones, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
-const LOOKS_MAX: u32 = 2_400;
-const LOOK_PAUSE: Duration = Duration::from_millis(50);
+const POLLS_MAX: u32 = 2_400;
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Returns a loopback port that this process has not returned before. Panics if all are taken.
 #[must_use]
@@ -31,11 +31,11 @@ pub fn free_port() -> u16 {
 /// Polls until `look` returns `Some`. Panics after two minutes.
 #[track_caller]
 pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
-    for _ in 0..LOOKS_MAX {
+    for _ in 0..POLLS_MAX {
         if let Some(found) = look() {
             return found;
         }
-        std::thread::park_timeout(LOOK_PAUSE);
+        std::thread::park_timeout(POLL_INTERVAL);
     }
     panic!("waited in vain: {what}");
 }

@@ -1,7 +1,7 @@
 //! Emulates UDP sockets within a group and to its name server, and netlink sockets.
 
 use super::interfaces::{self, internet};
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{Datagrams, FileId, Kind, Receipt};
 use crate::group::Group;
 use crate::stand_ins::RESOLVER;
@@ -50,7 +50,7 @@ impl Group {
             libc::SYS_getsockopt => Outcome::Native,
             libc::SYS_setsockopt if a as i32 == libc::SOL_SOCKET => Outcome::Native,
             libc::SYS_setsockopt => Outcome::Done(0),
-            _ => fails(libc::EOPNOTSUPP),
+            _ => fail_with(libc::EOPNOTSUPP),
         }
     }
 
@@ -63,9 +63,9 @@ impl Group {
     fn datagram_connect(&mut self, call: &Call, file: FileId) -> Outcome {
         let peer = self.internet_at(call, call.arguments[1]);
         if peer.is_some_and(|(ip, _)| !self.is_reachable(ip)) {
-            return fails(libc::ENETUNREACH);
+            return fail_with(libc::ENETUNREACH);
         }
-        self.gives_port(file);
+        self.assign_port(file);
         if let Some(socket) = self.datagrams(file) {
             socket.peer = peer;
         }
@@ -77,7 +77,7 @@ impl Group {
         ip.is_loopback() || ip.is_unspecified() || ip == RESOLVER || is_machine
     }
 
-    fn gives_port(&mut self, file: FileId) {
+    fn assign_port(&mut self, file: FileId) {
         let port = self.take_port();
         if let Some(socket) = self.datagrams(file)
             && socket.local_port == 0
@@ -89,9 +89,9 @@ impl Group {
     fn datagram_bind(&mut self, call: &Call, file: FileId) -> Outcome {
         let wanted = self.internet_at(call, call.arguments[1]).map_or(0, |(_, port)| port);
         if wanted == 0 {
-            self.gives_port(file);
+            self.assign_port(file);
         } else if self.files.bound(wanted).is_some_and(|other| other != file) {
-            return fails(libc::EADDRINUSE);
+            return fail_with(libc::EADDRINUSE);
         } else if let Some(socket) = self.datagrams(file) {
             socket.local_port = wanted;
         }
@@ -101,11 +101,11 @@ impl Group {
     fn datagram_name(&mut self, call: &Call, file: FileId) -> Outcome {
         let [_, at, length, ..] = call.arguments;
         let own = self.own_address();
-        let Some(socket) = self.datagrams(file) else { return fails(libc::ENOTSOCK) };
+        let Some(socket) = self.datagrams(file) else { return fail_with(libc::ENOTSOCK) };
         let address = match (call.number, socket.peer) {
             _ if socket.is_netlink => netlink(call.process),
             (libc::SYS_getpeername, Some(peer)) => internet(peer),
-            (libc::SYS_getpeername, None) => return fails(libc::ENOTCONN),
+            (libc::SYS_getpeername, None) => return fail_with(libc::ENOTCONN),
             (_, peer) => {
                 let ip = match peer {
                     None => Ipv4Addr::UNSPECIFIED,
@@ -128,19 +128,18 @@ impl Group {
     pub(super) fn receive_datagram(&mut self, call: &Call, file: FileId) -> Outcome {
         let room = call.room();
         let keeps = call.has(libc::MSG_PEEK);
-        let Some(socket) = self.datagrams(file) else { return fails(libc::ENOTSOCK) };
+        let Some(socket) = self.datagrams(file) else { return fail_with(libc::ENOTSOCK) };
         if let Some(error) = socket.error.take() {
-            return fails(error);
+            return fail_with(error);
         }
         let timeout = socket.receive_timeout_ns;
         let receipt =
             if keeps { socket.received.front().cloned() } else { socket.received.pop_front() };
         let Some(Receipt { bytes, sender }) = receipt else {
             if call.has(libc::MSG_DONTWAIT) || call.has_expired || self.is_nonblocking(call) {
-                return fails(libc::EAGAIN);
+                return fail_with(libc::EAGAIN);
             }
-            return call
-                .blocks_restartable(crate::process::Interest::Files, call.deadline(timeout));
+            return call.block_restartable(crate::process::Interest::Files, call.deadline(timeout));
         };
         let length = bytes.len().min(room);
         call.scatter(&bytes[..length]);
@@ -155,24 +154,24 @@ impl Group {
             libc::SYS_sendmsg => call.memory.u64(call.arguments[1]),
             _ => 0,
         };
-        self.gives_port(file);
+        self.assign_port(file);
         let own = self.own_address();
         let told = if at == 0 { None } else { self.internet_at(call, at) };
-        let Some(socket) = self.datagrams(file) else { return fails(libc::ENOTSOCK) };
+        let Some(socket) = self.datagrams(file) else { return fail_with(libc::ENOTSOCK) };
         if let Some(error) = socket.error.take() {
-            return fails(error);
+            return fail_with(error);
         }
         if socket.is_netlink {
             let answers = interfaces::answers(&bytes, call.process, own);
-            self.arrives(file, answers, netlink(0));
+            self.queue_datagrams(file, answers, netlink(0));
             return Outcome::Done(length);
         }
-        let Some(to) = told.or(socket.peer) else { return fails(libc::EDESTADDRREQ) };
+        let Some(to) = told.or(socket.peer) else { return fail_with(libc::EDESTADDRREQ) };
         let from = (if to.0.is_loopback() { Ipv4Addr::LOCALHOST } else { own }, socket.local_port);
-        self.delivers(file, (from, to), bytes).unwrap_or(Outcome::Done(length))
+        self.deliver_datagram(file, (from, to), bytes).unwrap_or(Outcome::Done(length))
     }
 
-    fn delivers(
+    fn deliver_datagram(
         &mut self,
         file: FileId,
         (from, to): ((Ipv4Addr, u16), (Ipv4Addr, u16)),
@@ -180,30 +179,30 @@ impl Group {
     ) -> Option<Outcome> {
         let is_own = to.0.is_loopback() || to.0.is_unspecified() || to.0 == self.own_address();
         if to == (RESOLVER, DNS_PORT) {
-            let answer = self.resolves(&bytes);
-            self.arrives(file, answer.into_iter().collect(), internet(to));
+            let answer = self.answer_dns(&bytes);
+            self.queue_datagrams(file, answer.into_iter().collect(), internet(to));
         } else if is_own && let Some(other) = self.files.bound(to.1) {
-            self.arrives(other, vec![bytes], internet(from));
+            self.queue_datagrams(other, vec![bytes], internet(from));
         } else if !self.is_reachable(to.0) {
-            return Some(fails(libc::ENETUNREACH));
+            return Some(fail_with(libc::ENETUNREACH));
         } else if let Some(socket) = self.datagrams(file).filter(|socket| socket.peer.is_some()) {
             socket.error = Some(libc::ECONNREFUSED);
-            self.files.rises(file);
+            self.files.raise_edge(file);
         }
         None
     }
 
-    fn arrives(&mut self, file: FileId, all: Vec<Vec<u8>>, sender: Vec<u8>) {
+    fn queue_datagrams(&mut self, file: FileId, all: Vec<Vec<u8>>, sender: Vec<u8>) {
         for bytes in all {
             let receipt = Receipt { bytes, sender: sender.clone() };
             if let Some(socket) = self.datagrams(file) {
                 socket.received.push_back(receipt);
             }
-            self.files.rises(file);
+            self.files.raise_edge(file);
         }
     }
 
-    fn resolves(&self, question: &[u8]) -> Option<Vec<u8>> {
+    fn answer_dns(&self, question: &[u8]) -> Option<Vec<u8>> {
         const HEAD: usize = 12;
         let (mut at, mut name) = (HEAD, Vec::new());
         while let Some(length) = question.get(at).copied().filter(|length| *length > 0) {

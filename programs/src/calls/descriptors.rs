@@ -1,7 +1,7 @@
 //! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of its kind.
 
 use super::interfaces::QUESTIONS;
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind, Stage};
 use crate::group::Group;
 use crate::process::Number;
@@ -15,10 +15,10 @@ impl Group {
         let [a, b, c, ..] = call.arguments;
         Some(match call.number {
             libc::SYS_close => self.close(call),
-            libc::SYS_dup => self.duplicates(call, libc::F_DUPFD),
-            libc::SYS_dup2 | libc::SYS_dup3 => self.duplicates_to(call, b as i32),
+            libc::SYS_dup => self.duplicate(call, libc::F_DUPFD),
+            libc::SYS_dup2 | libc::SYS_dup3 => self.duplicate_to(call, b as i32),
             libc::SYS_fcntl if matches!(b as i32, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) => {
-                self.duplicates(call, b as i32)
+                self.duplicate(call, b as i32)
             }
             libc::SYS_fcntl => Outcome::Native,
             libc::SYS_ioctl => self.ioctl(call, b, c),
@@ -28,20 +28,20 @@ impl Group {
             libc::SYS_signalfd | libc::SYS_signalfd4 => self.signal_descriptor(call, b),
             libc::SYS_epoll_create | libc::SYS_epoll_create1 => self.epoll_create(call),
             libc::SYS_fsync | libc::SYS_fdatasync => self.sync(call),
-            libc::SYS_sendfile => self.native_unless([a, b]),
-            libc::SYS_splice => self.native_unless([a, c]),
-            libc::SYS_tee | libc::SYS_vmsplice => fails(libc::EINVAL),
+            libc::SYS_sendfile => self.run_natively_unless_emulated([a, b]),
+            libc::SYS_splice => self.run_natively_unless_emulated([a, c]),
+            libc::SYS_tee | libc::SYS_vmsplice => fail_with(libc::EINVAL),
             _ => return None,
         })
     }
 
     /// Copies with an emulated file fail, so that programs fall back to other calls.
-    fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
+    fn run_natively_unless_emulated(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
-        if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
+        if descriptors.iter().any(is_ours) { fail_with(libc::EINVAL) } else { Outcome::Native }
     }
 
-    pub(super) fn adopts(&mut self, call: &Call, native: i64, kind: Kind) -> Outcome {
+    pub(super) fn adopt_result(&mut self, call: &Call, native: i64, kind: Kind) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
         }
@@ -49,7 +49,7 @@ impl Group {
     }
 
     fn adopt(&mut self, call: &Call, native: i64, kind: Kind) -> i64 {
-        let moved = self.moves(call, native);
+        let moved = self.move_descriptor(call, native);
         if moved >= 0 {
             let file = self.files.open(kind);
             self.process_mut(call.process).descriptors.insert(moved as i32, file);
@@ -57,18 +57,18 @@ impl Group {
         moved
     }
 
-    pub(super) fn adopts_open(&mut self, call: &Call, native: i64, file: FileId) -> Outcome {
+    pub(super) fn adopt_opened(&mut self, call: &Call, native: i64, file: FileId) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
         }
-        let moved = self.moves(call, native);
+        let moved = self.move_descriptor(call, native);
         if moved >= 0 {
             self.process_mut(call.process).descriptors.insert(moved as i32, file);
         }
         Outcome::Done(moved)
     }
 
-    fn moves(&mut self, call: &Call, native: i64) -> i64 {
+    fn move_descriptor(&mut self, call: &Call, native: i64) -> i64 {
         let native = native as u64;
         let flags =
             self.inject(call.thread, (libc::SYS_fcntl, [native, libc::F_GETFD as u64, 0, 0, 0, 0]));
@@ -83,7 +83,7 @@ impl Group {
         moved
     }
 
-    pub(super) fn adopts_two(&mut self, call: &Call, at: u64, kinds: [Kind; 2]) -> Outcome {
+    pub(super) fn adopt_pair(&mut self, call: &Call, at: u64, kinds: [Kind; 2]) -> Outcome {
         for (kind, at) in kinds.into_iter().zip([at, at + 4]) {
             let native = i64::from(call.memory.u32(at));
             let moved = self.adopt(call, native, kind);
@@ -102,7 +102,7 @@ impl Group {
         }
         let pipe = self.files.pipe();
         let kinds = [Kind::PipeRead(pipe), Kind::PipeWrite(pipe)];
-        self.adopts_two(call, at, kinds)
+        self.adopt_pair(call, at, kinds)
     }
 
     fn event(&mut self, call: &Call, count: u64, flags: u64) -> Outcome {
@@ -110,7 +110,7 @@ impl Group {
         let native = self.inject(call.thread, (call.number, call.arguments));
         let count = u64::from(count as u32);
         let kind = Kind::Event { count, is_semaphore: flags & libc::EFD_SEMAPHORE != 0 };
-        self.adopts(call, native, kind)
+        self.adopt_result(call, native, kind)
     }
 
     pub(crate) fn forget_descriptor(&mut self, process: Number, descriptor: i32) {
@@ -134,16 +134,16 @@ impl Group {
         Outcome::Native
     }
 
-    fn duplicates(&mut self, call: &Call, command: i32) -> Outcome {
+    fn duplicate(&mut self, call: &Call, command: i32) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         let least = match call.number {
             libc::SYS_fcntl => call.arguments[2].max(FIRST_DESCRIPTOR as u64),
             _ => FIRST_DESCRIPTOR as u64,
         };
-        self.copies(call, (call.descriptor(), file), (command, least))
+        self.copy_descriptor(call, (call.descriptor(), file), (command, least))
     }
 
-    pub(super) fn copies(
+    pub(super) fn copy_descriptor(
         &mut self,
         call: &Call,
         (descriptor, file): (i32, FileId),
@@ -158,7 +158,7 @@ impl Group {
         Outcome::Done(copy)
     }
 
-    fn duplicates_to(&mut self, call: &Call, target: i32) -> Outcome {
+    fn duplicate_to(&mut self, call: &Call, target: i32) -> Outcome {
         let file = self.file_of(call);
         if call.descriptor() == target {
             return Outcome::Native;
@@ -195,7 +195,7 @@ impl Group {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         match command {
             question if QUESTIONS.contains(&question) => match self.files.get(file).kind {
-                Kind::Socket(_) | Kind::Datagrams(_) => self.asks_for_interface(call, question, at),
+                Kind::Socket(_) | Kind::Datagrams(_) => self.query_interface(call, question, at),
                 _ => Outcome::Native,
             },
             FIONREAD => {

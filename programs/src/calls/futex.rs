@@ -1,6 +1,6 @@
 //! Emulates futexes, which are words in memory that threads wait for.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Deadline, Interest, Word};
 use crate::sys::memory::Memory;
@@ -21,7 +21,7 @@ impl Group {
             command @ (libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE) => {
                 let compares = command == libc::FUTEX_CMP_REQUEUE;
                 if compares && call.memory.u32(at) != third as u32 {
-                    return fails(libc::EAGAIN);
+                    return fail_with(libc::EAGAIN);
                 }
                 let woken = self.wake_futex(word, value as u32, u32::MAX);
                 let moved = self.requeue_futex(word, word_of(call, second), fourth as u32);
@@ -39,29 +39,29 @@ impl Group {
         if let Some(waited) = call.waited {
             return match waited.on {
                 Interest::Futex { is_woken: true, .. } => Outcome::Done(0),
-                _ if call.has_expired => fails(libc::ETIMEDOUT),
+                _ if call.has_expired => fail_with(libc::ETIMEDOUT),
                 _ => Outcome::Blocks(waited),
             };
         }
         if mask == 0 {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         }
         if call.memory.u32(word) != value as u32 {
-            return fails(libc::EAGAIN);
+            return fail_with(libc::EAGAIN);
         }
         let until = if timeout == 0 {
             None
         } else {
-            let Some(ns) = call.timespec_ns(timeout) else { return fails(libc::EINVAL) };
+            let Some(ns) = call.timespec_ns(timeout) else { return fail_with(libc::EINVAL) };
             let is_wall = operation as i32 & libc::FUTEX_CLOCK_REALTIME != 0;
             let is_relative = operation as i32 & COMMAND == libc::FUTEX_WAIT;
             Some(if is_relative { call.after(ns) } else { Deadline { is_wall, at_ns: ns } })
         };
         if until.is_some_and(|until| call.now.has_passed(until)) {
-            return fails(libc::ETIMEDOUT);
+            return fail_with(libc::ETIMEDOUT);
         }
         let at = word_of(call, word);
-        call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
+        call.block(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
@@ -80,7 +80,7 @@ impl Group {
             2 => old | argument,
             3 => old & !argument,
             4 => old ^ argument,
-            _ => return fails(libc::ENOSYS),
+            _ => return fail_with(libc::ENOSYS),
         };
         call.memory.write(second, &new.to_le_bytes());
         let holds = match comparison {
@@ -90,7 +90,7 @@ impl Group {
             3 => old <= compared,
             4 => old > compared,
             5 => old >= compared,
-            _ => return fails(libc::ENOSYS),
+            _ => return fail_with(libc::ENOSYS),
         };
         let mut woken = self.wake_futex(word_of(call, word), value as u32, u32::MAX);
         if holds {

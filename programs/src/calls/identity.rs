@@ -1,6 +1,6 @@
 //! Emulates calls that return random bytes or the identity of a program and its machine.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::Number;
 use crate::stand_ins::{MEMORY, PROCESSORS};
@@ -20,7 +20,7 @@ impl Group {
         let memory = call.memory;
         Some(match call.number {
             libc::SYS_getpid => {
-                self.teaches_number(call);
+                self.patch_getpid(call);
                 Outcome::Done(call.process.into())
             }
             libc::SYS_getpgrp => Outcome::Done(call.process.into()),
@@ -34,7 +34,7 @@ impl Group {
                 Outcome::Done(call.thread.into())
             }
             libc::SYS_uname => self.uname(call),
-            libc::SYS_sethostname | libc::SYS_setdomainname => fails(libc::EPERM),
+            libc::SYS_sethostname | libc::SYS_setdomainname => fail_with(libc::EPERM),
             libc::SYS_sysinfo => {
                 memory.write(a, &system_information(call.now.monotonic_ns));
                 Outcome::Done(0)
@@ -47,7 +47,7 @@ impl Group {
             }
             libc::SYS_sched_getaffinity => {
                 if b < 8 {
-                    return Some(fails(libc::EINVAL));
+                    return Some(fail_with(libc::EINVAL));
                 }
                 memory.write(c, &((1u64 << PROCESSORS) - 1).to_le_bytes());
                 Outcome::Done(8)
@@ -116,7 +116,7 @@ fn prctl(call: &Call) -> Outcome {
         }
         // The tracer must be able to read each process's memory and to reap orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
-        libc::PR_SET_CHILD_SUBREAPER => fails(libc::EINVAL),
+        libc::PR_SET_CHILD_SUBREAPER => fail_with(libc::EINVAL),
         _ => Outcome::Native,
     }
 }

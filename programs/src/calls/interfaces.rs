@@ -1,6 +1,6 @@
 //! The network interfaces that programs see. One is loopback, the other has the machine's address.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::sys::filter::FIRST_QUESTION;
 use std::net::Ipv4Addr;
@@ -144,10 +144,10 @@ pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u
 }
 
 impl Group {
-    pub(super) fn asks_for_interface(&mut self, call: &Call, question: u64, at: u64) -> Outcome {
+    pub(super) fn query_interface(&mut self, call: &Call, question: u64, at: u64) -> Outcome {
         let all = interfaces(self.own_address());
         if question == SIOCGIFCONF {
-            return lists(call, &all, at);
+            return list_interfaces(call, &all, at);
         }
         let asked = call.memory.read(at, ENTRY);
         let index = call.memory.u32(at + NAME as u64);
@@ -155,7 +155,7 @@ impl Group {
             SIOCGIFNAME => one.index == index,
             _ => asked.starts_with(&[one.name.as_bytes(), &[0]].concat()),
         });
-        let Some(found) = found else { return fails(libc::ENODEV) };
+        let Some(found) = found else { return fail_with(libc::ENODEV) };
         let address = |ip| internet((ip, 0));
         let value = match question {
             SIOCGIFNAME => {
@@ -169,14 +169,14 @@ impl Group {
             SIOCGIFMTU => found.mtu.to_le_bytes().to_vec(),
             SIOCGIFHWADDR => [found.kind.to_le_bytes().as_slice(), &found.hardware].concat(),
             SIOCGIFINDEX => found.index.to_le_bytes().to_vec(),
-            _ => return fails(libc::EINVAL),
+            _ => return fail_with(libc::EINVAL),
         };
         call.memory.write(at + NAME as u64, &value);
         Outcome::Done(0)
     }
 }
 
-fn lists(call: &Call, all: &[Interface], at: u64) -> Outcome {
+fn list_interfaces(call: &Call, all: &[Interface], at: u64) -> Outcome {
     let (room, place) = (call.memory.u32(at) as usize, call.memory.u64(at + 8));
     let mut bytes = Vec::new();
     for one in all {

@@ -1,25 +1,25 @@
 //! Emulates signal descriptors and file syncs.
 
 use super::streams::Read;
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
 use crate::group::Group;
 use crate::process::Interest;
 use crate::ready::IN;
 use crate::sys::trace::SignalInfo;
 
-const TOLD: usize = 128;
+const SIGNAL_INFO_BYTES: usize = 128;
 
 impl Group {
     pub(super) fn signal_descriptor(&mut self, call: &Call, mask_at: u64) -> Outcome {
         let mask = call.memory.u64(mask_at);
         if call.descriptor() < 0 {
             let native = self.inject(call.thread, (call.number, call.arguments));
-            return self.adopts(call, native, Kind::Signals(mask));
+            return self.adopt_result(call, native, Kind::Signals(mask));
         }
-        let Some(file) = self.file_of(call) else { return fails(libc::EBADF) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::EBADF) };
         let Kind::Signals(known) = &mut self.files.get_mut(file).kind else {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         };
         *known = mask;
         self.files.has_changed = true;
@@ -45,10 +45,10 @@ impl Group {
         if self.inject(call.thread, (libc::SYS_rt_sigtimedwait, arguments)) < 0 {
             return Read::Nothing;
         }
-        let mut info = SignalInfo::from_bytes(&call.memory.read(info_at, TOLD));
-        let is_sent = self.names_sender(call.process, &mut info);
+        let mut info = SignalInfo::from_bytes(&call.memory.read(info_at, SIGNAL_INFO_BYTES));
+        let is_sent = self.set_sender(call.process, &mut info);
         let sender = info.sender().filter(|_| is_sent).unwrap_or(0);
-        let mut told = vec![0; TOLD];
+        let mut told = vec![0; SIGNAL_INFO_BYTES];
         for (place, word) in [info.signal(), 0, info.code(), sender].into_iter().enumerate() {
             told[4 * place..4 * place + 4].copy_from_slice(&word.to_le_bytes());
         }
@@ -61,10 +61,10 @@ impl Group {
             let path = format!("/proc/{}/fd/{}", call.memory.0, call.descriptor());
             self.syncs.extend(crate::synced::Sync::begin(&path).map(|sync| (call.thread, sync)));
             let until = call.deadline(Some(span_us.saturating_mul(1_000)));
-            return call.blocks(Interest::Nothing, until);
+            return call.block(Interest::Nothing, until);
         }
         if !call.has_expired {
-            return call.blocks(Interest::Nothing, call.deadline(None));
+            return call.block(Interest::Nothing, call.deadline(None));
         }
         if let Some(sync) = self.syncs.remove(&call.thread) {
             self.synced.finish(sync);

@@ -1,6 +1,6 @@
 //! Emulates listening sockets, which bind to ports and accept connections.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind, Socket, Stage, Waiting};
 use crate::group::Group;
 use crate::interface::SocketId;
@@ -23,7 +23,7 @@ impl Group {
         if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.files.socket(listener) {
             waiting.push_back(Waiting::Outside(file));
         }
-        self.files.rises(listener);
+        self.files.raise_edge(listener);
         Some(id)
     }
 
@@ -44,10 +44,10 @@ impl Group {
         (ip, port, local_port): (Ipv4Addr, u16, u16),
     ) -> Outcome {
         let Some(listener) = self.files.listener(port) else {
-            return fails(libc::ECONNREFUSED);
+            return fail_with(libc::ECONNREFUSED);
         };
         if self.files.has_room(listener) {
-            self.files.joins(listener, file, (from_inside(ip), local_port));
+            self.files.queue_connection(listener, file, (from_inside(ip), local_port));
             return Outcome::Done(0);
         }
         let id = self.take_socket();
@@ -55,10 +55,10 @@ impl Group {
             socket.stage = Stage::Connecting(id);
         }
         self.files.connections.insert(id, file);
-        self.waits_for_connection(call, file)
+        self.wait_for_connection(call, file)
     }
 
-    fn lets_in(&mut self, listener: FileId, port: u16) {
+    fn admit_next(&mut self, listener: FileId, port: u16) {
         let knocking: Vec<_> =
             self.files.connections.iter().map(|(id, file)| (*id, *file)).collect();
         let peer = |group: &mut Group, file| group.files.socket(file).and_then(|it| it.peer);
@@ -73,33 +73,33 @@ impl Group {
         let Some((id, file, ip)) = first else { return };
         self.files.connections.remove(&id);
         let local_port = self.files.socket(file).map_or(0, |socket| socket.local_port);
-        self.files.joins(listener, file, (from_inside(ip), local_port));
+        self.files.queue_connection(listener, file, (from_inside(ip), local_port));
     }
 
     pub(super) fn bind(&mut self, call: &Call) -> Outcome {
         let at = call.arguments[1];
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
         match i32::from(call.memory.u16(at)) {
             libc::AF_INET => {}
             libc::AF_UNIX => return Outcome::Done(0),
-            _ => return fails(libc::EADDRNOTAVAIL),
+            _ => return fail_with(libc::EADDRNOTAVAIL),
         }
         let wanted = call.memory.u16(at + 2).swap_bytes();
         let port = if wanted == 0 { self.take_port() } else { wanted };
         if self.files.listener(port).is_some() {
-            return fails(libc::EADDRINUSE);
+            return fail_with(libc::EADDRINUSE);
         }
         match self.files.socket(file) {
             Some(socket) => socket.local_port = port,
-            None => return fails(libc::ENOTSOCK),
+            None => return fail_with(libc::ENOTSOCK),
         }
         Outcome::Done(0)
     }
 
     pub(super) fn listen(&mut self, call: &Call) -> Outcome {
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
         let port = self.take_port();
-        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let Some(socket) = self.files.socket(file) else { return fail_with(libc::ENOTSOCK) };
         socket.backlog = (call.arguments[1] as i32).max(0) as usize;
         if socket.local_port == 0 {
             socket.local_port = port;
@@ -111,28 +111,28 @@ impl Group {
     }
 
     pub(super) fn accept(&mut self, call: &Call) -> Outcome {
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        let Some(listener) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
+        let Some(listener) = self.files.socket(file) else { return fail_with(libc::ENOTSOCK) };
         let local_port = listener.local_port;
-        let Stage::Listening(waiting) = &mut listener.stage else { return fails(libc::EINVAL) };
+        let Stage::Listening(waiting) = &mut listener.stage else { return fail_with(libc::EINVAL) };
         let Some(first) = waiting.pop_front() else {
             if self.is_nonblocking(call) {
-                return fails(libc::EAGAIN);
+                return fail_with(libc::EAGAIN);
             }
-            return call.blocks_restartable(Interest::Files, call.deadline(None));
+            return call.block_restartable(Interest::Files, call.deadline(None));
         };
-        self.lets_in(file, local_port);
+        self.admit_next(file, local_port);
         match first {
             Waiting::Inside { read, write, from } => {
                 let native = self.descriptor_for(call, Some(from));
                 let stage = Stage::Local { read, write };
                 let socket = Socket { stage, local_port, peer: Some(from), ..Socket::default() };
-                self.adopts(call, native, Kind::Socket(socket))
+                self.adopt_result(call, native, Kind::Socket(socket))
             }
             Waiting::Outside(file) => {
                 let peer = self.files.socket(file).and_then(|socket| socket.peer);
                 let native = self.descriptor_for(call, peer);
-                self.adopts_open(call, native, file)
+                self.adopt_opened(call, native, file)
             }
         }
     }
@@ -143,7 +143,7 @@ impl Group {
         let kept = flags & (libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
         let kind = (libc::SOCK_STREAM | kept) as u64;
         if let Some(peer) = peer.filter(|_| address != 0) {
-            self.puts_address(call, (address, length), peer);
+            self.write_address(call, (address, length), peer);
         }
         self.inject(call.thread, (libc::SYS_socket, [libc::AF_INET as u64, kind, 0, 0, 0, 0]))
     }

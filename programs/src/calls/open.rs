@@ -1,6 +1,6 @@
 //! Emulates calls that open files, and replaces files that reveal the time or the machine.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
 use crate::group::Group;
 use crate::process::Number;
@@ -35,25 +35,25 @@ impl Group {
         let Some(whole) = self.whole_path(call.process, folder, &path) else {
             return Some(Outcome::Native);
         };
-        let found = self.leads_to(call.process, &whole);
+        let found = self.resolve_links(call.process, &whole);
         if found == "/dev/urandom" || found == "/dev/random" {
             let native = self.inject(call.thread, (call.number, call.arguments));
-            return Some(self.adopts(call, native, Kind::Random));
+            return Some(self.adopt_result(call, native, Kind::Random));
         }
         if found.starts_with(SHARED_BY_JVMS) {
-            return Some(fails(libc::EACCES));
+            return Some(fail_with(libc::EACCES));
         }
         if is_of_control_groups(&found) {
-            return Some(fails(libc::ENOENT));
+            return Some(fail_with(libc::ENOENT));
         }
         if let Some(own) = self.own_descriptor(call.process, &found) {
             let is_kept = call.arguments[place + 1] as i32 & libc::O_CLOEXEC == 0;
             let command = if is_kept { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };
-            return Some(self.copies(call, own, (command, FIRST_DESCRIPTOR as u64)));
+            return Some(self.copy_descriptor(call, own, (command, FIRST_DESCRIPTOR as u64)));
         }
         Some(match self.other(&found) {
             None => {
-                self.notes_opened(whole, call.arguments[place + 1]);
+                self.note_opened(whole, call.arguments[place + 1]);
                 Outcome::Native
             }
             Some(other) => self.open_other(call, place, other),
@@ -76,7 +76,7 @@ impl Group {
         from.map(|from| from.join(path))
     }
 
-    fn leads_to(&self, process: Number, path: &Path) -> String {
+    fn resolve_links(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
         let plain = own_descriptor_path(&plain).unwrap_or(plain);
@@ -135,10 +135,10 @@ impl Group {
     fn open_other(&mut self, call: &Call, place: usize, other: Other) -> Outcome {
         let opened = match other {
             Other::Path(path) => Ok((path, None)),
-            Other::Text(text) => shown_to_others(&text),
+            Other::Text(text) => expose_text(&text),
         };
         let (Some(scratch), Ok((path, file))) = (self.scratch(call.thread), opened) else {
-            return fails(libc::ENOMEM);
+            return fail_with(libc::ENOMEM);
         };
         call.memory.write(scratch, format!("{path}\0").as_bytes());
         let mut arguments = call.arguments;
@@ -149,7 +149,7 @@ impl Group {
     }
 }
 
-fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
+fn expose_text(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))

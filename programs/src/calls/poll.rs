@@ -1,18 +1,19 @@
 //! Emulates poll, select and their variants.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Interest, Number};
 use crate::ready::{ERR, HUP, IN, OUT};
 
 const INVALID: u32 = libc::POLLNVAL as u32;
 const PRIORITY: u32 = libc::POLLPRI as u32;
-const IN_TOO: u32 = libc::POLLRDNORM as u32;
-const OUT_TOO: u32 = libc::POLLWRNORM as u32;
+const IN_SYNONYM: u32 = libc::POLLRDNORM as u32;
+const OUT_SYNONYM: u32 = libc::POLLWRNORM as u32;
 const DESCRIPTORS_MAX: u64 = 4096;
 
 pub(super) fn with_synonyms(mask: u32) -> u32 {
-    mask | (if mask & IN != 0 { IN_TOO } else { 0 }) | if mask & OUT != 0 { OUT_TOO } else { 0 }
+    mask | (if mask & IN != 0 { IN_SYNONYM } else { 0 })
+        | if mask & OUT != 0 { OUT_SYNONYM } else { 0 }
 }
 
 impl Group {
@@ -28,7 +29,7 @@ impl Group {
     pub(super) fn poll(&mut self, call: &Call) -> Outcome {
         let [at, count, timeout, ..] = call.arguments;
         if count > DESCRIPTORS_MAX {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         }
         let entries = call.memory.read(at, 8 * count as usize);
         let mut ready = 0;
@@ -54,7 +55,7 @@ impl Group {
         if ready > 0 || call.has_expired || after == Some(0) {
             return Outcome::Done(ready);
         }
-        call.blocks(Interest::Files, call.deadline(after))
+        call.block(Interest::Files, call.deadline(after))
     }
 
     pub(super) fn select(&mut self, call: &Call) -> Outcome {
@@ -73,7 +74,7 @@ impl Group {
             }
             let mask = self.descriptor_readiness(call, call.process, descriptor as i32);
             if mask & INVALID != 0 {
-                return fails(libc::EBADF);
+                return fail_with(libc::EBADF);
             }
             for ((wanted, found), interest) in wanted.iter().zip(&mut found).zip(masks) {
                 if wanted[byte] & bit != 0 && mask & interest != 0 {
@@ -84,7 +85,7 @@ impl Group {
         }
         let after = (timeout != 0).then(|| self.select_span(call, timeout));
         if ready == 0 && !call.has_expired && after != Some(0) {
-            return call.blocks(Interest::Files, call.deadline(after));
+            return call.block(Interest::Files, call.deadline(after));
         }
         for (at, found) in [read, write, except].into_iter().zip(&found) {
             if at != 0 {

@@ -1,6 +1,6 @@
 //! Handles calls that create, end, await or signal threads and processes. The kernel executes them.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Interest, Number};
 use crate::sys::spawn::signal_process;
@@ -33,18 +33,18 @@ impl Group {
             libc::SYS_kill => self.kill_call(call, a as i32, b),
             libc::SYS_tgkill => self.signal_to_thread(call, a, b, c),
             libc::SYS_tkill => self.signal_to_thread(call, u64::MAX, a, b),
-            libc::SYS_pause => call.blocks(Interest::Nothing, None),
+            libc::SYS_pause => call.block(Interest::Nothing, None),
             libc::SYS_rt_sigsuspend => self.suspend(call),
             libc::SYS_rt_sigtimedwait => self.signal_wait(call),
-            libc::SYS_ptrace | libc::SYS_seccomp => fails(libc::EPERM),
-            libc::SYS_rt_sigqueueinfo | libc::SYS_rt_tgsigqueueinfo => fails(libc::EPERM),
+            libc::SYS_ptrace | libc::SYS_seccomp => fail_with(libc::EPERM),
+            libc::SYS_rt_sigqueueinfo | libc::SYS_rt_tgsigqueueinfo => fail_with(libc::EPERM),
             _ => return None,
         })
     }
 
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
-            return fails(libc::EPERM);
+            return fail_with(libc::EPERM);
         }
         let thread = self.thread_mut(call.thread);
         if thread.registers.rdi & libc::CLONE_UNTRACED as u64 != 0 {
@@ -77,10 +77,10 @@ impl Group {
             _ => Awaited::Any,
         };
         let child = match self.ended_child(call.process, awaited) {
-            Err(error) => return fails(error),
+            Err(error) => return fail_with(error),
             Ok(Some(child)) => child,
             Ok(None) if options as i32 & libc::WNOHANG != 0 => return Outcome::Done(0),
-            Ok(None) => return call.blocks_restartable(Interest::Children, None),
+            Ok(None) => return call.block_restartable(Interest::Children, None),
         };
         let real = self.process(child).real.0 as u64;
         self.inject(call.thread, (libc::SYS_wait4, [real, 0, 0, 0, 0, 0]));
@@ -101,16 +101,16 @@ impl Group {
         let awaited = match kind as libc::c_uint {
             libc::P_ALL => Awaited::Any,
             libc::P_PID => Awaited::One(which as Number),
-            _ => return fails(libc::EINVAL),
+            _ => return fail_with(libc::EINVAL),
         };
         let child = match self.ended_child(call.process, awaited) {
-            Err(error) => return fails(error),
+            Err(error) => return fail_with(error),
             Ok(Some(child)) => child,
             Ok(None) if options & libc::WNOHANG != 0 => {
                 call.memory.write(info, &[0; 24]);
                 return Outcome::Done(0);
             }
-            Ok(None) => return call.blocks_restartable(Interest::Children, None),
+            Ok(None) => return call.block_restartable(Interest::Children, None),
         };
         let real = self.process(child).real.0 as u64;
         let arguments = [libc::P_PID.into(), real, info, options as u64, 0, 0];
@@ -137,7 +137,7 @@ impl Group {
                 continue;
             }
             if signal as i32 == libc::SIGSTOP {
-                return self.stops(target);
+                return self.refuse_stop(target);
             }
             let real = process.real.0;
             if target == call.process {
@@ -156,20 +156,20 @@ impl Group {
         Outcome::Done(result)
     }
 
-    fn stops(&self, process: Number) -> Outcome {
+    fn refuse_stop(&self, process: Number) -> Outcome {
         Outcome::Refused(format!("sent SIGSTOP to process {process}, which is not emulated"))
     }
 
     fn signal_to_thread(&mut self, call: &Call, process: u64, target: u64, signal: u64) -> Outcome {
         let Some(thread) = self.threads.get(&(target as Number)) else {
-            return fails(libc::ESRCH);
+            return fail_with(libc::ESRCH);
         };
         let (number, real) = (thread.process, thread.tracee.0 as u64);
         if signal as i32 == libc::SIGSTOP {
-            return self.stops(number);
+            return self.refuse_stop(number);
         }
         if process != u64::MAX && process as Number != number {
-            return fails(libc::ESRCH);
+            return fail_with(libc::ESRCH);
         }
         let real_process = self.process(number).real.0 as u64;
         let arguments = [real_process, real, signal, 0, 0, 0];
@@ -183,7 +183,7 @@ impl Group {
         if self.has_deliverable(call.thread, call.memory.u64(mask)) {
             return Outcome::Native;
         }
-        call.blocks(Interest::Nothing, None)
+        call.block(Interest::Nothing, None)
     }
 
     fn signal_wait(&mut self, call: &Call) -> Outcome {
@@ -191,15 +191,15 @@ impl Group {
         if self.pending(call.thread) & call.memory.u64(set) != 0 {
             let signal = self.inject(call.thread, (call.number, call.arguments));
             let mut info = SignalInfo::from_bytes(&call.memory.read(told, 128));
-            if signal > 0 && told != 0 && self.names_sender(call.process, &mut info) {
+            if signal > 0 && told != 0 && self.set_sender(call.process, &mut info) {
                 call.memory.write(told, &info.bytes());
             }
             return Outcome::Done(signal);
         }
         let after = (timeout != 0).then(|| call.timespec_ns(timeout).unwrap_or(0));
         if call.has_expired || after == Some(0) {
-            return fails(libc::EAGAIN);
+            return fail_with(libc::EAGAIN);
         }
-        call.blocks(Interest::Signal, call.deadline(after))
+        call.block(Interest::Signal, call.deadline(after))
     }
 }

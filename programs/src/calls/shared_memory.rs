@@ -1,6 +1,6 @@
 //! Emulates System V shared memory between a process and the processes that it forks.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::segment::Segment;
 
@@ -25,18 +25,18 @@ impl Group {
         if let Some(place) = self.segments.iter().flatten().position(|it| has_key(&it)) {
             return match flags & libc::IPC_EXCL {
                 0 => Outcome::Done(place as i64),
-                _ => fails(libc::EEXIST),
+                _ => fail_with(libc::EEXIST),
             };
         }
         if key != libc::IPC_PRIVATE && flags & libc::IPC_CREAT == 0 {
-            return fails(libc::ENOENT);
+            return fail_with(libc::ENOENT);
         }
         self.segments.push(Some(Segment { key, size, at: None }));
         Outcome::Done(self.segments.len() as i64 - 1)
     }
 
     fn attach_segment(&mut self, call: &Call, number: i32) -> Outcome {
-        let Some(segment) = self.segment(number) else { return fails(libc::EINVAL) };
+        let Some(segment) = self.segment(number) else { return fail_with(libc::EINVAL) };
         if segment.at.is_some() {
             let why = "attached a segment of shared memory that another process has attached";
             return Outcome::Refused(format!("{why}, which is not emulated"));
@@ -54,13 +54,13 @@ impl Group {
     fn detach_segment(&mut self, call: &Call, at: u64) -> Outcome {
         let mut segments = self.segments.iter().flatten();
         let Some(size) = segments.find(|it| it.at == Some(at)).map(|it| it.size) else {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         };
         Outcome::Done(self.inject(call.thread, (libc::SYS_munmap, [at, size, 0, 0, 0, 0])))
     }
 
     fn control_segment(&mut self, call: &Call, (number, command): (i32, i32), at: u64) -> Outcome {
-        let Some(segment) = self.segment(number) else { return fails(libc::EINVAL) };
+        let Some(segment) = self.segment(number) else { return fail_with(libc::EINVAL) };
         match command {
             libc::IPC_STAT => {
                 let mut told = [0; INFORMATION];
@@ -73,7 +73,7 @@ impl Group {
                 self.segments[number as usize] = None;
                 Outcome::Done(0)
             }
-            _ => fails(libc::EINVAL),
+            _ => fail_with(libc::EINVAL),
         }
     }
 

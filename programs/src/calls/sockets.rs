@@ -1,7 +1,7 @@
 //! Emulates stream sockets. The driver receives only connections to other machines.
 
 use super::interfaces::internet;
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{Datagrams, FileId, Kind, PipeId, Socket, Stage};
 use crate::group::Group;
 use crate::interface::{News, Request, SocketId};
@@ -29,7 +29,7 @@ fn is_socket_call(number: i64) -> bool {
 }
 
 impl Socket {
-    pub(crate) fn hears(&mut self, news: News) {
+    pub(crate) fn handle_news(&mut self, news: News) {
         match news {
             News::Connected(id) => self.stage = Stage::Open(id),
             News::Refused(_) => {
@@ -44,7 +44,7 @@ impl Socket {
         }
     }
 
-    fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
+    fn shut_down_socket(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;
         self.reads_no_more |= reading;
@@ -92,56 +92,56 @@ impl Group {
             let arguments = [libc::AF_INET as u64, kind as u64, 0, 0, 0, 0];
             let native = self.inject(call.thread, (call.number, arguments));
             let socket = Datagrams { is_netlink, ..Datagrams::default() };
-            return self.adopts(call, native, Kind::Datagrams(socket));
+            return self.adopt_result(call, native, Kind::Datagrams(socket));
         }
         let is_known = matches!(family as i32, libc::AF_INET | libc::AF_UNIX)
             && kind as i32 & 0xf == libc::SOCK_STREAM;
         if !is_known {
-            return fails(libc::EAFNOSUPPORT);
+            return fail_with(libc::EAFNOSUPPORT);
         }
         let native = self.inject(call.thread, (call.number, call.arguments));
-        self.adopts(call, native, Kind::Socket(Socket::default()))
+        self.adopt_result(call, native, Kind::Socket(Socket::default()))
     }
 
     fn connect(&mut self, call: &Call) -> Outcome {
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
+        let Some(socket) = self.files.socket(file) else { return fail_with(libc::ENOTSOCK) };
         match (&socket.stage, call.waited.is_some()) {
             (Stage::Fresh, _) => {}
             (Stage::Failed, _) => {
                 let error = socket.error.take().unwrap_or(libc::ECONNABORTED);
                 socket.stage = Stage::Fresh;
-                return fails(error);
+                return fail_with(error);
             }
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
                 if socket.send_timeout_ns.is_some() {
-                    return fails(libc::EINPROGRESS);
+                    return fail_with(libc::EINPROGRESS);
                 }
                 let id = *id;
                 (socket.stage, socket.error) = (Stage::Failed, None);
                 self.files.connections.remove(&id);
                 self.files.closed.push(id);
-                return fails(libc::ETIMEDOUT);
+                return fail_with(libc::ETIMEDOUT);
             }
             (Stage::Connecting(_), true) => {
-                return call.blocks_restartable(Interest::Files, call.deadline(None));
+                return call.block_restartable(Interest::Files, call.deadline(None));
             }
-            (Stage::Connecting(_), false) => return fails(libc::EALREADY),
-            (Stage::Open(_) | Stage::Local { .. }, false) => return fails(libc::EISCONN),
-            (Stage::Listening(_), _) => return fails(libc::EOPNOTSUPP),
+            (Stage::Connecting(_), false) => return fail_with(libc::EALREADY),
+            (Stage::Open(_) | Stage::Local { .. }, false) => return fail_with(libc::EISCONN),
+            (Stage::Listening(_), _) => return fail_with(libc::EOPNOTSUPP),
         }
-        self.begins_to_connect(call, file)
+        self.begin_connect(call, file)
     }
 
-    fn begins_to_connect(&mut self, call: &Call, file: FileId) -> Outcome {
+    fn begin_connect(&mut self, call: &Call, file: FileId) -> Outcome {
         let at = call.arguments[1];
         let (family, port) = (call.memory.u16(at), call.memory.u16(at + 2).swap_bytes());
         match i32::from(family) {
             libc::AF_INET => {}
-            libc::AF_UNIX => return fails(libc::ENOENT),
+            libc::AF_UNIX => return fail_with(libc::ENOENT),
             libc::AF_UNSPEC => return Outcome::Done(0),
-            _ => return fails(libc::EAFNOSUPPORT),
+            _ => return fail_with(libc::EAFNOSUPPORT),
         }
         let ip = Ipv4Addr::from_bits(call.memory.u32(at + 4).swap_bytes());
         let local_port = self.take_port();
@@ -153,10 +153,10 @@ impl Group {
         }
         let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
         let Some(host) = host.map(|(name, _)| name.clone()) else {
-            self.remarks(&format!(
+            self.record_remark(&format!(
                 "a connect to {ip}:{port}, which is not a machine of this world"
             ));
-            return fails(libc::ENETUNREACH);
+            return fail_with(libc::ENETUNREACH);
         };
         let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
@@ -164,16 +164,16 @@ impl Group {
         }
         self.files.connections.insert(id, file);
         self.requests.push(Request::Connect { socket: id, host, port });
-        self.waits_for_connection(call, file)
+        self.wait_for_connection(call, file)
     }
 
-    pub(super) fn waits_for_connection(&mut self, call: &Call, file: FileId) -> Outcome {
+    pub(super) fn wait_for_connection(&mut self, call: &Call, file: FileId) -> Outcome {
         if self.is_nonblocking(call) {
-            return fails(libc::EINPROGRESS);
+            return fail_with(libc::EINPROGRESS);
         }
         let timeout = self.files.socket(file).and_then(|socket| socket.send_timeout_ns);
         let after = timeout.unwrap_or(CONNECT_MAX_NS);
-        call.blocks_restartable(Interest::Files, call.deadline(Some(after)))
+        call.block_restartable(Interest::Files, call.deadline(Some(after)))
     }
 
     pub(super) fn take_port(&mut self) -> u16 {
@@ -183,7 +183,7 @@ impl Group {
 
     fn shutdown(&mut self, call: &Call) -> Outcome {
         let how = call.arguments[1] as i32;
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
         let ends_writing = how == libc::SHUT_WR || how == libc::SHUT_RDWR;
         let ends_reading = how == libc::SHUT_RD || how == libc::SHUT_RDWR;
         let outcome = match &mut self.files.get_mut(file).kind {
@@ -195,14 +195,14 @@ impl Group {
             }
             Kind::Socket(socket) => match socket.stage {
                 Stage::Open(id) => {
-                    self.requests.extend(socket.shuts(id, ends_reading, ends_writing));
+                    self.requests.extend(socket.shut_down_socket(id, ends_reading, ends_writing));
                     Outcome::Done(0)
                 }
-                _ => fails(libc::ENOTCONN),
+                _ => fail_with(libc::ENOTCONN),
             },
-            _ => fails(libc::ENOTSOCK),
+            _ => fail_with(libc::ENOTSOCK),
         };
-        self.files.rises(file);
+        self.files.raise_edge(file);
         outcome
     }
 
@@ -216,7 +216,7 @@ impl Group {
         }
     }
 
-    pub(super) fn puts_address(
+    pub(super) fn write_address(
         &self,
         call: &Call,
         (at, length): (u64, u64),
@@ -231,18 +231,18 @@ impl Group {
     fn name_of_socket(&mut self, call: &Call) -> Outcome {
         let [_, at, length, ..] = call.arguments;
         let own = self.launch.address(&self.launch.host_name);
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
         if matches!(self.files.get(file).kind, Kind::Pair { .. }) {
             call.memory.write(at, &(libc::AF_UNIX as u16).to_le_bytes());
             call.memory.write(length, &2u32.to_le_bytes());
             return Outcome::Done(0);
         }
-        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let Some(socket) = self.files.socket(file) else { return fail_with(libc::ENOTSOCK) };
         let is_inside = matches!(socket.stage, Stage::Local { .. } | Stage::Listening(_));
         let address = if call.number == libc::SYS_getpeername {
             match (socket.peer, &socket.stage) {
                 (Some(peer), Stage::Open(_) | Stage::Local { .. }) => peer,
-                _ => return fails(libc::ENOTCONN),
+                _ => return fail_with(libc::ENOTCONN),
             }
         } else if is_inside {
             (Ipv4Addr::LOCALHOST, socket.local_port)
@@ -251,7 +251,7 @@ impl Group {
         } else {
             (own.unwrap_or(Ipv4Addr::LOCALHOST), socket.local_port)
         };
-        self.puts_address(call, (at, length), address);
+        self.write_address(call, (at, length), address);
         Outcome::Done(0)
     }
 
@@ -285,7 +285,7 @@ impl Group {
     fn socket_pair(&mut self, call: &Call) -> Outcome {
         let [family, _, _, at, ..] = call.arguments;
         if family as i32 != libc::AF_UNIX {
-            return fails(libc::EOPNOTSUPP);
+            return fail_with(libc::EOPNOTSUPP);
         }
         let result = self.inject(call.thread, (call.number, call.arguments));
         if result < 0 {
@@ -294,6 +294,6 @@ impl Group {
         let (one, other) = (self.files.pipe(), self.files.pipe());
         let kinds =
             [Kind::Pair { read: one, write: other }, Kind::Pair { read: other, write: one }];
-        self.adopts_two(call, at, kinds)
+        self.adopt_pair(call, at, kinds)
     }
 }

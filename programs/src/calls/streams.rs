@@ -1,6 +1,6 @@
 //! Emulates calls that read from and write to streams.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind, PIPE_CAPACITY, PipeId, Stage};
 use crate::group::Group;
 use crate::interface::Request;
@@ -78,7 +78,9 @@ pub(super) enum Read {
 
 impl Group {
     pub(super) fn receive(&mut self, call: &Call) -> Outcome {
-        let Some(file) = self.file_of(call) else { return self.native_or_bad(call) };
+        let Some(file) = self.file_of(call) else {
+            return self.run_natively_unless_socket_call(call);
+        };
         if matches!(self.files.get(file).kind, Kind::Datagrams(_)) {
             return self.receive_datagram(call, file);
         }
@@ -87,30 +89,30 @@ impl Group {
             return Outcome::Done(0);
         }
         match self.read_file(call, file, room) {
-            Read::Fails(error) => fails(error),
+            Read::Fails(error) => fail_with(error),
             Read::Bytes(bytes) => {
                 call.scatter(&bytes);
                 self.clear_sender(call);
                 Outcome::Done(bytes.len() as i64)
             }
-            Read::Nothing => self.waits_to_read(call, file),
+            Read::Nothing => self.wait_to_read(call, file),
         }
     }
 
-    fn waits_to_read(&mut self, call: &Call, file: FileId) -> Outcome {
+    fn wait_to_read(&mut self, call: &Call, file: FileId) -> Outcome {
         let timeout = self.files.socket(file).and_then(|socket| socket.receive_timeout_ns);
         if call.has(libc::MSG_DONTWAIT) || call.has_expired || self.is_nonblocking(call) {
-            return fails(libc::EAGAIN);
+            return fail_with(libc::EAGAIN);
         }
-        call.blocks_restartable(Interest::Files, call.deadline(timeout))
+        call.block_restartable(Interest::Files, call.deadline(timeout))
     }
 
-    fn native_or_bad(&self, call: &Call) -> Outcome {
+    fn run_natively_unless_socket_call(&self, call: &Call) -> Outcome {
         match call.number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_write | libc::SYS_writev => {
                 Outcome::Native
             }
-            _ => fails(libc::ENOTSOCK),
+            _ => fail_with(libc::ENOTSOCK),
         }
     }
 
@@ -125,7 +127,7 @@ impl Group {
             Kind::Event { count, is_semaphore } => {
                 let value = if *is_semaphore { 1 } else { *count };
                 *count -= value;
-                self.files.rises(file);
+                self.files.raise_edge(file);
                 Read::Bytes(value.to_le_bytes().to_vec())
             }
             Kind::Timer(timer) => {
@@ -212,13 +214,15 @@ impl Group {
     }
 
     pub(super) fn transmit(&mut self, call: &Call) -> Outcome {
-        let Some(file) = self.file_of(call) else { return self.native_or_bad(call) };
+        let Some(file) = self.file_of(call) else {
+            return self.run_natively_unless_socket_call(call);
+        };
         let bytes = call.gather();
         self.handed_over = fingerprint(&bytes);
         match &mut self.files.get_mut(file).kind {
             Kind::Output(channel) => {
                 let channel = *channel;
-                self.prints(channel, &bytes);
+                self.record_output(channel, &bytes);
                 Outcome::Done(bytes.len() as i64)
             }
             Kind::PipeWrite(pipe) | Kind::Pair { write: pipe, .. } => {
@@ -229,25 +233,25 @@ impl Group {
             Kind::Datagrams(_) => self.send_datagram(call, file, bytes),
             Kind::Event { count, .. } => {
                 let Ok(word) = <[u8; 8]>::try_from(bytes.as_slice()) else {
-                    return fails(libc::EINVAL);
+                    return fail_with(libc::EINVAL);
                 };
                 let added = u64::from_le_bytes(word);
                 if added == u64::MAX {
-                    return fails(libc::EINVAL);
+                    return fail_with(libc::EINVAL);
                 }
                 let Some(sum) = count.checked_add(added).filter(|sum| *sum < u64::MAX) else {
                     return match self.is_nonblocking(call) {
-                        true => fails(libc::EAGAIN),
-                        false => call.blocks_restartable(Interest::Files, None),
+                        true => fail_with(libc::EAGAIN),
+                        false => call.block_restartable(Interest::Files, None),
                     };
                 };
                 *count = sum;
-                self.files.rises(file);
+                self.files.raise_edge(file);
                 Outcome::Done(8)
             }
             Kind::Random => Outcome::Done(bytes.len() as i64),
-            Kind::PipeRead(_) => fails(libc::EBADF),
-            Kind::Epoll(_) | Kind::Timer(_) | Kind::Signals(_) => fails(libc::EINVAL),
+            Kind::PipeRead(_) => fail_with(libc::EBADF),
+            Kind::Epoll(_) | Kind::Timer(_) | Kind::Signals(_) => fail_with(libc::EINVAL),
         }
     }
 
@@ -261,10 +265,10 @@ impl Group {
         let is_nonblocking = (!is_enough || room < bytes.len())
             && (call.has(libc::MSG_DONTWAIT) || self.is_nonblocking(call));
         if !is_enough && is_nonblocking {
-            return fails(libc::EAGAIN);
+            return fail_with(libc::EAGAIN);
         }
         if !is_enough {
-            return call.blocks_restartable(Interest::Files, None);
+            return call.block_restartable(Interest::Files, None);
         }
         // A blocking write passes all bytes at once, even if the pipe has less room.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
@@ -276,12 +280,12 @@ impl Group {
     }
 
     fn write_socket(&mut self, call: &Call, file: FileId, bytes: Vec<u8>) -> Outcome {
-        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let Some(socket) = self.files.socket(file) else { return fail_with(libc::ENOTSOCK) };
         if let Stage::Local { write, .. } = socket.stage {
             return self.write_pipe(call, write, &bytes);
         }
         if let Some(error) = socket.error.take() {
-            return fails(error);
+            return fail_with(error);
         }
         let (stage, is_shut) = (socket.stage.clone(), socket.is_shut);
         match stage {
@@ -293,10 +297,10 @@ impl Group {
                 }
                 Outcome::Done(length)
             }
-            Stage::Connecting(_) if self.is_nonblocking(call) => fails(libc::EAGAIN),
-            Stage::Connecting(_) => call.blocks_restartable(Interest::Files, None),
+            Stage::Connecting(_) if self.is_nonblocking(call) => fail_with(libc::EAGAIN),
+            Stage::Connecting(_) => call.block_restartable(Interest::Files, None),
             Stage::Fresh | Stage::Listening(_) | Stage::Failed => self.broken_pipe(call),
-            Stage::Local { .. } => fails(libc::EINVAL),
+            Stage::Local { .. } => fail_with(libc::EINVAL),
         }
     }
 
@@ -305,6 +309,6 @@ impl Group {
             let process = self.process(call.process).real.0;
             signal_thread(process, self.thread(call.thread).tracee.0, libc::SIGPIPE);
         }
-        fails(libc::EPIPE)
+        fail_with(libc::EPIPE)
     }
 }

@@ -1,6 +1,6 @@
 //! Emulates calls that read clocks, sleep or set timers.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::file::{Kind, Timer};
 use crate::group::Group;
 use crate::process::{Deadline, Interest, Number};
@@ -12,19 +12,19 @@ impl Group {
         let [a, b, c, ..] = call.arguments;
         Some(match call.number {
             libc::SYS_clock_gettime => {
-                self.looks += 1;
-                call.puts_timespec(b, self.clock_ns(call, a as i32));
+                self.clock_reads += 1;
+                call.write_timespec(b, self.clock_ns(call, a as i32));
                 Outcome::Done(0)
             }
             libc::SYS_gettimeofday => {
-                self.looks += 1;
+                self.clock_reads += 1;
                 let ns = call.now.wall_ns;
                 call.memory.write(a, &(ns / SECOND_NS).to_le_bytes());
                 call.memory.write(a + 8, &(ns % SECOND_NS / 1_000).to_le_bytes());
                 Outcome::Done(0)
             }
             libc::SYS_time => {
-                self.looks += 1;
+                self.clock_reads += 1;
                 let seconds = call.now.wall_ns / SECOND_NS;
                 if a != 0 {
                     call.memory.write(a, &seconds.to_le_bytes());
@@ -45,7 +45,7 @@ impl Group {
             }
             libc::SYS_setitimer => Outcome::Done(0),
             libc::SYS_getitimer => {
-                self.puts_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);
+                self.write_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);
                 Outcome::Done(0)
             }
             libc::SYS_getrusage => {
@@ -74,7 +74,7 @@ impl Group {
         if call.has_expired {
             return Outcome::Done(0);
         }
-        let Some(ns) = call.timespec_ns(wanted) else { return fails(libc::EINVAL) };
+        let Some(ns) = call.timespec_ns(wanted) else { return fail_with(libc::EINVAL) };
         let until = match clock {
             Some((clock, flags)) if flags & libc::TIMER_ABSTIME as u64 != 0 => {
                 Some(Deadline { is_wall: clock == libc::CLOCK_REALTIME, at_ns: ns })
@@ -84,7 +84,7 @@ impl Group {
         if until.is_some_and(|until| call.now.has_passed(until)) {
             return Outcome::Done(0);
         }
-        call.blocks(Interest::Nothing, until)
+        call.block(Interest::Nothing, until)
     }
 
     fn timer_create(&mut self, call: &Call) -> Outcome {
@@ -92,48 +92,48 @@ impl Group {
         let native = self.inject(call.thread, (call.number, call.arguments));
         let is_wall = clock as i32 == libc::CLOCK_REALTIME;
         let kind = Kind::Timer(Timer { is_wall, ..Timer::default() });
-        self.adopts(call, native, kind)
+        self.adopt_result(call, native, kind)
     }
 
     fn timer_set(&mut self, call: &Call) -> Outcome {
         let [_, flags, new, old, ..] = call.arguments;
-        let Some(file) = self.file_of(call) else { return fails(libc::EBADF) };
+        let Some(file) = self.file_of(call) else { return fail_with(libc::EBADF) };
         if old != 0 {
-            self.puts_timer(call, old);
+            self.write_timer(call, old);
         }
         let (Some(interval_ns), Some(first)) = (call.timespec_ns(new), call.timespec_ns(new + 16))
         else {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         };
         let Kind::Timer(timer) = &mut self.files.get_mut(file).kind else {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         };
         let clock = if timer.is_wall { call.now.wall_ns } else { call.now.monotonic_ns };
         let is_absolute = flags & 1 != 0;
         let at = if is_absolute { first } else { clock.saturating_add(first) };
         timer.next_ns = (first > 0).then_some(at);
         timer.interval_ns = interval_ns;
-        self.files.rises(file);
+        self.files.raise_edge(file);
         Outcome::Done(0)
     }
 
     fn timer_get(&mut self, call: &Call) -> Outcome {
         if self.file_of(call).is_none() {
-            return fails(libc::EBADF);
+            return fail_with(libc::EBADF);
         }
-        self.puts_timer(call, call.arguments[1]);
+        self.write_timer(call, call.arguments[1]);
         Outcome::Done(0)
     }
 
-    fn puts_timer(&mut self, call: &Call, at: u64) {
+    fn write_timer(&mut self, call: &Call, at: u64) {
         let Some(file) = self.file_of(call) else { return };
         let Kind::Timer(timer) = &self.files.get(file).kind else { return };
         let clock = if timer.is_wall { call.now.wall_ns } else { call.now.monotonic_ns };
-        call.puts_timespec(at, timer.interval_ns);
-        call.puts_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
+        call.write_timespec(at, timer.interval_ns);
+        call.write_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
     }
 
-    fn puts_alarm(&self, call: &Call, process: Option<Number>, at: u64) {
+    fn write_alarm(&self, call: &Call, process: Option<Number>, at: u64) {
         let alarm = process.and_then(|process| self.process(process).alarm_ns);
         let (rings, interval) = alarm.unwrap_or((call.now.monotonic_ns, 0));
         let left = rings.saturating_sub(call.now.monotonic_ns);
@@ -146,7 +146,7 @@ impl Group {
     fn alarm(&mut self, call: &Call, first: u64, interval: u64, old: Option<u64>) -> Outcome {
         let now = call.now.monotonic_ns;
         if let Some(old) = old {
-            self.puts_alarm(call, Some(call.process), old);
+            self.write_alarm(call, Some(call.process), old);
         }
         let process = self.process_mut(call.process);
         let before = process.alarm_ns.map_or(0, |(at, _)| at.saturating_sub(now));

@@ -1,6 +1,6 @@
 //! Emulates timers that send signals. Timers for processor time never fire.
 
-use super::{Call, Outcome, fails};
+use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::SignalTimer;
 
@@ -14,13 +14,13 @@ impl Group {
             libc::SYS_timer_gettime => self.signal_timer_get(call),
             libc::SYS_timer_getoverrun => match self.signal_timer(call) {
                 Some(timer) => Outcome::Done(i64::from(timer.overrun.min(i32::MAX as u32))),
-                None => fails(libc::EINVAL),
+                None => fail_with(libc::EINVAL),
             },
             libc::SYS_timer_delete => {
                 let timer = call.arguments[0] as i32;
                 match self.process_mut(call.process).timers.remove(&timer) {
                     Some(_) => Outcome::Done(0),
-                    None => fails(libc::EINVAL),
+                    None => fail_with(libc::EINVAL),
                 }
             }
             _ => return None,
@@ -47,13 +47,13 @@ impl Group {
             libc::SIGEV_NONE => (None, None),
             libc::SIGEV_SIGNAL | libc::SIGEV_THREAD => (Some((signal, value)), None),
             libc::SIGEV_THREAD_ID => (Some((signal, value)), Some(call.memory.u32(event + 16))),
-            _ => return fails(libc::EINVAL),
+            _ => return fail_with(libc::EINVAL),
         };
         let is_stranger =
             |thread| self.threads.get(&thread).is_none_or(|thread| thread.process != call.process);
         let is_signal = |(signal, _)| (1..=SIGNAL_MAX).contains(&signal);
         if !sends.is_none_or(is_signal) || thread.is_some_and(is_stranger) {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         }
         let timer = SignalTimer {
             sends,
@@ -81,9 +81,9 @@ impl Group {
         let [_, flags, new, old, ..] = call.arguments;
         let (Some(interval_ns), Some(first)) = (call.timespec_ns(new), call.timespec_ns(new + 16))
         else {
-            return fails(libc::EINVAL);
+            return fail_with(libc::EINVAL);
         };
-        let Some(timer) = self.signal_timer(call) else { return fails(libc::EINVAL) };
+        let Some(timer) = self.signal_timer(call) else { return fail_with(libc::EINVAL) };
         let before = *timer;
         let is_absolute = flags as i32 & libc::TIMER_ABSTIME != 0;
         let clock = timer.clock_ns(call.now);
@@ -91,20 +91,20 @@ impl Group {
         timer.next_ns = (first > 0 && !timer.counts_work).then_some(at);
         (timer.interval_ns, timer.overrun) = (interval_ns, 0);
         if old != 0 {
-            puts(call, old, before);
+            write_signal_timer(call, old, before);
         }
         Outcome::Done(0)
     }
 
     fn signal_timer_get(&mut self, call: &Call) -> Outcome {
-        let Some(timer) = self.signal_timer(call).copied() else { return fails(libc::EINVAL) };
-        puts(call, call.arguments[1], timer);
+        let Some(timer) = self.signal_timer(call).copied() else { return fail_with(libc::EINVAL) };
+        write_signal_timer(call, call.arguments[1], timer);
         Outcome::Done(0)
     }
 }
 
-fn puts(call: &Call, at: u64, timer: SignalTimer) {
+fn write_signal_timer(call: &Call, at: u64, timer: SignalTimer) {
     let clock = timer.clock_ns(call.now);
-    call.puts_timespec(at, timer.interval_ns);
-    call.puts_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
+    call.write_timespec(at, timer.interval_ns);
+    call.write_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
 }

@@ -6,28 +6,28 @@ use crate::sys::memory::Memory;
 use crate::sys::spawn::signal_process;
 
 pub(crate) enum Turn {
-    GoesOn,
-    IsOver,
+    Continues,
+    Over,
 }
 
 impl Group {
-    pub(crate) fn ends_thread(&mut self, number: Number) -> Turn {
+    pub(crate) fn end_thread(&mut self, number: Number) -> Turn {
         let process = self.thread(number).process;
         let others = self.threads.values().filter(|it| it.process == process).count() > 1;
         let is_first = self.thread(number).tracee == self.process(process).real;
-        self.keeps_memory_of(process, number);
-        self.thread(number).tracee.go(0);
+        self.keep_memory_reachable(process, number);
+        self.thread(number).tracee.resume(0);
         if others && is_first {
             // The kernel reports the end of a process's first thread after that of all others.
-            self.clears(number);
+            self.clear_thread_id(number);
             self.threads.remove(&number);
-            return Turn::IsOver;
+            return Turn::Over;
         }
-        let status = self.sees_off(number);
+        let status = self.wait_for_exit(number);
         self.thread_ended(number, status)
     }
 
-    fn keeps_memory_of(&mut self, process: Number, number: Number) {
+    fn keep_memory_reachable(&mut self, process: Number, number: Number) {
         let is_other = |it: &(&Number, &Thread)| it.1.process == process && *it.0 != number;
         let other = self.threads.iter().find(is_other).map(|(_, thread)| thread.tracee.0);
         if let Some(other) = other
@@ -39,7 +39,7 @@ impl Group {
 
     pub(crate) fn thread_ended(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
-        self.clears(number);
+        self.clear_thread_id(number);
         let was_first = self.thread(number).tracee == self.process(process).real;
         self.threads.remove(&number);
         if !self.threads.values().any(|it| it.process == process) {
@@ -48,10 +48,10 @@ impl Group {
             }
             self.process_ended(process, status);
         }
-        Turn::IsOver
+        Turn::Over
     }
 
-    fn clears(&mut self, number: Number) {
+    fn clear_thread_id(&mut self, number: Number) {
         let thread = self.thread(number);
         let (process, word) = (thread.process, thread.clear_at);
         if word != 0 {
@@ -60,36 +60,36 @@ impl Group {
         }
     }
 
-    pub(crate) fn ends_process(&mut self, number: Number, status: i32) -> Turn {
+    pub(crate) fn end_process(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
-        self.thread(number).tracee.go(0);
-        self.buries(process);
+        self.thread(number).tracee.resume(0);
+        self.remove_threads(process);
         self.process_ended(process, (status & 0xff) << 8);
-        Turn::IsOver
+        Turn::Over
     }
 
     pub(crate) fn killed(&mut self, number: Number, signal: i32) -> Turn {
         let process = self.thread(number).process;
         self.threads.remove(&number);
-        self.buries(process);
+        self.remove_threads(process);
         self.process_ended(process, signal);
-        Turn::IsOver
+        Turn::Over
     }
 
-    pub(crate) fn is_killed(&mut self, number: Number, signal: i32) -> Turn {
+    pub(crate) fn deliver_fatal_signal(&mut self, number: Number, signal: i32) -> Turn {
         let thread = self.thread(number);
         let process = thread.process;
-        thread.tracee.go(signal);
+        thread.tracee.resume(signal);
         self.killed_from_outside(process, signal);
-        Turn::IsOver
+        Turn::Over
     }
 
     pub(crate) fn killed_from_outside(&mut self, process: Number, signal: i32) {
-        self.buries(process);
+        self.remove_threads(process);
         self.process_ended(process, signal);
     }
 
-    fn buries(&mut self, process: Number) {
+    fn remove_threads(&mut self, process: Number) {
         let first = self.process(process).real;
         let mut numbers: Vec<Number> = self
             .threads
@@ -99,7 +99,7 @@ impl Group {
         numbers.sort_by_key(|number| self.thread(*number).tracee == first);
         let has_first = numbers.iter().any(|number| self.thread(*number).tracee == first);
         for number in numbers {
-            self.sees_off(number);
+            self.wait_for_exit(number);
             self.threads.remove(&number);
         }
         if !has_first {
@@ -111,8 +111,8 @@ impl Group {
         let descriptors = std::mem::take(&mut self.process_mut(number).descriptors);
         descriptors.into_values().for_each(|file| self.files.release(file));
         self.process_mut(number).ended = Some(status);
-        self.takes_clock(number);
-        self.returns_what_was_lent(number);
+        self.release_clock(number);
+        self.resume_vfork_parent(number);
         if number == self.launch.first_process {
             self.ending = Some(match status & 0x7f {
                 0 => Ending::Exited(status >> 8),
@@ -124,7 +124,7 @@ impl Group {
         for process in self.processes.values_mut().filter(|process| process.parent == number) {
             process.parent = 0;
         }
-        self.reaps_orphans();
+        self.reap_orphans();
         if self.processes.get(&number).is_some_and(|process| !process.real.is_there()) {
             self.processes.remove(&number);
         }
@@ -134,7 +134,7 @@ impl Group {
         }
     }
 
-    fn reaps_orphans(&mut self) {
+    fn reap_orphans(&mut self) {
         let first = self.launch.first_process;
         self.processes.retain(|number, process| {
             let is_orphan = process.parent == 0 && process.ended.is_some() && *number != first;
@@ -157,7 +157,7 @@ impl Group {
         let mut ordered = numbers;
         ordered.sort_by_key(|number| is_first(self, *number));
         for number in ordered {
-            self.sees_off(number);
+            self.wait_for_exit(number);
             self.threads.remove(&number);
         }
         let all: Vec<Number> = self.processes.keys().copied().collect();
@@ -181,7 +181,7 @@ impl Group {
         format!("{}: thread {number} ({}) {what}", self.launch.command.join(" "), program.trim())
     }
 
-    pub(crate) fn stands_still(&self, number: Number, is_idle: bool) -> String {
+    pub(crate) fn describe_standstill(&self, number: Number, is_idle: bool) -> String {
         let real = self.thread(number).tracee.0;
         let call = std::fs::read_to_string(format!("/proc/{real}/syscall")).unwrap_or_default();
         let call = call.split(' ').next().unwrap_or_default().trim().to_owned();

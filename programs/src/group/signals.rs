@@ -12,38 +12,38 @@ impl Group {
     pub(crate) fn signalled(&mut self, number: Number, signal: i32) -> super::Turn {
         let is_stop =
             matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
-        if is_stop || signal == libc::SIGSEGV && self.emulates_instruction(number) {
+        if is_stop || signal == libc::SIGSEGV && self.emulate_instruction(number) {
             if is_stop && self.others_are_ready() {
                 self.queue(number);
-                return super::Turn::IsOver;
+                return super::Turn::Over;
             }
-            return super::Turn::GoesOn;
+            return super::Turn::Continues;
         }
-        self.creep();
+        self.charge_call();
         self.calls_since_wait += CALLS_OF_A_SIGNAL;
         let mut info = self.thread(number).tracee.signal_info();
         if signal == libc::SIGSYS && info.code() == SYS_SECCOMP {
             let why = format!("made the 32-bit system call {}, which is not emulated", info.call());
             self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
-            return super::Turn::IsOver;
+            return super::Turn::Over;
         }
         if self.is_fatal(number, signal) {
-            return self.is_killed(number, signal);
+            return self.deliver_fatal_signal(number, signal);
         }
-        if self.names_sender(self.thread(number).process, &mut info) {
+        if self.set_sender(self.thread(number).process, &mut info) {
             self.thread(number).tracee.set_signal_info(&info);
         }
         self.thread_mut(number).signals.push(signal);
-        super::Turn::GoesOn
+        super::Turn::Continues
     }
 
-    pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
+    pub(crate) fn set_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {
             true => self.senders.get(&(process, info.signal())),
             false => self.numbers.get(&sender),
         };
-        info.is_from(known.copied().unwrap_or(0));
+        info.replace_sender(known.copied().unwrap_or(0));
         true
     }
 
@@ -53,7 +53,7 @@ impl Group {
         spared & bit == 0
     }
 
-    fn emulates_instruction(&mut self, number: Number) -> bool {
+    fn emulate_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
         let mut registers = tracee.registers();
@@ -63,8 +63,8 @@ impl Group {
             [0x0f, 0x01, 0xf9] => 3,
             _ => return false,
         };
-        self.looks += 1;
-        self.creep();
+        self.clock_reads += 1;
+        self.charge_call();
         let ticks = self.now().monotonic_ns;
         registers.rax = ticks & 0xffff_ffff;
         registers.rdx = ticks >> 32;
@@ -87,16 +87,16 @@ impl Group {
             })
             .collect();
         for number in waiting {
-            self.looks_for_blocked(number);
-            let concerns = self.concerns(number);
+            self.wake_for_blocked_signal(number);
+            let concerns = self.deliverable_signals(number);
             if concerns != 0 {
-                self.interrupts(number, concerns);
+                self.interrupt_wait(number, concerns);
                 return;
             }
         }
     }
 
-    fn looks_for_blocked(&mut self, number: Number) {
+    fn wake_for_blocked_signal(&mut self, number: Number) {
         if let State::Blocked(Blocked { on: Interest::Signal, .. }) = self.thread(number).state {
             self.queue(number);
         }
@@ -120,7 +120,7 @@ impl Group {
         line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
     }
 
-    fn concerns(&self, number: Number) -> u64 {
+    fn deliverable_signals(&self, number: Number) -> u64 {
         let blocked = self.mask_of_wait(number).unwrap_or_else(|| self.set(number, "SigBlk:"));
         let handled = self.set(number, "SigCgt:");
         let ignored = self.set(number, "SigIgn:") | IGNORED & !handled;
@@ -140,7 +140,7 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
+    pub(crate) fn wait_in_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;
         match registers.orig_rax as i64 {
@@ -151,13 +151,13 @@ impl Group {
         thread.tracee.set_registers(&registers);
     }
 
-    fn interrupts(&mut self, number: Number, concerns: u64) {
+    fn interrupt_wait(&mut self, number: Number, concerns: u64) {
         let State::Blocked(blocked) = self.thread(number).state else { return };
         let signal = concerns.trailing_zeros() as i32 + 1;
         self.write_remaining_time(number, blocked);
         let is_handled = self.set(number, "SigCgt:") & (1 << (signal - 1)) != 0;
         if self.mask_of_wait(number).is_some() {
-            self.waits_in_the_kernel(number);
+            self.wait_in_kernel(number);
             self.thread_mut(number).state = State::Ready;
             self.queue(number);
             return;
@@ -215,7 +215,7 @@ impl Group {
         page
     }
 
-    pub(crate) fn sees_off(&self, number: Number) -> i32 {
-        self.thread(number).tracee.sees_off()
+    pub(crate) fn wait_for_exit(&self, number: Number) -> i32 {
+        self.thread(number).tracee.wait_for_exit()
     }
 }

@@ -13,11 +13,11 @@ impl Group {
         &self.used
     }
 
-    pub(crate) fn notes_executed(&mut self, process: Number) {
+    pub(crate) fn note_executed(&mut self, process: Number) {
         self.used.executed.extend(self.link_of(process, "exe"));
     }
 
-    pub(crate) fn notes_opened(&mut self, path: PathBuf, flags: u64) {
+    pub(crate) fn note_opened(&mut self, path: PathBuf, flags: u64) {
         let is_read = flags as i32 & (libc::O_ACCMODE | libc::O_DIRECTORY) == libc::O_RDONLY;
         if is_read && self.used.opened.len() < OPENED_MAX {
             self.used.opened.insert(path);

@@ -6,7 +6,7 @@ use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
 /// Interval at which waits for a wall-clock time are checked, because a clock step may end them.
-const WALL_LOOK_NS: u64 = 100_000_000;
+const WALL_CHECK_NS: u64 = 100_000_000;
 
 impl Now {
     pub(crate) fn has_passed(self, deadline: Deadline) -> bool {
@@ -62,15 +62,15 @@ impl Group {
             .collect();
         for (number, id) in numbers {
             let Some(timer) = self.process_mut(number).timers.get_mut(&id) else { continue };
-            let times = timer.rings(now);
+            let times = timer.take_expirations(now);
             if times > 0 {
                 let timer = *timer;
-                self.timer_signals(number, id, timer, times);
+                self.send_timer_signal(number, id, timer, times);
             }
         }
     }
 
-    fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
+    fn send_timer_signal(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
         let Some((signal, value)) = timer.sends else { return };
         let process = self.process(number).real.0;
         let to = timer.thread.and_then(|thread| self.threads.get(&thread));
@@ -175,7 +175,7 @@ impl Group {
         });
         let left = |deadline: Deadline| {
             let left = now.left_ns(deadline);
-            if deadline.is_wall { left.min(WALL_LOOK_NS) } else { left }
+            if deadline.is_wall { left.min(WALL_CHECK_NS) } else { left }
         };
         let first =
             of_threads.chain(of_timers).chain(of_alarms).chain(of_signals).map(left).min()?;

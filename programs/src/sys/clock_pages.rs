@@ -128,7 +128,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
 struct Shared {
     monotonic_ns: AtomicU64,
     wall_ns: AtomicU64,
-    looks: AtomicU64,
+    clock_reads: AtomicU64,
     budget: AtomicU64,
     step_ns: AtomicU64,
 }
@@ -137,7 +137,7 @@ struct Shared {
 pub(crate) struct Budget {
     pub(crate) monotonic_ns: u64,
     pub(crate) wall_ns: u64,
-    pub(crate) looks: u64,
+    pub(crate) clock_reads: u64,
     pub(crate) step_ns: u64,
 }
 
@@ -196,13 +196,13 @@ impl ClockPages {
         let shared = self.shared(page);
         shared.monotonic_ns.store(budget.monotonic_ns, Ordering::Relaxed);
         shared.wall_ns.store(budget.wall_ns, Ordering::Relaxed);
-        shared.looks.store(0, Ordering::Relaxed);
-        shared.budget.store(budget.looks, Ordering::Relaxed);
+        shared.clock_reads.store(0, Ordering::Relaxed);
+        shared.budget.store(budget.clock_reads, Ordering::Relaxed);
         shared.step_ns.store(budget.step_ns, Ordering::Relaxed);
     }
 
-    pub(crate) fn looks(&self, page: usize) -> u64 {
-        self.shared(page).looks.load(Ordering::Relaxed)
+    pub(crate) fn clock_reads(&self, page: usize) -> u64 {
+        self.shared(page).clock_reads.load(Ordering::Relaxed)
     }
 }
 

@@ -60,7 +60,7 @@ impl SignalInfo {
         (is_of_child || is_sent).then_some(self.0[4] as i32)
     }
 
-    pub(crate) fn is_from(&mut self, number: u32) {
+    pub(crate) fn replace_sender(&mut self, number: u32) {
         self.0[4] = number;
         if self.0[0] as i32 == libc::SIGCHLD && self.code() > 0 {
             self.0[8..12].fill(0);
@@ -88,11 +88,11 @@ impl Tracee {
         }
     }
 
-    pub(crate) fn go(self, signal: i32) {
+    pub(crate) fn resume(self, signal: i32) {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }
 
-    pub(crate) fn go_to_call(self) {
+    pub(crate) fn resume_to_call(self) {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
@@ -117,12 +117,12 @@ impl Tracee {
         }
     }
 
-    pub(crate) fn sees_off(self) -> i32 {
+    pub(crate) fn wait_for_exit(self) -> i32 {
         loop {
             match self.wait() {
                 Some(Stop::Exited(status)) => return (status & 0xff) << 8,
                 Some(Stop::Killed(signal)) => return signal,
-                _ => self.go(0),
+                _ => self.resume(0),
             }
         }
     }
@@ -184,9 +184,9 @@ impl Tracee {
     }
 
     pub(crate) fn end_of_call(self) {
-        self.go_to_call();
+        self.resume_to_call();
         while !matches!(self.wait(), Some(Stop::Boundary | Stop::Killed(_) | Stop::Exited(_))) {
-            self.go_to_call();
+            self.resume_to_call();
         }
     }
 
@@ -267,7 +267,7 @@ impl Tracee {
         self.set_registers(&ours);
         let mut signals = Vec::new();
         while boundaries > 0 {
-            self.go_to_call();
+            self.resume_to_call();
             match self.wait() {
                 Some(Stop::Boundary) => boundaries -= 1,
                 Some(Stop::Signal(signal)) => signals.push(signal),

@@ -89,7 +89,7 @@ fn looks_of(run: &Alone) -> (usize, u64) {
     let is_clock = |call: &&CallMade| {
         fencepost_programs::name_of_call(call.number).starts_with("clock_gettime")
     };
-    let looks = run.calls.iter().map(|call| u64::from(call.looks));
+    let looks = run.calls.iter().map(|call| u64::from(call.clock_reads));
     (run.calls.iter().filter(is_clock).count(), looks.sum())
 }
 

@@ -192,13 +192,13 @@ impl Machines {
         machine.wakes_at = step.wake_after_us.map(|us| self.now + us);
         let has_ended = step.ending.is_some();
         machine.ending = step.ending;
-        step.requests.into_iter().for_each(|request| self.carries_out(place, request));
+        step.requests.into_iter().for_each(|request| self.carry_out(place, request));
         if has_ended {
             self.kill(place);
         }
     }
 
-    fn carries_out(&mut self, place: Place, request: Request) {
+    fn carry_out(&mut self, place: Place, request: Request) {
         let (socket, news): (_, fn(SocketId, Vec<u8>) -> News) = match &request {
             Request::Connect { socket, host, port } => {
                 let to = self.all.iter().position(|it| it.launch.host_name == *host);

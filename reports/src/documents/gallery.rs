@@ -69,7 +69,7 @@ fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
         let _ = writeln!(text, "| {} | {} |", timed.at_us, cell(&plan_text::fault(&timed.fault)));
     }
     text.push('\n');
-    for margin in page.margins.iter().chain(&plan_text::of_no_length(&run.plan)) {
+    for margin in page.margins.iter().chain(&plan_text::lasting_effect(&run.plan)) {
         let _ = writeln!(text, "{margin}\n");
     }
 }

@@ -9,7 +9,7 @@ pub use stale::stale;
 
 use crate::explain::literature::{Conditions, Expected, expected};
 use crate::judge::finding::Kind;
-use crate::judge::phases::whatever_kind;
+use crate::judge::phases::counts_by_phase;
 use crate::record::visible::visible;
 use crate::show::format::text::layout::thousands;
 use crate::show::view::View;
@@ -262,7 +262,7 @@ fn agreement(
         return Agreement::NotExercised;
     }
     let Some(expected) = expected else { return Agreement::Silent };
-    let of_it: Vec<&Kind> = kinds.keys().filter(|kind| Expected::speaks_of(**kind)).collect();
+    let of_it: Vec<&Kind> = kinds.keys().filter(|kind| Expected::covers_rule(**kind)).collect();
     if of_it.is_empty() && !kinds.is_empty() {
         return Agreement::Silent;
     }
@@ -322,7 +322,7 @@ fn literature(expected: &Expected) -> String {
 }
 
 fn findings(cell: &MatrixCell) -> String {
-    let began = whatever_kind(&cell.phases);
+    let began = counts_by_phase(&cell.phases);
     if began.is_empty() {
         return kinds(cell);
     }
@@ -343,7 +343,7 @@ fn by_kind(cell: &MatrixCell) -> String {
     }
     let of_kind = |(kind, counts): (&String, &BTreeMap<String, u64>)| {
         let of_it = BTreeMap::from([(kind.clone(), counts.clone())]);
-        let mut began = whatever_kind(&of_it);
+        let mut began = counts_by_phase(&of_it);
         began.retain(|(_, count)| *count > 0);
         format!("{kind} {}", counted(&began))
     };

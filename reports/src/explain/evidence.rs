@@ -1,6 +1,5 @@
 //! The evidence for a finding in its history, as a [`Case`].
 
-mod asleep;
 mod counter;
 mod early_loss;
 mod flight;
@@ -8,7 +7,7 @@ mod given_up;
 mod held;
 mod lease;
 mod loss;
-mod misheard;
+mod lost_wakeup;
 mod overrun;
 mod owners;
 mod period;
@@ -17,19 +16,20 @@ mod session;
 pub(super) mod standstill;
 mod takeover;
 mod unfounded;
+mod untrue_answer;
 
 pub(super) use counter::Counter;
-pub(super) use early_loss::Lost;
-pub(super) use flight::OnItsWay;
+pub(super) use early_loss::LockLoss;
+pub(super) use flight::InFlightWrite;
 pub(super) use held::LongSection;
 pub(super) use lease::{Lease, is_taken_again, last_lease, lost_at};
-pub(super) use loss::{Loss, RanOut, Remover, renewed_over};
-pub(super) use misheard::{Misheard, Obstacle};
+pub(super) use loss::{EarlyExpiry, Loss, Remover, renewed_over};
 pub(super) use overrun::Overrun;
-pub(super) use release::HeldUp;
-pub(super) use session::Gone;
+pub(super) use release::LateRelease;
+pub(super) use session::SessionLoss;
 pub(super) use standstill::Standstill;
 pub(super) use unfounded::granted_by;
+pub(super) use untrue_answer::{Obstacle, UntrueAnswer};
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Timeline, creator};
@@ -41,7 +41,7 @@ use std::cell::OnceCell;
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,
-    losses: OnceCell<Vec<Lost<'t, 'h>>>,
+    losses: OnceCell<Vec<LockLoss<'t, 'h>>>,
     overrun: OnceCell<Option<Overrun<'t, 'h>>>,
     standstill: OnceCell<Option<Standstill>>,
 }
@@ -52,7 +52,7 @@ impl<'t, 'h> Case<'t, 'h> {
         Case { timeline, finding, losses, overrun, standstill }
     }
 
-    pub(super) fn losses(&self) -> &[Lost<'t, 'h>] {
+    pub(super) fn losses(&self) -> &[LockLoss<'t, 'h>] {
         let clash = self.finding.clash;
         self.losses.get_or_init(|| {
             clash.map_or(Vec::new(), |clash| early_loss::of_clash(self.timeline, clash))
@@ -75,20 +75,20 @@ impl<'t, 'h> Case<'t, 'h> {
         creator(self.timeline.history, first.value?)
     }
 
-    pub(super) fn counted_once_too_often(&self) -> Option<(Node, Node)> {
-        standstill::counted_once_too_often(self.timeline, self.finding)
+    pub(super) fn kept_by_count(&self) -> Option<(Node, Node)> {
+        standstill::kept_by_count(self.timeline, self.finding)
     }
 
-    pub(super) fn lost_a_request(&self) -> Option<(Node, Node)> {
-        standstill::lost_a_request(self.timeline, self.finding)
+    pub(super) fn has_lost_request(&self) -> Option<(Node, Node)> {
+        standstill::has_lost_request(self.timeline, self.finding)
     }
 
-    pub(super) fn is_gone(&self, wanted: Gone) -> bool {
+    pub(super) fn is_gone(&self, wanted: SessionLoss) -> bool {
         let gone = |clash| session::of_clash(self.timeline, clash);
         self.finding.clash.and_then(gone) == Some(wanted)
     }
 
-    pub(super) fn is_on_its_way(&self, wanted: OnItsWay) -> bool {
+    pub(super) fn is_in_flight(&self, wanted: InFlightWrite) -> bool {
         let flight = |clash| flight::of_clash(self.timeline, clash);
         self.finding.clash.and_then(flight) == Some(wanted)
     }
@@ -101,12 +101,12 @@ impl<'t, 'h> Case<'t, 'h> {
         LongSection::of_finding(self.timeline, self.finding)
     }
 
-    pub(super) fn is_misheard(&self, wanted: Misheard) -> bool {
-        misheard::of_finding(self.timeline, self.finding) == Some(wanted)
+    pub(super) fn is_untrue_answer(&self, wanted: UntrueAnswer) -> bool {
+        untrue_answer::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
     pub(super) fn grant(&self) -> Option<&'t Acquisition<'h>> {
-        misheard::grant(self.timeline, self.finding)
+        untrue_answer::grant(self.timeline, self.finding)
     }
 
     pub(super) fn is_entered_ungranted(&self) -> bool {
@@ -118,12 +118,12 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(is_promised)
     }
 
-    pub(super) fn held_up(&self) -> Option<HeldUp> {
+    pub(super) fn late_release(&self) -> Option<LateRelease> {
         let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
         let remover = *self.finding.processes.first()?;
         let removed = release::removal(self.timeline, self.finding)?;
         let taker = &self.timeline.acquisitions[clash.later];
-        release::held_up(self.timeline, remover, removed, taker)
+        release::late_release(self.timeline, remover, removed, taker)
     }
 
     pub(super) fn shares_owner(&self) -> bool {
@@ -148,8 +148,8 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    pub(super) fn was_never_there(&self) -> bool {
-        let never = |clash| release::was_never_there(self.timeline, self.finding, clash);
+    pub(super) fn was_never_recorded(&self) -> bool {
+        let never = |clash| release::was_never_recorded(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(never)
     }
 

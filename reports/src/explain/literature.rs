@@ -74,7 +74,7 @@ pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Optio
         return None;
     }
     let families: Vec<Family> =
-        if fault.is_swarm() { switched().collect() } else { fault.chosen().collect() };
+        if fault.is_swarm() { accident_families().collect() } else { fault.chosen().collect() };
     let known: Vec<(Vec<Kind>, Grounds)> =
         families.iter().filter_map(|family| of_family(client, *family, conditions)).collect();
     let dangerous = known.iter().find(|(kinds, _)| !kinds.is_empty());
@@ -90,7 +90,7 @@ pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Optio
     })
 }
 
-fn switched() -> impl Iterator<Item = Family> {
+fn accident_families() -> impl Iterator<Item = Family> {
     let is_switched = |family: &Family| family.is_accident() && *family != Family::All;
     FAMILIES.iter().copied().filter(is_switched)
 }
@@ -284,13 +284,13 @@ impl Expected {
     }
 
     /// Returns whether the literature covers this rule. It covers all except availability.
-    pub fn speaks_of(kind: Kind) -> bool {
+    pub fn covers_rule(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }
 
     /// Returns whether the literature covers this rule but did not predict the violation.
-    pub fn is_surprised_by(&self, kind: Kind) -> bool {
-        Expected::speaks_of(kind) && !self.kinds.contains(&kind)
+    pub fn is_unpredicted(&self, kind: Kind) -> bool {
+        Expected::covers_rule(kind) && !self.kinds.contains(&kind)
     }
 }
 

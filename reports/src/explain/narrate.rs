@@ -43,7 +43,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             format!("waits and has sent nothing since {since_us}; no pending event can wake it")
         }
         What::Crashed => "crashes".to_owned(),
-        What::Turn { turn, about } => turned(*turn, *about),
+        What::Turn { turn, about } => role_change_text(*turn, *about),
         What::Started => "restarts".to_owned(),
         What::Server { .. } => server(history, event),
         What::Storage { .. } => storage(&event.what),
@@ -88,7 +88,7 @@ fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
     (is_acquire && change == Change::Granted).then_some(server)
 }
 
-fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
+fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
     let before = before_event(history, event);
     let own = before.iter().rev().filter(|earlier| earlier.node == by);
     let mut deeds = own.filter_map(|earlier| match &earlier.what {
@@ -102,7 +102,7 @@ fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
     }
 }
 
-fn turned(turn: Turn, about: Option<Node>) -> String {
+fn role_change_text(turn: Turn, about: Option<Node>) -> String {
     let other = about.map_or_else(|| "another server".to_owned(), |about| about.to_string());
     match turn {
         Turn::Promoted => "becomes a primary".to_owned(),
@@ -161,7 +161,7 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Granted, _) | (_, None) => lock,
         (_, Some(owner)) => format!("{lock} of {owner}"),
     };
-    let asked = at_request(*by, owner);
+    let asked = request_suffix(*by, owner);
     match (change, by, primary) {
         (Change::Granted, Some(by), _) if is_lowered(history, event) => match is_zero(event) {
             true => format!("decrements the count of {by} to 0"),
@@ -169,7 +169,7 @@ fn server(history: &History, event: &Event) -> String {
         },
         (Change::Granted, Some(by), _) => {
             let again = if is_raised(history, event) { " once more" } else { "" };
-            format!("grants {whose} to {by}{again}{}", waits_no_longer(history, event, *by))
+            format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
         }
         (Change::Granted, None, _) => {
             let owner = grantee(history, event);
@@ -194,7 +194,7 @@ fn server(history: &History, event: &Event) -> String {
     }
 }
 
-fn at_request(by: Option<Node>, owner: Option<Node>) -> String {
+fn request_suffix(by: Option<Node>, owner: Option<Node>) -> String {
     match by {
         None => String::new(),
         Some(by) if owner == Some(by) => " at its request".to_owned(),
@@ -204,7 +204,7 @@ fn at_request(by: Option<Node>, owner: Option<Node>) -> String {
 
 fn is_lowered(history: &History, event: &Event) -> bool {
     let now = written(event);
-    stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(before, now))
+    previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(before, now))
 }
 
 fn is_zero(event: &Event) -> bool {
@@ -213,7 +213,7 @@ fn is_zero(event: &Event) -> bool {
 
 fn is_raised(history: &History, event: &Event) -> bool {
     let now = written(event);
-    stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
+    previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
 }
 
 fn written(event: &Event) -> Option<&str> {
@@ -223,7 +223,7 @@ fn written(event: &Event) -> Option<&str> {
     }
 }
 
-fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
+fn previous_value<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     let What::Server { key, .. } = &event.what else { return None };
     let before = before_event(history, event);
     let stood = before.iter().rev().find_map(|earlier| match &earlier.what {
@@ -272,7 +272,7 @@ fn queue(history: &History, event: &Event) -> String {
         Some(creator) => format!("the {node} of {creator}"),
         None => format!("a {node}"),
     };
-    let asked = at_request(*by, creator);
+    let asked = request_suffix(*by, creator);
     match change {
         Change::Granted => format!("has {node} first in the queue"),
         Change::Removed => format!("removes {node}{asked}"),

@@ -33,7 +33,7 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
         None => story.last_lock(finding),
     }
     for index in &finding.witness {
-        story.plainly(Weight::Witness, *index);
+        story.add_event(Weight::Witness, *index);
     }
     story.lines()
 }
@@ -57,7 +57,7 @@ impl Story<'_, '_> {
         }
     }
 
-    fn plainly(&mut self, weight: Weight, index: usize) {
+    fn add_event(&mut self, weight: Weight, index: usize) {
         let history = self.timeline.history;
         let event = &history.events[index];
         self.add(weight, index, format!("{} {}.", event.node, narrate::text(history, event)));
@@ -98,9 +98,9 @@ impl Story<'_, '_> {
             let touched =
                 timeline.storage.iter().find(|request| request.acquisition == Some(clash.later));
             if let Some(touched) = touched {
-                self.plainly(Weight::Turn, touched.moment.index);
+                self.add_event(Weight::Turn, touched.moment.index);
             }
-            self.plainly(Weight::Turn, late);
+            self.add_event(Weight::Turn, late);
         }
         self.leaves(clash);
     }
@@ -253,7 +253,7 @@ impl Story<'_, '_> {
                 Turn::ObjectivelyDown if std::mem::take(&mut is_first_alarm) => Weight::Detail,
                 _ => continue,
             };
-            self.plainly(weight, index);
+            self.add_event(weight, index);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
-use super::evidence::{HeldUp, Lease, last_lease, lost_at, release, renewed_over};
+use super::evidence::{LateRelease, Lease, last_lease, lost_at, release, renewed_over};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
@@ -34,8 +34,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         [self.holder.process, self.taker.process]
     }
 
-    pub(super) fn held_up(&self) -> Option<HeldUp> {
-        release::held_up(self.timeline, self.holder.process, self.removed?, self.taker)
+    pub(super) fn late_release(&self) -> Option<LateRelease> {
+        release::late_release(self.timeline, self.holder.process, self.removed?, self.taker)
     }
 
     pub(super) fn held_at(&self) -> String {
@@ -104,7 +104,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         (listed(&servers), servers.len() == 1)
     }
 
-    pub(super) fn forgetful(&self) -> Option<String> {
+    pub(super) fn servers_without_memory(&self) -> Option<String> {
         let taken = self.taker.grant.as_ref()?;
         let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });
         let servers = self.servers_where(is_forgotten).into_iter();
@@ -165,7 +165,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.last_lease().map_or(self.ttl(), |lease| lease.lasts)
     }
 
-    pub(super) fn spent(&self) -> &'static str {
+    pub(super) fn exceeded_lease(&self) -> &'static str {
         let heard = self.holder.completed.map(|heard| heard.time);
         match heard.zip(self.lease_ends()).is_some_and(|(heard, ends)| ends <= heard) {
             true => "the lease",

@@ -17,14 +17,14 @@ pub(crate) fn circles(timelines: &[Timeline<'_>]) -> Vec<(usize, Finding)> {
     for first in 0..links.len() {
         let mut circle = circle(&links, first);
         if !circle.is_empty() && circle.iter().min() == Some(&first) {
-            close_last(&links, &mut circle);
+            rotate_to_closing(&links, &mut circle);
             found.extend(finding(timelines, &links, &circle).map(|finding| (circle[0], finding)));
         }
     }
     found
 }
 
-fn close_last(links: &[Option<Link>], circle: &mut [usize]) {
+fn rotate_to_closing(links: &[Option<Link>], circle: &mut [usize]) {
     let since = |lock: &usize| links[*lock].as_ref().map(|link| link.since);
     let closing = (0..circle.len()).max_by_key(|place| since(&circle[*place]));
     circle.rotate_left(closing.map_or(0, |place| (place + 1) % circle.len()));

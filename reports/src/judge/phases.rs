@@ -10,7 +10,9 @@ pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
 /// Returns the number of faults in each phase, in protocol order; nothing if there were no faults.
-pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
+pub fn counts_by_phase(
+    counts: &BTreeMap<String, BTreeMap<String, u64>>,
+) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();
     if counts.iter().all(|(_, count)| *count == 0) { Vec::new() } else { counts }
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_fault_meets_the_thread_that_is_furthest_and_a_crash_all_of_them() {
-        let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
+        let (first, second) = (Node::Client(1), Node::Client(1).for_thread(2));
         let history = Story::new()
             .acquires(1, first)
             .takes(2, second, "a")

@@ -229,7 +229,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns the end of the lease or, if the server's clock was wrong, the recorded end.
-    pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
+    pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
             Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => {
@@ -263,9 +263,9 @@ impl<'h> Timeline<'h> {
         values.is_some_and(|(before, now)| is_lower_count(before, now))
     }
 
-    pub(crate) fn stands_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
+    pub(crate) fn exists_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
         let is_gone = span.to.is_some_and(|(to, _)| to <= at);
-        span.from < at && !is_gone && at.time <= self.stood_until(span)
+        span.from < at && !is_gone && at.time <= self.existed_until(span)
     }
 
     pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {

@@ -1,9 +1,9 @@
 //! Builds short histories for tests, with times in whole milliseconds. Events are sorted by time.
 
 mod processes;
+pub(crate) mod random;
 mod servers;
 mod storage;
-pub(crate) mod wild;
 
 use crate::record::history::{
     Action, Availability, Ended, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION,
@@ -191,17 +191,17 @@ impl Story {
     }
 }
 
-pub(crate) trait Who: Copy {
+pub(crate) trait IntoNode: Copy {
     fn node(self) -> Node;
 }
 
-impl Who for u16 {
+impl IntoNode for u16 {
     fn node(self) -> Node {
         Node::Client(self)
     }
 }
 
-impl Who for Node {
+impl IntoNode for Node {
     fn node(self) -> Node {
         self
     }

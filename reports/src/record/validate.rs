@@ -60,7 +60,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if !(1..=VERSION).contains(&history.version) {
         return Err(InvalidHistory::Version(history.version));
     }
-    of_one_resource(history)?;
+    check_resource(history)?;
     let mut past = Past::default();
     for (position, event) in history.events.iter().enumerate() {
         past.admit(position, event).map_err(|problem| InvalidHistory::Event {
@@ -78,7 +78,7 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
+fn check_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {
         if let What::Server { key, .. } = &event.what

@@ -54,7 +54,7 @@ pub(crate) struct FaultBar {
 impl Scene {
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
-        let history = run.history.clone().unwrap_or_else(|| remembered(run));
+        let history = run.history.clone().unwrap_or_else(|| history_of(run));
         let history = match run.violations.first() {
             Some(first) if first.violation.resource != history.header.resource => {
                 history.of_lock(&first.violation.resource)
@@ -89,7 +89,7 @@ impl Scene {
     }
 }
 
-fn remembered(run: &RunReport) -> History {
+fn history_of(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
     let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");
     let events = run.timeline.iter().map(|entry| crate::record::history::Event {

@@ -66,7 +66,7 @@ pub struct RunFacts {
     pub replay: String,
 }
 
-fn excused(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
+fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str>) -> Judgement {
     let Some(reason) = failed_server else { return judgement };
     judgement.violations.retain(|one| !one.kind.is_lack_of_progress());
     if judgement.violations.is_empty() && judgement.verdict == Verdict::Violated {
@@ -91,8 +91,8 @@ impl RunFacts {
             false => judge_timelines(&of_locks),
         };
         let Judgement { verdict, violations } =
-            excused(judgement, context.failed_server.as_deref());
-        let shown = shown::most_telling(&timeline, &of_locks, &violations);
+            without_lack_of_progress(judgement, context.failed_server.as_deref());
+        let shown = shown::most_relevant(&timeline, &of_locks, &violations);
         let verdict = match (verdict, context.failure) {
             (Verdict::Valid | Verdict::Unknown { .. }, Some(reason)) => Verdict::Unknown { reason },
             (verdict, _) => verdict,

@@ -73,7 +73,7 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
         let closed = circles.iter().filter(|(first, _)| *first == lock);
         grouped(timeline, findings.chain(closed.map(|(_, finding)| finding.clone())).collect())
     };
-    let violations = together(timelines.iter().enumerate().flat_map(of).collect());
+    let violations = merged_violations(timelines.iter().enumerate().flat_map(of).collect());
     let verdict = match (violations.is_empty(), unexercised(timelines)) {
         (false, _) => Verdict::Violated,
         (true, None) => Verdict::Valid,
@@ -93,7 +93,7 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     violations
 }
 
-fn together(violations: Vec<Violation>) -> Vec<Violation> {
+fn merged_violations(violations: Vec<Violation>) -> Vec<Violation> {
     let mut all: Vec<Violation> = Vec::new();
     for one in violations {
         let Some(known) = all.iter_mut().find(|known| known.id == one.id) else {
@@ -137,7 +137,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
-        [uncontended, no_fault_met, unordered, misjudged, unfinished];
+        [uncontended, no_fault_in_calls, unordered, misjudged, unfinished];
     reasons.iter().find_map(|reason| {
         let all: Option<Vec<String>> = timelines.iter().map(reason).collect();
         all?.into_iter().next()
@@ -185,7 +185,7 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
+fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     if header.fault.is_none() && header.faults_planned == 0 {
         return None;

@@ -3,7 +3,7 @@
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
 use crate::record::history::{Change, Event, History, What};
-use crate::record::story::wild::stories;
+use crate::record::story::random::stories;
 use crate::record::story::{KEY, Story};
 use crate::samples;
 use crate::summary::sweep::{Cell, RunSummary};

@@ -13,11 +13,11 @@ impl<P: Platform> Host<P> {
         connection: Rc<Connection<P::Stream>>,
         id: ConnectionId,
     ) {
-        while connection.goes_on().await {
-            if connection.has_told() {
+        while connection.write_next().await {
+            if connection.has_reported_bytes() {
                 self.drained(id);
             }
-            if !matches!(self.hand_on(&connection, id), Ok(true)) {
+            if !matches!(self.pass_to_machine(&connection, id), Ok(true)) {
                 break;
             }
         }
@@ -28,7 +28,11 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    fn hand_on(&self, connection: &Connection<P::Stream>, id: ConnectionId) -> io::Result<bool> {
+    fn pass_to_machine(
+        &self,
+        connection: &Connection<P::Stream>,
+        id: ConnectionId,
+    ) -> io::Result<bool> {
         let mut buffer = self.read_buffer();
         let Some(bytes) = connection.read(&mut buffer)? else { return Ok(true) };
         if !bytes.is_empty() {

@@ -43,7 +43,7 @@ pub(super) struct Message {
 }
 
 pub(super) enum Content {
-    Knock { from: End },
+    Connect { from: End },
     Opened { to: End },
     Refused { to: End },
     Bytes { to: End, bytes: Bytes },
@@ -66,7 +66,7 @@ pub(super) enum Flow {
 impl Content {
     pub(super) fn flow(&self) -> Flow {
         match self {
-            Content::Knock { from } => Flow::From(*from),
+            Content::Connect { from } => Flow::From(*from),
             Content::Opened { to }
             | Content::Refused { to }
             | Content::Bytes { to, .. }

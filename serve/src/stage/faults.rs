@@ -17,12 +17,12 @@ pub struct Trap {
     /// Function that recognizes the command.
     pub matches: Matcher,
     /// Message that the trap loses.
-    pub loses: Loses,
+    pub lost_message: LostMessage,
 }
 
 /// The message that a trap loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Loses {
+pub enum LostMessage {
     /// The command, which the server does not execute.
     Request,
     /// The reply to the command, which the server executes.
@@ -30,7 +30,7 @@ pub enum Loses {
 }
 
 impl Trap {
-    pub(super) fn springs(&self, server: usize, bytes: &[u8]) -> bool {
+    pub(super) fn triggers(&self, server: usize, bytes: &[u8]) -> bool {
         self.server.is_none_or(|of| of == server) && (self.matches)(bytes)
     }
 }
@@ -117,14 +117,15 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages in one direction until [`Stage::undelay`]. Each connection keeps its order.
+    /// Delays messages in one direction until [`Stage::remove_delay`]. Each connection keeps its
+    /// order.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
 
     /// Ends the delays with this id. Delayed messages in transit still arrive late.
-    pub fn undelay(&mut self, id: u32) {
-        self.network.undelay(id, self.now_us);
+    pub fn remove_delay(&mut self, id: u32) {
+        self.network.remove_delay(id, self.now_us);
     }
 
     /// Steps the wall clock of a server.
@@ -139,13 +140,13 @@ impl Stage {
         self.set_timer(server);
     }
 
-    /// Slows every command of a server by `extra_us` until [`Stage::unslow`].
-    pub fn slow(&mut self, id: u32, server: usize, extra_us: u64) {
+    /// Slows every command of a server by `extra_us` until [`Stage::remove_slowdown`].
+    pub fn add_slowdown(&mut self, id: u32, server: usize, extra_us: u64) {
         self.servers[server].slowed.push((id, extra_us));
     }
 
     /// Ends the slowdown with this id.
-    pub fn unslow(&mut self, id: u32, server: usize) {
+    pub fn remove_slowdown(&mut self, id: u32, server: usize) {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 

@@ -60,7 +60,7 @@ impl Network {
         self.delays.push(Delay { id, from: from.to_vec(), to: to.to_vec(), extra_us });
     }
 
-    pub(super) fn undelay(&mut self, id: u32, now_us: u64) {
+    pub(super) fn remove_delay(&mut self, id: u32, now_us: u64) {
         self.delays.retain(|delay| delay.id != id);
         self.arrivals.retain(|_, at_us| *at_us > now_us);
     }
@@ -115,7 +115,7 @@ mod tests {
         let mut network = Network::default();
         network.delay(1, (&[Place::Outside], &[Place::Server(0)]), 500..=500);
         assert_eq!(network.arrival_us(&data(7), 100), 600);
-        network.undelay(1, 100);
+        network.remove_delay(1, 100);
         assert_eq!(network.arrival_us(&data(7), 200), 600);
         assert_eq!(network.arrival_us(&data(8), 200), 200);
         assert_eq!(network.arrival_us(&data(7), 700), 700);

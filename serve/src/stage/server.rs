@@ -6,7 +6,7 @@ use fencepost_machine::{ConnectionId, Disk, DiskImage, Machine, Now, Output};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Builds a machine at each start.
-pub type BootAgain = Box<dyn Fn(Start) -> Box<dyn Machine>>;
+pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
 /// The state from which a machine of a stage starts.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ pub struct StagedServer {
     /// Port under which clients and the other servers reach this server.
     pub port: u16,
     /// Function that builds the server's machine.
-    pub boot: BootAgain,
+    pub boot: MachineRebuilder,
 }
 
 pub(super) struct Server {
     pub(super) port: u16,
-    pub(super) boot: BootAgain,
+    pub(super) boot: MachineRebuilder,
     pub(super) machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
     /// `true` without power. Peers then receive no reply, not even a refusal.

@@ -1,9 +1,9 @@
 //! Connections of a stage, and the messages on them.
 
-use super::Happening;
 use super::Stage;
+use super::StageRecord;
 use super::event::{Content, End, Message, Place};
-use super::faults::Loses;
+use super::faults::LostMessage;
 use super::server::Peer;
 use crate::staged::Sent;
 use bytes::Bytes;
@@ -57,7 +57,9 @@ impl Stage {
                     self.input(server, Input::Closed { connection });
                 }
             }
-            (Place::Server(server), Content::Knock { from: end }) => self.knock(end, server),
+            (Place::Server(server), Content::Connect { from: end }) => {
+                self.try_connect(end, server)
+            }
             (_, content) => self.deliver_inside(content),
         }
     }
@@ -97,12 +99,12 @@ impl Stage {
     pub(super) fn connect(&mut self, from: End, port: u16) {
         let me = Place::Server(from.0);
         match self.servers.iter().position(|other| other.port == port) {
-            Some(to) => self.post(me, Place::Server(to), Content::Knock { from }),
+            Some(to) => self.post(me, Place::Server(to), Content::Connect { from }),
             None => self.post(me, me, Content::Refused { to: from }),
         }
     }
 
-    fn knock(&mut self, from: End, server: usize) {
+    fn try_connect(&mut self, from: End, server: usize) {
         if self.servers[server].machine.is_none() {
             return self.send_inside(server, from, |to| Content::Refused { to });
         }
@@ -123,10 +125,10 @@ impl Stage {
     fn receive_from_outside(&mut self, outside: u64, bytes: &[u8]) {
         let Some((server, connection)) = self.outside.get(&outside).copied() else { return };
         let input = Input::Received { connection, bytes };
-        let Some(place) = self.traps.iter().position(|trap| trap.springs(server, bytes)) else {
+        let Some(place) = self.traps.iter().position(|trap| trap.triggers(server, bytes)) else {
             return self.input(server, input);
         };
-        let mut has_lost = self.traps[place].loses == Loses::Request;
+        let mut has_lost = self.traps[place].lost_message == LostMessage::Request;
         if !has_lost {
             self.input_through(server, input, |out| {
                 has_lost = out.commands > 0;
@@ -139,7 +141,7 @@ impl Stage {
         }
         if has_lost {
             let trap = self.traps.remove(place);
-            self.record(server, Happening::Sprung(trap.id));
+            self.record(server, StageRecord::Triggered(trap.id));
             self.hang_up(server, connection);
             self.input(server, Input::Closed { connection });
         }

@@ -67,7 +67,7 @@ pub(crate) const BOUNDS: &[Bound] = &[
 
 pub(crate) const RUNS_MAX: u128 = 50_000;
 
-const LOOKED_AT: u64 = 4;
+const SHOWN_RUNS: u64 = 4;
 
 const fn fixed(span: Span) -> SpanRange {
     SpanRange { min: span, max: span }
@@ -134,7 +134,7 @@ impl Explorer {
         scenario.fault_window = SpanRange::new(Span::millis(1), Span::secs(5));
         let scenario = Rc::new(scenario);
         let families: Families = bound.fault.parse().expect("families");
-        (0..LOOKED_AT).any(|seed| {
+        (0..SHOWN_RUNS).any(|seed| {
             let spec = RunSpec::draw(Seed(seed), self.lock, &families, scenario.clone());
             spec.run(Engine::Fast).is_ok_and(|outcome| outcome.altered > 0)
         })

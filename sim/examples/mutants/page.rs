@@ -4,7 +4,7 @@ use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, Side, operators};
 use crate::reasons::reason;
-use crate::study::{FIRST, MORE_OFTEN, OF_LOCK, SECOND, SUSPECTS, WIDE};
+use crate::study::{FIRST, LOCK_SEEDS, MORE_OFTEN, SECOND, SUSPECTS, WIDE};
 use fencepost::clients::{CLIENTS, find};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -66,7 +66,7 @@ pub(crate) fn page(outcomes: &[Outcome]) -> String {
         ("{more-often}", MORE_OFTEN.to_string()),
         ("{wide}", (WIDE.end - WIDE.start).to_string()),
         ("{suspects}", SUSPECTS.to_string()),
-        ("{of-lock}", OF_LOCK.to_string()),
+        ("{of-lock}", LOCK_SEEDS.to_string()),
         ("{locks}", locks.len().to_string()),
         ("{all-locks}", CLIENTS.len().to_string()),
         ("{bounds}", bounds()),

@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Number of seeds for the lock without a mistake. Rules that it breaks there kill no mutant.
-pub(crate) const OF_LOCK: u64 = 48;
+pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
 pub(crate) const MORE_OFTEN: u64 = 16;
@@ -30,7 +30,7 @@ pub(crate) const WIDE: Range<u64> = 1_000..1_256;
 pub(crate) const SUSPECTS: usize = 3;
 const CHANCE: f64 = 1e-6;
 const UNKNOWN: &str = "unknown";
-const MORE_OFTEN_SAID: &str = " more often";
+const MORE_OFTEN_SUFFIX: &str = " more often";
 
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
@@ -108,7 +108,7 @@ impl Bench {
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
         let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
-        let kill = |cell, seed, kind: Kind| kill(cell, seed, format!("{kind}{MORE_OFTEN_SAID}"));
+        let kill = |cell, seed, kind: Kind| kill(cell, seed, format!("{kind}{MORE_OFTEN_SUFFIX}"));
         let mut runs = 0;
         let mut suspects = Vec::new();
         for cell in self.cells() {
@@ -116,7 +116,7 @@ impl Bench {
             runs += MORE_OFTEN;
             let known = self.known(cell);
             for (kind, broken) in kinds {
-                let chance = chance([broken, MORE_OFTEN], [of(&known.kinds, kind), OF_LOCK]);
+                let chance = chance([broken, MORE_OFTEN], [of(&known.kinds, kind), LOCK_SEEDS]);
                 if chance < CHANCE {
                     return (Some(kill(cell, 0, kind)), runs);
                 }
@@ -165,7 +165,7 @@ impl Bench {
                 continue;
             }
             let silent = (0..SECOND).filter(is_silent).count() as u64;
-            if chance([silent, SECOND], [self.known(cell).unknown, OF_LOCK]) < CHANCE {
+            if chance([silent, SECOND], [self.known(cell).unknown, LOCK_SEEDS]) < CHANCE {
                 return Some(kill(cell, 0, UNKNOWN.to_owned()));
             }
         }
@@ -178,7 +178,7 @@ impl Bench {
             (fault, scenario, strategy.name()) == (&kill.fault, &kill.scenario, &kill.strategy)
         };
         let Some(cell) = self.cells().into_iter().find(is_its) else { return false };
-        let name = kill.rule.strip_suffix(MORE_OFTEN_SAID).unwrap_or(&kill.rule);
+        let name = kill.rule.strip_suffix(MORE_OFTEN_SUFFIX).unwrap_or(&kill.rule);
         let breaks = |seed: u64, mutant: Option<Mutant>| {
             let ran = self.run(cell, seed, mutant);
             let is_it = ran.kinds.iter().any(|kind| kind.name() == name);
@@ -186,12 +186,12 @@ impl Bench {
         };
         let mutant = Some(mutant(operator));
         let (of, of_lock) = match name {
-            UNKNOWN => (0..SECOND, 0..OF_LOCK),
-            _ if !kill.rule.ends_with(MORE_OFTEN_SAID) => {
+            UNKNOWN => (0..SECOND, 0..LOCK_SEEDS),
+            _ if !kill.rule.ends_with(MORE_OFTEN_SUFFIX) => {
                 return breaks(kill.seed, mutant) && !breaks(kill.seed, None);
             }
             _ if kill.seed == WIDE.start => (WIDE, WIDE),
-            _ => (0..MORE_OFTEN, 0..OF_LOCK),
+            _ => (0..MORE_OFTEN, 0..LOCK_SEEDS),
         };
         let counted = |seeds: Range<u64>, mutant| {
             let all = seeds.end - seeds.start;
@@ -225,7 +225,7 @@ impl Bench {
         let key = (cell.0, cell.1 == Strategy::Aimed);
         if !self.cells.contains_key(&key) {
             let mut known = Known { kinds: BTreeMap::new(), unknown: 0, histories: Vec::new() };
-            for seed in 0..OF_LOCK {
+            for seed in 0..LOCK_SEEDS {
                 let ran = self.run(cell, seed, None);
                 ran.kinds.iter().for_each(|kind| *known.kinds.entry(*kind).or_default() += 1);
                 known.unknown += u64::from(ran.is_unknown);

@@ -20,7 +20,7 @@ use fencepost_reports::documents::boundary::{Unit, VIEWS};
 use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{RunFacts, Verdict};
 
-const FINENESS: u64 = 256;
+const STEPS_OF_RANGE: u64 = 256;
 
 const SEEDS: (u64, u64) = (0, 200);
 
@@ -90,12 +90,11 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
         Some(text) => range(text, quantity.unit)?,
         None => (quantity.range)(&search.facts()?),
     };
-    search.step =
-        match &arguments.step {
-            Some(text) => value(text, quantity.unit)?.max(1),
-            None => ((search.range.1 - search.range.0) / FINENESS)
-                .max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
-        };
+    search.step = match &arguments.step {
+        Some(text) => value(text, quantity.unit)?.max(1),
+        None => ((search.range.1 - search.range.0) / STEPS_OF_RANGE)
+            .max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
+    };
     if arguments.seeds.is_none() && search.scenario.is_traced(search.client) {
         search.seeds.to = Seed((TRACED_RUNS / search.probes_max()).max(1));
     }

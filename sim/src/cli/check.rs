@@ -14,15 +14,15 @@ pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let content = read_file(path, "a report or a history in JSON")?;
     let view = view(VIEWS, &arguments.format)?;
     let judged = match read_any(&content) {
-        Ok(Document::Report(report)) => of_report(path, &report)?,
-        _ => of_history(path, &content)?,
+        Ok(Document::Report(report)) => check_report(path, &report)?,
+        _ => check_history(path, &content)?,
     };
     print(&view.write(&judged).map_err(Failure::wrong)?)?;
     let outcomes = judged.verdicts().into_iter().map(Outcome::of);
     Ok(outcomes.max().unwrap_or(Outcome::Unknown))
 }
 
-fn of_history(path: &Path, content: &str) -> Result<Judged, Failure> {
+fn check_history(path: &Path, content: &str) -> Result<Judged, Failure> {
     let history = read_history(content).map_err(|error| Failure::content(path, error))?;
     validate(&history).map_err(|error| {
         let line = error.position().and_then(|position| line_of_event(content, position));
@@ -34,7 +34,7 @@ fn of_history(path: &Path, content: &str) -> Result<Judged, Failure> {
     Ok(Judged::One(judge(&history).into()))
 }
 
-fn of_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
+fn check_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
     let mut runs = Vec::new();
     for run in &report.runs {
         let name = format!("client {}, fault {}", run.client, run.fault);

@@ -59,9 +59,9 @@ impl Expectations {
         }
     }
 
-    pub(crate) fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
+    pub(crate) fn compare_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
-        wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed))
+        wanted.map_or_else(Expectation::missing, |wanted| wanted.compare_run(run, seed))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The command `fencepost explore`, which runs every plan of a stated size.
 
-mod ahead;
-mod ask;
 mod check;
 mod conclude;
+mod cost;
 mod diff;
 mod merge;
+mod request;
 
 use super::arguments::ExploreArguments;
 use super::checkpoint_file::CheckpointFile;
@@ -23,13 +23,13 @@ use crate::studies::explore::{
     self, Answer, Exploration, FailedPlan, InvalidBounds, Ledger, Planned, Survey, Units,
 };
 use crate::studies::sweep::Stop;
-use ask::{bounds, command};
 use conclude::Order;
 use fencepost_reports::documents::certificate::{self, read_unfinished};
 use fencepost_reports::show::format::Detail;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Diagnosis, Stages};
 pub(super) use merge::merge_explorations;
+use request::{bounds, command};
 use std::time::Duration;
 
 static STOP: Stop = Stop::new();
@@ -82,11 +82,11 @@ fn surveyed(
     let survey = work.survey(&STOP)?;
     let share = survey.of_shards(order.shard.count);
     if !arguments.yes {
-        ahead::asks(&share, jobs)?;
+        cost::require_confirmation(&share, jobs)?;
     }
     if arguments.quiet.verbosity() == Verbosity::Progress {
         let placing = if order.is_deep() { "placing the first faults of " } else { "" };
-        log(format_args!("{placing}{}", ahead::in_all(&share, jobs)));
+        log(format_args!("{placing}{}", cost::total_cost(&share, jobs)));
     }
     Ok(survey)
 }

@@ -28,7 +28,7 @@ impl Interrupt {
             let _entered = runtime.enter();
             signals().map_err(wrong)?
         };
-        let listen = move || runtime.block_on(self.hear(stop, interrupt, terminate));
+        let listen = move || runtime.block_on(self.wait_for_signals(stop, interrupt, terminate));
         std::thread::Builder::new()
             .name("signals".to_owned())
             .spawn(listen)
@@ -36,7 +36,12 @@ impl Interrupt {
             .map_err(wrong)
     }
 
-    async fn hear(&self, stop: &Stop, mut interrupt: Interrupts, mut terminate: Terminations) {
+    async fn wait_for_signals(
+        &self,
+        stop: &Stop,
+        mut interrupt: Interrupts,
+        mut terminate: Terminations,
+    ) {
         loop {
             let heard = tokio::select! {
                 biased;
@@ -44,7 +49,7 @@ impl Interrupt {
                 _ = terminate.recv() => TERMINATED,
             };
             let _ = self.0.compare_exchange(NONE, heard, Ordering::Relaxed, Ordering::Relaxed);
-            stop.insist();
+            stop.request_urgent();
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     }
     let matrix = match &arguments.from {
         Some(path) => matrix_in(path, of_kind)?,
-        None => of_sweep("--set".as_ref(), &run(arguments, of_kind)?, of_kind)?,
+        None => matrix_of_sweep("--set".as_ref(), &run(arguments, of_kind)?, of_kind)?,
     };
     if let Some(folder) = &arguments.out {
         for (format, file) in [("json", "matrix.json"), ("markdown", "matrix.md")] {
@@ -63,17 +63,17 @@ fn matrix_in(path: &Path, kind: Option<Kind>) -> Result<Matrix, Failure> {
         }
         return Ok(matrix);
     }
-    of_sweep(path, &sweep_of(path, &text)?, kind)
+    matrix_of_sweep(path, &sweep_of(path, &text)?, kind)
 }
 
-fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, Failure> {
+fn matrix_of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, Failure> {
     let scenario = scenario_in(source, &sweep.config)?;
     let Some(kind) = kind else { return Ok(Matrix::of(sweep, conditions(&scenario))) };
-    is_judged(kind, &scenario)?;
+    check_judged(kind, &scenario)?;
     Ok(Matrix::of_kind(sweep, kind))
 }
 
-fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
+fn check_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     let Some(key) = kind.bound_key().filter(|_| !kind.has_default_bound()) else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {
         return Ok(());
@@ -155,7 +155,7 @@ fn locks(
 
 fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure> {
     let mut scenario = scenario(&arguments.deployment)?;
-    kind.map_or(Ok(()), |kind| is_judged(kind, &scenario))?;
+    kind.map_or(Ok(()), |kind| check_judged(kind, &scenario))?;
     scenario.programs = own_programs(arguments)?;
     add_scripts(&arguments.locks, &mut scenario)?;
     let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();

@@ -43,7 +43,7 @@ impl MemoryBound {
                 if held > max {
                     self.exceeded_by_holding.fetch_max(held, Ordering::Relaxed);
                     let asked_at = *asked.get_or_insert_with(clock);
-                    stop.insist();
+                    stop.request_urgent();
                     if held > max + max / 2 || asked_at.elapsed() > GRACE {
                         let _ends = self.writing();
                         log(format_args!("error: {}", describe(held, max)));

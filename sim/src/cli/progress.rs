@@ -13,7 +13,7 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) struct Progress {
     bar: ProgressBar,
-    shown_as: ShownAs,
+    display: Display,
     label: String,
     runs: u64,
     runs_before: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Progress {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ShownAs {
+enum Display {
     Bar,
     Lines,
     Nothing,
@@ -39,14 +39,14 @@ pub(crate) enum Verbosity {
 
 impl Progress {
     pub(crate) fn new(runs: u64, runs_before: u64, verbosity: Verbosity) -> Progress {
-        let shown_as = match verbosity {
-            Verbosity::Quiet => ShownAs::Nothing,
-            Verbosity::Progress if std::io::stderr().is_terminal() => ShownAs::Bar,
-            Verbosity::Progress => ShownAs::Lines,
+        let display = match verbosity {
+            Verbosity::Quiet => Display::Nothing,
+            Verbosity::Progress if std::io::stderr().is_terminal() => Display::Bar,
+            Verbosity::Progress => Display::Lines,
         };
-        let target = match shown_as {
-            ShownAs::Bar => ProgressDrawTarget::stderr(),
-            ShownAs::Lines | ShownAs::Nothing => ProgressDrawTarget::hidden(),
+        let target = match display {
+            Display::Bar => ProgressDrawTarget::stderr(),
+            Display::Lines | Display::Nothing => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs  {msg}");
@@ -54,7 +54,7 @@ impl Progress {
         bar.set_position(runs_before);
         Progress {
             bar,
-            shown_as,
+            display,
             label: String::new(),
             runs,
             runs_before,
@@ -79,30 +79,30 @@ impl Progress {
         self.last_run_us.fetch_max(self.elapsed().as_micros() as u64, Ordering::Relaxed);
         let violated = self.violated.fetch_add(u64::from(is_violated), Ordering::Relaxed)
             + u64::from(is_violated);
-        match self.shown_as {
-            ShownAs::Nothing => {}
-            ShownAs::Bar => {
+        match self.display {
+            Display::Nothing => {}
+            Display::Bar => {
                 self.bar.set_position(done);
                 if done.is_multiple_of(16) {
                     self.bar.set_message(self.pace(done, violated));
                 }
             }
-            ShownAs::Lines if self.line_is_due() => {
+            Display::Lines if self.line_is_due() => {
                 let (label, pace) = (&self.label, self.pace(done, violated));
                 log(format_args!("{label}{done}/{} runs, {pace}", self.runs));
             }
-            ShownAs::Lines => {}
+            Display::Lines => {}
         }
     }
 
-    pub(crate) fn looked_closer(&self, what: &str, done: usize, of: usize) {
-        match self.shown_as {
-            ShownAs::Nothing => {}
-            ShownAs::Bar => self.bar.set_message(format!("{done}/{of} {what}")),
-            ShownAs::Lines if self.line_is_due() => {
+    pub(crate) fn report_stage(&self, what: &str, done: usize, of: usize) {
+        match self.display {
+            Display::Nothing => {}
+            Display::Bar => self.bar.set_message(format!("{done}/{of} {what}")),
+            Display::Lines if self.line_is_due() => {
                 log(format_args!("{}{done}/{of} {what}", self.label));
             }
-            ShownAs::Lines => {}
+            Display::Lines => {}
         }
     }
 

@@ -11,7 +11,7 @@ use crate::run::verdicts::tool;
 use crate::setup::scenario::{RealServers, Scenario};
 use crate::studies::gallery::exhibit::Exhibit;
 use crate::studies::gallery::exhibits::all;
-use crate::studies::reality::{Case, of_cases, of_pages};
+use crate::studies::reality::{Case, compare_cases, compare_pages};
 use fencepost_clients::{Coordinator, Definition, find};
 use fencepost_reports::documents::reality::{RealServer, Reality, VIEWS};
 use std::collections::BTreeSet;
@@ -30,9 +30,9 @@ pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
     }
     let jobs = arguments.jobs.count();
     let pages: Vec<&Exhibit> = pages.into_iter().map(|(page, _)| page).collect();
-    let mut rows = of_pages(&pages, &binaries, jobs).map_err(Failure::wrong)?;
+    let mut rows = compare_pages(&pages, &binaries, jobs).map_err(Failure::wrong)?;
     let seeds = arguments.seeds.0..arguments.seeds.1;
-    let of_cases = of_cases(&cases, (&scenario, &binaries), &seeds, jobs)?;
+    let of_cases = compare_cases(&cases, (&scenario, &binaries), &seeds, jobs)?;
     for (case, row) in cases.iter().zip(&of_cases) {
         if row.is_none() {
             let (client, families) = (case.client.name, &case.families);

@@ -35,7 +35,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let scenario = Rc::new(scenario);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for (run, is_compared) in recorded.runs.iter().zip(compared) {
-        let again = Again { path, recorded: &recorded, run, scenario: &scenario, is_compared };
+        let again = Replay { path, recorded: &recorded, run, scenario: &scenario, is_compared };
         match arguments.minimal {
             false => runs.push(again.replay(format)?),
             true => runs.extend(again.replay_minimal(format)?),
@@ -96,7 +96,7 @@ pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Chan
     Ok(of_program?)
 }
 
-struct Again<'r> {
+struct Replay<'r> {
     path: &'r Path,
     recorded: &'r Report,
     run: &'r RunReport,
@@ -104,7 +104,7 @@ struct Again<'r> {
     is_compared: bool,
 }
 
-impl Again<'_> {
+impl Replay<'_> {
     fn spec(&self) -> Result<RunSpec, Failure> {
         spec_of(self.path, self.recorded, self.run, self.scenario)
     }

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
             minimising.begins(&facts);
             diagnose_with(&Rates::on_threads(threads), &spec, &facts.violations)
         };
-        let expectation = expectations.as_ref().map(|known| known.hold_run(&facts, spec.seed));
+        let expectation = expectations.as_ref().map(|known| known.compare_run(&facts, spec.seed));
         let asked = if arguments.with_history { Needs::History } else { Needs::Findings };
         let recordings = recordings(outcome, options.format.needs().max(asked));
         runs.push(Stages { facts, diagnosis, expectation, recordings }.into());
@@ -76,10 +76,12 @@ fn differs_again(
     let again = run_for(spec, options.engine, options.format)?;
     let of_programs = first_difference(&outcome.programs, &again.programs);
     let of_servers = || first_difference(&outcome.servers, &again.servers);
-    Ok(of_programs.or_else(of_servers).or_else(|| of_histories(&outcome.history, &again.history)))
+    Ok(of_programs
+        .or_else(of_servers)
+        .or_else(|| first_differing_event(&outcome.history, &again.history)))
 }
 
-fn of_histories(one: &History, other: &History) -> Option<String> {
+fn first_differing_event(one: &History, other: &History) -> Option<String> {
     let (one, other) = (&one.events, &other.events);
     let pairs = one.iter().zip(other);
     let place = pairs.clone().position(|(one, other)| one != other);

@@ -210,12 +210,12 @@ impl Listener for Watch<'_> {
         Some(self.progress.started() + self.budget?)
     }
 
-    fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
+    fn report_stage(&self, stage: Stage, done: usize, of: usize) {
         let what = match stage {
             Stage::Confirming => "confirmed under turmoil",
             Stage::Explaining => "minimized and explained",
         };
-        self.progress.looked_closer(what, done, of);
+        self.progress.report_stage(what, done, of);
     }
 
     fn added(&self, sum: &dyn Fn() -> Sweep) {

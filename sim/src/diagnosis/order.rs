@@ -23,7 +23,7 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
     let Ok(outcome) = spec.run_recording(Engine::Fast, Recording::Wire) else { return Vec::new() };
     let Some(trace) = outcome.trace else { return Vec::new() };
     let history = outcome.history;
-    let told = telling(&history, target);
+    let told = narrative_events(&history, target);
     let is_program = spec.scenario.program(spec.client).is_some();
     let mut left = if is_program { PROGRAM_RUNS_MAX } else { usize::MAX };
     let mut swapped = |place: usize| {
@@ -37,7 +37,7 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
     (0..told.len()).filter_map(&mut swapped).collect()
 }
 
-fn telling(history: &History, target: Target) -> Vec<usize> {
+fn narrative_events(history: &History, target: Target) -> Vec<usize> {
     let violations = judge(history).violations;
     let shown =
         violations.into_iter().filter(|one| one.kind == target.kind && one.cause == target.cause);
@@ -60,9 +60,9 @@ struct Swap<'s> {
 
 impl Swap<'_> {
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
-        let swap = self.holding_up()?;
+        let swap = self.delayed_first()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
-        if !self.is_the_same_until(swap.at_us, &history) {
+        if !self.matches_until(swap.at_us, &history) {
             return None;
         }
         let then = position(&history, &Name::of(self.history, self.then))?;
@@ -76,13 +76,15 @@ impl Swap<'_> {
         })
     }
 
-    fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
+    fn matches_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
         let shown = |history: &History| {
             let events =
                 history.events.iter().take_while(before).filter(|event| !is_of_the_probe(event));
-            events.map(|event| (event.time_us, event.node, like(&event.what))).collect::<Vec<_>>()
+            events
+                .map(|event| (event.time_us, event.node, event_label(&event.what)))
+                .collect::<Vec<_>>()
         };
         shown(self.history) == shown(other)
     }
@@ -92,21 +94,24 @@ impl Swap<'_> {
         FaultPlan::new(others.chain([swap.clone()]).collect())
     }
 
-    fn holding_up(&self) -> Option<TimedFault> {
+    fn delayed_first(&self) -> Option<TimedFault> {
         let first = &self.history.events[self.first];
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
                 // This fault waited for another event, so a later planned time would not move it.
                 let began = timed.at_us + self.quantum() > first.time_us;
-                began.then(|| TimedFault { at_us: timed.at_us + self.how_long(), ..timed.clone() })
+                began.then(|| TimedFault {
+                    at_us: timed.at_us + self.swap_length(),
+                    ..timed.clone()
+                })
             }
             What::FaultEnded { fault, .. } => {
                 let timed = self.planned(*fault)?;
                 let lasts = [Magnitude::DurationUs, Magnitude::DownUs];
                 let (magnitude, value) =
                     magnitudes(&timed.fault).into_iter().find(|(one, _)| lasts.contains(one))?;
-                let longer = value + i64::try_from(self.how_long().as_micros()).ok()?;
+                let longer = value + i64::try_from(self.swap_length().as_micros()).ok()?;
                 Some(TimedFault {
                     fault: with_magnitude(&timed.fault, magnitude, longer),
                     ..timed.clone()
@@ -127,7 +132,7 @@ impl Swap<'_> {
             | What::About { .. }
             | What::Lost => {
                 let fault =
-                    Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
+                    Fault::Pause { node: first.node.machine(), duration_us: self.swap_length() };
                 Some(TimedFault { id: self.fresh_id(), at_us: first.time_us, fault })
             }
         }
@@ -143,7 +148,7 @@ impl Swap<'_> {
                 && !NO_DATA.contains(&message.label.as_str())
         });
         let message = asked.max_by_key(|message| message.arrived_us)?;
-        let extra = self.how_long();
+        let extra = self.swap_length();
         let fault = Fault::Delay {
             from: vec![from.machine()],
             to: vec![event.node],
@@ -154,7 +159,7 @@ impl Swap<'_> {
         Some(TimedFault { id: self.fresh_id(), at_us: message.sent_us, fault })
     }
 
-    fn how_long(&self) -> Micros {
+    fn swap_length(&self) -> Micros {
         let at = |index: usize| self.history.events[index].time_us;
         at(self.then).since(at(self.first)) + self.quantum()
     }
@@ -183,8 +188,8 @@ struct Name {
 impl Name {
     fn of(history: &History, index: usize) -> Name {
         let event = &history.events[index];
-        let what = like(&event.what);
-        let alike = |other: &&Event| other.node == event.node && like(&other.what) == what;
+        let what = event_label(&event.what);
+        let alike = |other: &&Event| other.node == event.node && event_label(&other.what) == what;
         Name {
             node: event.node,
             before: history.events[..index].iter().filter(alike).count(),
@@ -198,7 +203,7 @@ fn position(history: &History, name: &Name) -> Option<(SimTime, usize)> {
         .events
         .iter()
         .enumerate()
-        .filter(|(_, event)| event.node == name.node && like(&event.what) == name.what);
+        .filter(|(_, event)| event.node == name.node && event_label(&event.what) == name.what);
     alike.map(|(index, event)| (event.time_us, index)).nth(name.before)
 }
 
@@ -211,7 +216,7 @@ fn is_of_the_probe(event: &Event) -> bool {
     [Some(event.node), asked].into_iter().flatten().any(|node| node.machine() == Node::Probe)
 }
 
-fn like(what: &What) -> String {
+fn event_label(what: &What) -> String {
     match what {
         What::Invoke { action, .. } => match action {
             Action::Acquire => "acquire".to_owned(),

@@ -44,46 +44,46 @@ pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 /// A cache of the runs of other seeds, for all violations of a lock under the same faults.
 #[derive(Default)]
 pub struct Rates {
-    made: Shared<Vec<Option<Ending>>>,
+    made: Shared<Vec<Option<TrialEnding>>>,
     plans: Shared<Vec<(Seed, FaultPlan)>>,
     threads: usize,
 }
 
 type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
-type Endings = Arc<OnceLock<Vec<Option<Ending>>>>;
+type TrialEndings = Arc<OnceLock<Vec<Option<TrialEnding>>>>;
 
 fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Ending {
+struct TrialEnding {
     broken: BTreeSet<Kind>,
     is_known: bool,
 }
 
 /// A run without safeguards, and with each safeguard that fits.
-pub struct Trials {
-    without: Ending,
+pub struct SafeguardTrials {
+    without: TrialEnding,
     history: Option<History>,
-    nearby: Vec<Option<Ending>>,
-    seeds: Arc<OnceLock<Vec<Option<Ending>>>>,
-    guarded: Vec<Guarded>,
+    nearby: Vec<Option<TrialEnding>>,
+    seeds: Arc<OnceLock<Vec<Option<TrialEnding>>>>,
+    guarded: Vec<SafeguardRuns>,
 }
 
-struct Guarded {
+struct SafeguardRuns {
     safeguard: &'static Safeguard,
     spec: RunSpec,
-    on_plan: Option<(Ending, History)>,
-    nearby: Vec<Option<Ending>>,
-    seeds: Arc<OnceLock<Vec<Option<Ending>>>>,
+    on_plan: Option<(TrialEnding, History)>,
+    nearby: Vec<Option<TrialEnding>>,
+    seeds: Arc<OnceLock<Vec<Option<TrialEnding>>>>,
 }
 
-impl Trials {
+impl SafeguardTrials {
     /// Makes the runs with the built-in safeguards.
-    pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> Trials {
-        Trials::of(SAFEGUARDS, spec, rates, extent)
+    pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> SafeguardTrials {
+        SafeguardTrials::of(SAFEGUARDS, spec, rates, extent)
     }
 
     /// Makes the runs with the caller's safeguards, whose names or settings must differ.
@@ -92,34 +92,34 @@ impl Trials {
         spec: &RunSpec,
         rates: &Rates,
         extent: Extent,
-    ) -> Trials {
+    ) -> SafeguardTrials {
         if spec.is_traced() {
-            return Trials::none();
+            return SafeguardTrials::none();
         }
-        let found = run(spec).map(|history| (Ending::of(&history), history));
+        let found = run(spec).map(|history| (TrialEnding::of(&history), history));
         let (without, history) = match found {
             Some((ending, history)) => (ending, Some(history)),
-            None => (Ending { broken: BTreeSet::new(), is_known: false }, None),
+            None => (TrialEnding { broken: BTreeSet::new(), is_known: false }, None),
         };
         let guarded = safeguards.iter().filter(|safeguard| (safeguard.fits)(spec));
-        Trials {
+        SafeguardTrials {
             without,
             history,
             nearby: nearby(spec, rates, extent),
             seeds: rates.of(spec, None, extent),
             guarded: guarded
-                .map(|safeguard| Guarded::new(spec, safeguard, rates, extent))
+                .map(|safeguard| SafeguardRuns::new(spec, safeguard, rates, extent))
                 .filter(|guarded| guarded.spec.validate().is_ok())
                 .collect(),
         }
     }
 
-    fn none() -> Trials {
-        Trials {
-            without: Ending { broken: BTreeSet::new(), is_known: false },
+    fn none() -> SafeguardTrials {
+        SafeguardTrials {
+            without: TrialEnding { broken: BTreeSet::new(), is_known: false },
             history: None,
             nearby: Vec::new(),
-            seeds: Endings::default(),
+            seeds: TrialEndings::default(),
             guarded: Vec::new(),
         }
     }
@@ -129,11 +129,14 @@ impl Trials {
         self.guarded.iter().map(|guarded| self.remedy(guarded, violation)).collect()
     }
 
-    fn remedy(&self, guarded: &Guarded, violation: &Violation) -> Remedy {
+    fn remedy(&self, guarded: &SafeguardRuns, violation: &Violation) -> Remedy {
         let kind = violation.kind;
-        let tried = |endings: &[Option<Ending>], others: &[Option<Ending>]| {
+        let tried = |endings: &[Option<TrialEnding>], others: &[Option<TrialEnding>]| {
             let both = endings.iter().zip(others);
-            Tried::of(both.filter_map(|(with, without)| with.as_ref().zip(without.as_ref())), kind)
+            TrialCounts::of(
+                both.filter_map(|(with, without)| with.as_ref().zip(without.as_ref())),
+                kind,
+            )
         };
         let nearby = tried(&guarded.nearby, &self.nearby);
         let none = Vec::new();
@@ -156,7 +159,7 @@ impl Trials {
         }
     }
 
-    fn on_this_plan(&self, guarded: &Guarded, violation: &Violation) -> OnThisPlan {
+    fn on_this_plan(&self, guarded: &SafeguardRuns, violation: &Violation) -> OnThisPlan {
         let Some((ending, with)) = &guarded.on_plan else { return OnThisPlan::NotComparable };
         if ending.broken.contains(&violation.kind) {
             return OnThisPlan::StillThere;
@@ -174,16 +177,16 @@ impl Trials {
     }
 }
 
-impl Guarded {
+impl SafeguardRuns {
     fn new(
         spec: &RunSpec,
         safeguard: &'static Safeguard,
         rates: &Rates,
         extent: Extent,
-    ) -> Guarded {
+    ) -> SafeguardRuns {
         let with = (safeguard.with)(spec);
-        let on_plan = run(&with).map(|history| (Ending::of(&history), history));
-        Guarded {
+        let on_plan = run(&with).map(|history| (TrialEnding::of(&history), history));
+        SafeguardRuns {
             safeguard,
             on_plan,
             nearby: nearby(&with, rates, extent),
@@ -200,14 +203,19 @@ impl Rates {
         Rates { threads, ..Rates::default() }
     }
 
-    fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Endings {
+    fn of(
+        &self,
+        spec: &RunSpec,
+        safeguard: Option<&'static Safeguard>,
+        extent: Extent,
+    ) -> TrialEndings {
         let made = place(&self.made, key(spec, safeguard, extent));
         made.get_or_init(|| {
             let plans = self.plans(spec, extent);
             let others = plans.get().into_iter().flatten();
             let specs: Vec<RunSpec> =
                 others.map(|(seed, plan)| other(spec, *seed, plan, safeguard)).collect();
-            on_threads(self.threads, &specs, Ending::of_spec)
+            on_threads(self.threads, &specs, TrialEnding::of_spec)
         });
         made
     }
@@ -251,23 +259,23 @@ fn keeping(spec: &RunSpec) -> Rc<Scenario> {
     Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
 }
 
-fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> {
+fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<TrialEnding>> {
     if spec.plan.faults.is_empty() {
         return Vec::new();
     }
     let plans = near(&spec.plan).take(extent.nearby);
     let specs: Vec<RunSpec> = plans.map(|plan| with_plan(spec, &plan)).collect();
-    on_threads(rates.threads, &specs, Ending::of_spec)
+    on_threads(rates.threads, &specs, TrialEnding::of_spec)
 }
 
-impl Ending {
-    fn of_spec(spec: &RunSpec) -> Option<Ending> {
-        run(spec).map(|history| Ending::of(&history))
+impl TrialEnding {
+    fn of_spec(spec: &RunSpec) -> Option<TrialEnding> {
+        run(spec).map(|history| TrialEnding::of(&history))
     }
 
-    fn of(history: &History) -> Ending {
+    fn of(history: &History) -> TrialEnding {
         let judgement = judge(history);
-        Ending {
+        TrialEnding {
             broken: judgement.violations.iter().map(|one| one.kind).collect(),
             is_known: !matches!(judgement.verdict, Verdict::Unknown { .. }),
         }
@@ -275,7 +283,7 @@ impl Ending {
 }
 
 #[derive(Default)]
-struct Tried {
+struct TrialCounts {
     runs: u64,
     with: u64,
     without: u64,
@@ -283,9 +291,12 @@ struct Tried {
     unknown_without: u64,
 }
 
-impl Tried {
-    fn of<'e>(pairs: impl Iterator<Item = (&'e Ending, &'e Ending)>, kind: Kind) -> Tried {
-        let mut tried = Tried::default();
+impl TrialCounts {
+    fn of<'e>(
+        pairs: impl Iterator<Item = (&'e TrialEnding, &'e TrialEnding)>,
+        kind: Kind,
+    ) -> TrialCounts {
+        let mut tried = TrialCounts::default();
         for (with, without) in pairs {
             tried.runs += 1;
             tried.with += u64::from(with.broken.contains(&kind));

@@ -17,12 +17,12 @@ use std::time::Duration;
 const WAITER: Node = Node::Client(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-struct Chatters {
+struct PeerServer {
     number: u16,
     to: Option<ConnectionId>,
 }
 
-impl Machine for Chatters {
+impl Machine for PeerServer {
     fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
         let other = ConnectionId(u32::MAX);
         match input {
@@ -47,19 +47,19 @@ impl Machine for Chatters {
 
 fn is_silence_reported(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     let recorder = Rc::new(Recorder::default());
-    recorder.tell_silences_beyond(Micros::from_secs(1), None);
+    recorder.report_silences_beyond(Micros::from_secs(1), None);
     let roster = Rc::new(Roster::new(Seed(1), &[WAITER], 1));
     let server = |number| {
         let server = Server::new(
             service_time,
             Micros(0),
-            Box::new(move |_, _| Box::new(Chatters { number, to: None })),
+            Box::new(move |_, _| Box::new(PeerServer { number, to: None })),
         );
         (Node::Redis(number), Software::Machine(Box::new(server)))
     };
-    let asks = recorder.clone();
+    let send_request = recorder.clone();
     let boot = move |env| -> TaskFuture {
-        asks.invoke(WAITER, Action::Acquire);
+        send_request.invoke(WAITER, Action::Acquire);
         waits(env)
     };
     let hosts = vec![server(1), server(2), (WAITER, Software::Program(Rc::new(boot)))];
@@ -108,7 +108,7 @@ fn a_timer_that_was_given_up_does_not_lie_ahead() {
     })));
 }
 
-fn asks(env: Env) -> TaskFuture {
+fn send_request(env: Env) -> TaskFuture {
     Box::pin(async move {
         env.sleep(SECOND / 2).await;
         let address = Address { host: "redis-2".to_owned(), port: 1 };
@@ -121,10 +121,10 @@ fn asks(env: Env) -> TaskFuture {
 
 #[test]
 fn an_answer_that_a_server_is_at_work_on_lies_ahead() {
-    assert!(is_silence_reported(Micros::from_secs(60), asks));
+    assert!(is_silence_reported(Micros::from_secs(60), send_request));
 }
 
 #[test]
 fn what_servers_are_at_work_on_for_each_other_does_not_lie_ahead() {
-    assert!(!is_silence_reported(Micros::from_secs(3), asks), "the process has its answer");
+    assert!(!is_silence_reported(Micros::from_secs(3), send_request), "the process has its answer");
 }

@@ -1,27 +1,31 @@
 //! The discrete-event engine.
 
 use super::deadline::Watch;
-use super::{Course, EngineError, check};
+use super::{EngineError, EngineRun, check};
 use crate::world::agenda::NEMESIS;
 use crate::world::kernel::Kernel;
 use crate::world::state::Due;
 
-pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
+pub(crate) fn run(kernel: &Kernel, engine_run: &EngineRun) -> Result<(), EngineError> {
     if !kernel.with(|state| state.turns.is_some()) {
-        return run_noting(kernel, course, |_| {});
+        return run_noting(kernel, engine_run, |_| {});
     }
-    run_noting(kernel, course, |turn| {
+    run_noting(kernel, engine_run, |turn| {
         kernel.with(|state| state.turns.iter_mut().for_each(|turns| turns.push(turn)));
     })
 }
 
 #[inline]
-fn run_noting(kernel: &Kernel, course: &Course, note: impl Fn(Due)) -> Result<(), EngineError> {
+fn run_noting(
+    kernel: &Kernel,
+    engine_run: &EngineRun,
+    note: impl Fn(Due),
+) -> Result<(), EngineError> {
     let mut next = kernel.with(|state| state.next());
     let mut watch = Watch::start();
-    while let Some(first) = course.admit(next) {
+    while let Some(first) = engine_run.admit(next) {
         watch.check()?;
-        if course.begin(kernel, first) {
+        if engine_run.begin(kernel, first) {
             next = kernel.with(|state| state.next());
         }
         while let Some((_, host)) = next.filter(|(due, _)| *due <= first.0) {

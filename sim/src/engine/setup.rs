@@ -1,6 +1,6 @@
 //! Makes a world and runs it to its end, for both engines.
 
-use super::{Course, Engine, EngineError};
+use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;
 use crate::setup::roster::Roster;
 use crate::world::host::Software;
@@ -67,7 +67,7 @@ impl Setup {
             state.held_up = self.records.turns.then(Vec::new);
         });
         let nemesis = Nemesis::new(self.plan, self.healed_at, self.roster.clone(), &kernel);
-        let course = Course { nemesis, roster: self.roster, limit: self.limit };
+        let course = EngineRun { nemesis, roster: self.roster, limit: self.limit };
         runner.run(&kernel, &course)?;
         Ok(kernel)
     }

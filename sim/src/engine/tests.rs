@@ -47,7 +47,7 @@ impl Machine for Greeter {
     }
 }
 
-async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+async fn read_greeting(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
         member.cycles_left.set(member.cycles_left.get() - 1);
@@ -63,7 +63,7 @@ async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Ros
         let heard = env.timeout(Duration::from_millis(700), hear).await;
         recorder.fail(node, 0, format!("{heard:?} at {:?}", env.monotonic_clock()));
     }
-    roster.finishes(node);
+    roster.finish(node);
 }
 
 async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
@@ -82,7 +82,7 @@ async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) 
             format!("{ended:?} at {:?} {:?}", env.wall_clock(), env.monotonic_clock()),
         );
     }
-    roster.finishes(node);
+    roster.finish(node);
 }
 
 async fn exchange(
@@ -108,7 +108,7 @@ async fn exchange(
     Ok(())
 }
 
-async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+async fn wait_for_no_reply(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
         member.cycles_left.set(member.cycles_left.get() - 1);
@@ -133,10 +133,10 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
             format!("{ended:?} {}", env.monotonic_clock().since(began).as_micros()),
         );
     }
-    roster.finishes(node);
+    roster.finish(node);
 }
 
-async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
+async fn send_numbers(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     const NUMBERS: u64 = 40;
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
@@ -165,7 +165,7 @@ async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) 
         }
         recorder.fail(node, 0, format!("{} bytes", got.len()));
     }
-    roster.finishes(node);
+    roster.finish(node);
 }
 
 fn play(seed: Seed, plan: &FaultPlan, engine: Engine) -> Vec<Event> {
@@ -232,7 +232,7 @@ fn a_server_that_speaks_first_is_heard_alike() {
     let setting = Setting::new(topology, CLIENTS, Micros::from_secs(10));
     let families = "all".parse().unwrap();
     let program = |env, node, recorder, roster| -> TaskFuture {
-        Box::pin(be_greeted(env, node, recorder, roster))
+        Box::pin(read_greeting(env, node, recorder, roster))
     };
     let mut greeted = 0;
     for seed in (0..20).map(Seed) {
@@ -272,8 +272,9 @@ fn slow_and_cut() -> FaultPlan {
 
 #[test]
 fn bytes_keep_their_order_however_often_the_network_holds_them_up() {
-    let program =
-        |env, node, recorder, roster| -> TaskFuture { Box::pin(pour(env, node, recorder, roster)) };
+    let program = |env, node, recorder, roster| -> TaskFuture {
+        Box::pin(send_numbers(env, node, recorder, roster))
+    };
     for seed in (0..4).map(Seed) {
         let plan = slow_and_cut();
         let [fast, turmoil] = [Engine::Fast, Engine::Turmoil]
@@ -296,7 +297,7 @@ fn the_limit_of_a_socket_passes_by_the_clock_of_its_host() {
         for seed in (0..10).map(Seed) {
             let plan = generate(seed, &families, &setting);
             let program = |env, node, recorder, roster| -> TaskFuture {
-                Box::pin(wait_in_vain(env, node, recorder, roster))
+                Box::pin(wait_for_no_reply(env, node, recorder, roster))
             };
             for event in play_with((seed, &plan, Engine::Fast), echo, program) {
                 let What::Fail { reason, .. } = &event.what else { continue };

@@ -5,7 +5,7 @@
 //! bytes that leave turmoil's streams differ from those that the world sent.
 
 use super::deadline::Watch;
-use super::{Course, EngineError, check};
+use super::{EngineError, EngineRun, check};
 use crate::world::agenda::HostIndex;
 use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;
@@ -29,7 +29,7 @@ const PORT: u16 = 1;
 const CAPACITY: usize = 1 << 16;
 
 #[derive(Clone)]
-pub(crate) struct Wires(Rc<RefCell<Inner>>);
+pub(crate) struct TurmoilNetwork(Rc<RefCell<Inner>>);
 
 type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 
@@ -48,15 +48,15 @@ struct Inner {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Cargo {
+enum WirePayload {
     Connect(u32),
     Message(u64),
     Ballast,
 }
 
-impl Wires {
-    pub(crate) fn new(nodes: &[Node]) -> Wires {
-        Wires(Rc::new(RefCell::new(Inner {
+impl TurmoilNetwork {
+    pub(crate) fn new(nodes: &[Node]) -> TurmoilNetwork {
+        TurmoilNetwork(Rc::new(RefCell::new(Inner {
             names: nodes.iter().map(Node::to_string).collect(),
             listeners: nodes.iter().map(|_| None).collect(),
             accepted: BTreeMap::new(),
@@ -76,7 +76,7 @@ impl Wires {
     }
 }
 
-impl Carrier for Wires {
+impl Carrier for TurmoilNetwork {
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex) {
         self.with(|inner| {
             let name = inner.names[usize::from(to) - 1].clone();
@@ -192,30 +192,30 @@ impl Inner {
         pair: (SocketAddr, SocketAddr),
         protocol: &Protocol,
         hosts: &Hosts,
-    ) -> Cargo {
+    ) -> WirePayload {
         match protocol {
             Protocol::Tcp(Segment::Syn(_)) => {
                 let (Some(from), Some(to)) = (hosts.find(pair.0.ip()), hosts.find(pair.1.ip()))
                 else {
-                    return Cargo::Ballast;
+                    return WirePayload::Ballast;
                 };
                 let Some(socket) =
                     self.unseen_connects.get_mut(&(from, to)).and_then(VecDeque::pop_front)
                 else {
-                    return Cargo::Ballast;
+                    return WirePayload::Ballast;
                 };
                 self.senders.insert(pair, socket);
                 self.addresses.insert(socket, pair);
-                Cargo::Connect(socket)
+                WirePayload::Connect(socket)
             }
             Protocol::Tcp(Segment::Data(..)) => {
                 let sender = self.senders.get(&pair).copied();
                 let message = sender
                     .and_then(|sender| self.unseen.get_mut(&sender))
                     .and_then(VecDeque::pop_front);
-                message.map_or(Cargo::Ballast, Cargo::Message)
+                message.map_or(WirePayload::Ballast, WirePayload::Message)
             }
-            _ => Cargo::Ballast,
+            _ => WirePayload::Ballast,
         }
     }
 }
@@ -228,9 +228,13 @@ impl Hosts {
     }
 }
 
-type Doorbells = Rc<RefCell<Vec<Option<Waker>>>>;
+type WakerSlots = Rc<RefCell<Vec<Option<Waker>>>>;
 
-pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result<(), EngineError> {
+pub(crate) fn run(
+    kernel: &Rc<Kernel>,
+    course: &EngineRun,
+    wires: &TurmoilNetwork,
+) -> Result<(), EngineError> {
     let names = wires.with(|inner| inner.names.clone());
     let mut sim = turmoil::Builder::new()
         .tick_duration(Duration::from_millis(1))
@@ -239,9 +243,9 @@ pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result
         .rng_seed(0)
         .tcp_capacity(CAPACITY)
         .build();
-    let doorbells: Doorbells = Rc::new(RefCell::new(vec![None; names.len()]));
+    let waker_slots: WakerSlots = Rc::new(RefCell::new(vec![None; names.len()]));
     for (name, host) in names.iter().zip(1..) {
-        register(&mut sim, name, host, kernel, wires, &doorbells);
+        register(&mut sim, name, host, kernel, wires, &waker_slots);
     }
     for (place, name) in names.iter().enumerate() {
         for other in &names[place + 1..] {
@@ -249,7 +253,7 @@ pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result
         }
     }
     let hosts = Hosts(names.iter().map(|name| sim.lookup(name.as_str())).collect());
-    drive(kernel, course, wires, &mut sim, &hosts, &doorbells)
+    drive(kernel, course, wires, &mut sim, &hosts, &waker_slots)
 }
 
 fn register(
@@ -257,17 +261,17 @@ fn register(
     name: &str,
     host: HostIndex,
     kernel: &Rc<Kernel>,
-    wires: &Wires,
-    doorbells: &Doorbells,
+    wires: &TurmoilNetwork,
+    waker_slots: &WakerSlots,
 ) {
-    let (kernel, wires, doorbells) = (kernel.clone(), wires.clone(), doorbells.clone());
+    let (kernel, wires, waker_slots) = (kernel.clone(), wires.clone(), waker_slots.clone());
     sim.host(name, move || {
-        let (kernel, wires, doorbells) = (kernel.clone(), wires.clone(), doorbells.clone());
+        let (kernel, wires, waker_slots) = (kernel.clone(), wires.clone(), waker_slots.clone());
         tokio::task::unconstrained(async move {
             let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
             wires.with(|inner| inner.listeners[usize::from(host) - 1] = Some(Rc::new(listener)));
             std::future::poll_fn(|context| {
-                doorbells.borrow_mut()[usize::from(host) - 1] = Some(context.waker().clone());
+                waker_slots.borrow_mut()[usize::from(host) - 1] = Some(context.waker().clone());
                 if kernel.with(|state| state.is_due(host)) {
                     kernel.turn(host);
                 }
@@ -280,11 +284,11 @@ fn register(
 
 fn drive(
     kernel: &Rc<Kernel>,
-    course: &Course,
-    wires: &Wires,
+    course: &EngineRun,
+    wires: &TurmoilNetwork,
     sim: &mut Sim<'_>,
     hosts: &Hosts,
-    doorbells: &Doorbells,
+    waker_slots: &WakerSlots,
 ) -> Result<(), EngineError> {
     let mut links = Links::default();
     let mut watch = Watch::start();
@@ -292,7 +296,7 @@ fn drive(
         watch.check()?;
         course.begin(kernel, next);
         links.release(kernel, sim);
-        ring(kernel, doorbells);
+        wake_waiting(kernel, waker_slots);
         sim.step().map_err(|error| EngineError::Turmoil(error.to_string()))?;
         check(kernel)?;
         links.survey(wires, sim, hosts);
@@ -303,11 +307,11 @@ fn drive(
     Ok(())
 }
 
-fn ring(kernel: &Kernel, doorbells: &Doorbells) {
+fn wake_waiting(kernel: &Kernel, waker_slots: &WakerSlots) {
     let due = kernel.with(|state| state.agenda.hosts_at(state.now));
-    let doorbells = doorbells.borrow();
+    let waker_slots = waker_slots.borrow();
     for host in due {
-        if let Some(waker) = &doorbells[usize::from(host) - 1] {
+        if let Some(waker) = &waker_slots[usize::from(host) - 1] {
             waker.wake_by_ref();
         }
     }
@@ -315,7 +319,7 @@ fn ring(kernel: &Kernel, doorbells: &Doorbells) {
 
 #[derive(Default)]
 struct Links {
-    cargo: BTreeMap<(IpAddr, IpAddr), Vec<Cargo>>,
+    payload: BTreeMap<(IpAddr, IpAddr), Vec<WirePayload>>,
 }
 
 impl Links {
@@ -326,42 +330,42 @@ impl Links {
         }
         sim.links(|links| {
             for link in links {
-                let Some(cargo) = self.cargo.get_mut(&link.pair()) else { continue };
-                let mut kept = Vec::with_capacity(cargo.len());
-                for (segment, cargo) in link.zip(cargo.drain(..)) {
-                    if arriving.contains(&cargo) {
+                let Some(payload) = self.payload.get_mut(&link.pair()) else { continue };
+                let mut kept = Vec::with_capacity(payload.len());
+                for (segment, payload) in link.zip(payload.drain(..)) {
+                    if arriving.contains(&payload) {
                         segment.deliver();
                     } else {
-                        kept.push(cargo);
+                        kept.push(payload);
                     }
                 }
-                *cargo = kept;
+                *payload = kept;
             }
         });
     }
 
-    fn survey(&mut self, wires: &Wires, sim: &Sim<'_>, hosts: &Hosts) {
+    fn survey(&mut self, wires: &TurmoilNetwork, sim: &Sim<'_>, hosts: &Hosts) {
         sim.links(|links| {
             for link in links {
-                let cargo = self.cargo.entry(link.pair()).or_default();
-                for segment in link.skip(cargo.len()) {
+                let payload = self.payload.entry(link.pair()).or_default();
+                for segment in link.skip(payload.len()) {
                     let known = wires
                         .with(|inner| inner.identify(segment.pair(), segment.protocol(), hosts));
-                    cargo.push(known);
+                    payload.push(known);
                 }
             }
         });
     }
 }
 
-fn arriving(state: &mut State) -> BTreeSet<Cargo> {
+fn arriving(state: &mut State) -> BTreeSet<WirePayload> {
     let due = state.agenda.deliveries_at(state.now);
     let due = due.into_iter().filter(|message| state.will_arrive(*message));
     due.map(|message| {
         let under_way = &state.messages[message as usize];
         match under_way.kind {
-            Kind::Connect => Cargo::Connect(under_way.target),
-            _ => Cargo::Message(under_way.serial),
+            Kind::Connect => WirePayload::Connect(under_way.target),
+            _ => WirePayload::Message(under_way.serial),
         }
     })
     .collect()

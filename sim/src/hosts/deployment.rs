@@ -1,9 +1,9 @@
 //! Sets up the hosts of a world with their software.
 
 use crate::hosts::coordinators::{Entry, ServerSetup, entry};
-use crate::hosts::programs::desk::Desk;
+use crate::hosts::programs::desk::HolderDesk;
 use crate::hosts::programs::host::{Shared, live};
-use crate::hosts::programs::record::Lives;
+use crate::hosts::programs::record::ProgramLives;
 use crate::hosts::real::{self, RealSetup, RealWorld};
 use crate::hosts::storage::Storage;
 use crate::hosts::workload::{Guard, Process, probe, work};
@@ -28,9 +28,9 @@ pub(crate) struct Deployment {
     pub(crate) progress_bound: Micros,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    pub(crate) desk: Rc<Desk>,
-    pub(crate) lives: Rc<Lives>,
-    pub(crate) server_lives: Rc<Lives>,
+    pub(crate) desk: Rc<HolderDesk>,
+    pub(crate) lives: Rc<ProgramLives>,
+    pub(crate) server_lives: Rc<ProgramLives>,
     pub(crate) mutate: Option<Wrap>,
 }
 
@@ -40,7 +40,7 @@ fn processes(scenario: &Scenario) -> impl Iterator<Item = Node> {
 
 fn threads(scenario: &Scenario, process: Node) -> impl Iterator<Item = Node> {
     let count = if process == Node::Probe { 1 } else { scenario.threads };
-    (1..=count).map(move |thread| process.of_thread(thread))
+    (1..=count).map(move |thread| process.for_thread(thread))
 }
 
 pub(crate) fn members(scenario: &Scenario) -> Vec<Node> {
@@ -200,9 +200,9 @@ impl Deployment {
 
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
-        let env = env.of_thread(thread);
+        let env = env.for_thread(thread);
         let lock = lock
-            .of_thread(env.clone())
+            .for_thread(env.clone())
             .unwrap_or_else(|| panic!("{} has no threads", self.client.name));
         env.spawn(work(self.thread(node, env.clone(), lock)));
     }

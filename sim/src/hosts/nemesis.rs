@@ -4,7 +4,7 @@ use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
 use crate::world::kernel::Kernel;
 use crate::world::network::align_up;
-use crate::world::server::{Arrival, Loses, Trap};
+use crate::world::server::{Arrival, LostMessage, Trap};
 use crate::world::state::State;
 use fencepost_faults::{
     Direction, Fault, FaultPlan, Micros, Node, OperatorCommand, SimTime, TimedFault,
@@ -83,7 +83,7 @@ impl Nemesis {
         }
         undo(state, timed);
         if let Fault::Pause { node, .. } = timed.fault {
-            self.roster.goes_on(node, monotonic(state, node));
+            self.roster.end_pause(node, monotonic(state, node));
         }
         if !is_trap(&timed.fault) {
             state.recorder.fault_ended(timed.id, timed.fault.kind(), &timed.fault.nodes());
@@ -94,7 +94,7 @@ impl Nemesis {
         let now = state.now;
         match &timed.fault {
             Fault::Pause { node, .. } => {
-                self.roster.stops(*node, monotonic(state, *node));
+                self.roster.begin_pause(*node, monotonic(state, *node));
                 on(state, *node, |state, host| state.host(host).pauses += 1)
             }
             Fault::Suspend { node, .. } => on(state, *node, suspend),
@@ -113,10 +113,10 @@ impl Nemesis {
                 true
             }
             Fault::LostReply { server, client, .. } => {
-                set_trap(state, timed.id, (*server, *client), Loses::Reply)
+                set_trap(state, timed.id, (*server, *client), LostMessage::Reply)
             }
             Fault::LostRequest { server, client, .. } => {
-                set_trap(state, timed.id, (*server, *client), Loses::Request)
+                set_trap(state, timed.id, (*server, *client), LostMessage::Request)
             }
             Fault::ClockDrift { node, rate_ppm, .. } => on(state, *node, |state, host| {
                 state.host(host).clock.set_rate(now, *rate_ppm);
@@ -152,7 +152,7 @@ impl Nemesis {
         }
         enter_now(state, host, Class::Fault, Occurrence::Crash);
         if down_us.is_none() {
-            self.roster.dies_for_good(node);
+            self.roster.finish_machine(node);
         }
         true
     }
@@ -265,7 +265,12 @@ fn is_trap(fault: &Fault) -> bool {
     matches!(fault, Fault::LostReply { .. } | Fault::LostRequest { .. })
 }
 
-fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses: Loses) -> bool {
+fn set_trap(
+    state: &mut State,
+    fault: u32,
+    (server, client): (Node, Node),
+    loses: LostMessage,
+) -> bool {
     let Some(client) = state.find(client) else { return false };
     on(state, server, |state, host| {
         state.has_had_traps = true;

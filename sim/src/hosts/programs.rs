@@ -1,7 +1,7 @@
 //! Runs users' own programs as the lock under test. [`judge`] receives their reports.
 
-mod complaint;
 pub(crate) mod desk;
+mod error_text;
 pub(crate) mod host;
 mod judge;
 mod leases;
@@ -16,7 +16,7 @@ pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeploy
 
 /// Checks that a program can be started, and that the coordinator has the servers that it needs.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
-    program.has_servers()?;
+    program.check_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {
         InvalidProgram::Start { name: program.name.clone(), why: error.to_string() }
     })

@@ -21,7 +21,7 @@ pub(crate) mod trial;
 mod work;
 mod zookeeper;
 
-use crate::hosts::programs::record::Lives;
+use crate::hosts::programs::record::ProgramLives;
 use crate::setup::scenario::own_server::aliases;
 use crate::setup::scenario::{Factory, OwnServer, Persistence, Scenario, ServerBinary};
 use bytes::Bytes;
@@ -51,27 +51,27 @@ pub(crate) fn kind(coordinator: Coordinator) -> Option<&'static Kind> {
 pub(crate) struct RealWorld {
     pub(crate) addresses: Rc<BTreeMap<String, Ipv4Addr>>,
     aliases: Rc<BTreeMap<String, Ipv4Addr>>,
-    pub(crate) lives: Rc<Lives>,
-    asked: Rc<RefCell<Vec<Asked>>>,
+    pub(crate) lives: Rc<ProgramLives>,
+    asked: Rc<RefCell<Vec<RequestRecord>>>,
 }
 
-type Asked = ((Node, ConnectionId), Vec<u8>);
+type RequestRecord = ((Node, ConnectionId), Vec<u8>);
 
 impl RealWorld {
     pub(crate) fn new(
         addresses: BTreeMap<String, Ipv4Addr>,
         own: &[OwnServer],
-        lives: Rc<Lives>,
+        lives: Rc<ProgramLives>,
     ) -> RealWorld {
         let aliases = Rc::new(aliases(own, &addresses));
         RealWorld { addresses: Rc::new(addresses), aliases, lives, asked: Rc::default() }
     }
 
-    fn is_asked(&self, server: Node, by: ConnectionId, request: &[u8]) {
+    fn note_request(&self, server: Node, by: ConnectionId, request: &[u8]) {
         self.asked.borrow_mut().push(((server, by), request.to_vec()));
     }
 
-    fn who_asked(&self, names: &[String]) -> Option<(Node, ConnectionId)> {
+    fn last_requester(&self, names: &[String]) -> Option<(Node, ConnectionId)> {
         let names_one = |request: &[u8]| {
             names.iter().any(|name| request.windows(name.len()).any(|it| it == name.as_bytes()))
         };

@@ -5,7 +5,7 @@
 
 mod programs;
 
-use crate::hosts::programs::desk::Desk;
+use crate::hosts::programs::desk::HolderDesk;
 use crate::world::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
 use fencepost_faults::Node;
@@ -29,7 +29,7 @@ pub(crate) struct Storage {
     connections: BTreeMap<ConnectionId, Connection>,
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
-    desk: Option<Rc<Desk>>,
+    desk: Option<Rc<HolderDesk>>,
     others: BTreeMap<Bytes, Bytes>,
 }
 
@@ -62,7 +62,7 @@ impl Storage {
         }
     }
 
-    pub(crate) fn for_programs(self, desk: Option<Rc<Desk>>) -> Storage {
+    pub(crate) fn for_programs(self, desk: Option<Rc<HolderDesk>>) -> Storage {
         Storage { desk, ..self }
     }
 

@@ -9,10 +9,10 @@ static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]
-static LOOK: extern "C" fn() = look;
+static CHECK: extern "C" fn() = check_closed;
 
 #[cfg(target_os = "linux")]
-extern "C" fn look() {
+extern "C" fn check_closed() {
     let is_closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }

@@ -3,7 +3,7 @@
 use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
 use crate::world::network;
-use fencepost_clients::{Deployment, Keeps};
+use fencepost_clients::{Deployment, LockForm};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Fault, Micros};
 use fencepost_reports::Availability;
@@ -41,7 +41,7 @@ impl RunSpec {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
         let may_queue =
-            deployment == Deployment::Own || deployment.keeps() == Some(Keeps::Connection);
+            deployment == Deployment::Own || deployment.lock_form() == Some(LockForm::Connection);
         if deployment.lives_with_session() || may_queue {
             return self.progress_bound();
         }

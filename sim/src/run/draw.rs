@@ -27,7 +27,7 @@ impl RunSpec {
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);
-        match window::that_meets_a_program(&run, setting.window) {
+        match window::shortened_for_program(&run, setting.window) {
             Some(window) => drawn.planned(&Setting { window, ..setting }),
             None => run,
         }

@@ -1,20 +1,20 @@
 //! Checks that a scenario, a lock and faults fit together.
 
-mod nowhere;
+mod empty_world;
 
 use crate::hosts::coordinators::{ServerSetup, entry};
 use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
+use empty_world::EmptyWorld;
 use fencepost_clients::{
     CLIENTS, Coordinator, Definition, Deployment, Env, HostKey, ServerLock, Servers, Usage,
 };
 use fencepost_faults::setting::{FailoverBy, InvalidSetting};
 use fencepost_faults::{Families, Family, Node, Seed};
-use nowhere::Nowhere;
 use std::rc::Rc;
 
 /// The reason why a scenario, a lock and faults do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Unfit {
+pub enum Incompatible {
     /// No plan can be drawn.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
@@ -94,21 +94,25 @@ pub enum Unfit {
 }
 
 /// Checks that runs are possible. Errors name the value and the valid ones.
-pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
+pub fn fits(
+    scenario: &Scenario,
+    client: &Definition,
+    families: &Families,
+) -> Result<(), Incompatible> {
     let setting = scenario.setting(scenario.topology(client, families));
     setting.validate()?;
     if let Some(link) = scenario.timing.slow_link {
         let targets = setting.targets();
         if !link.nodes().iter().all(|node| targets.contains(node)) {
             let valid: Vec<String> = targets.iter().map(ToString::to_string).collect();
-            return Err(Unfit::SlowLink { link, valid: valid.join(", ") });
+            return Err(Incompatible::SlowLink { link, valid: valid.join(", ") });
         }
     }
     has_settings(scenario, client)?;
-    has_binary(scenario, client)?;
-    loses_primaries(scenario.faults.failover_by, client)?;
+    check_binary(scenario, client)?;
+    check_failover(scenario.faults.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
-        return Err(Unfit::GivesUp { key, value, program: program.name.clone() });
+        return Err(Incompatible::GivesUp { key, value, program: program.name.clone() });
     }
     let is_script = scenario.script(client).is_some();
     if scenario.threads == 1 || (!is_script && knows_threads(client)) {
@@ -116,24 +120,24 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     }
     let others: Vec<&str> =
         CLIENTS.iter().filter(|one| knows_threads(one)).map(|one| one.name).collect();
-    Err(Unfit::Threads {
+    Err(Incompatible::Threads {
         threads: scenario.threads,
         client: client.name,
         others: others.join(", "),
     })
 }
 
-fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
+fn check_binary(scenario: &Scenario, client: &Definition) -> Result<(), Incompatible> {
     let coordinator = client.deployment.coordinator().name();
     if scenario.binaries.is_empty() || scenario.binaries.contains_key(coordinator) {
         return Ok(());
     }
     let names: Vec<&str> = scenario.binaries.keys().map(String::as_str).collect();
     let expected = names.join(", ");
-    Err(Unfit::Servers { client: client.name, coordinator, expected })
+    Err(Incompatible::Servers { client: client.name, coordinator, expected })
 }
 
-fn has_settings(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
+fn has_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incompatible> {
     let coordinator = client.deployment.coordinator();
     let servers = &scenario.servers;
     let postgresql = |key, value: &str| (Coordinator::PostgreSql, key, value.to_owned());
@@ -146,19 +150,19 @@ fn has_settings(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let mut foreign = stated.into_iter().flatten().filter(|(only_on, ..)| *only_on != coordinator);
     let Some((expected, key, value)) = foreign.next() else { return Ok(()) };
     let (client, coordinator) = (client.name, coordinator.name());
-    Err(Unfit::Coordinator { key, value, expected: expected.name(), client, coordinator })
+    Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
 }
 
 /// Checks that the lock can lose its primary in this way. An operator replaces a primary only after
 /// a crash or an isolation.
-fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
+fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatible> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
         (FailoverBy::Crash | FailoverBy::Isolation, Deployment::PostgreSql(_)) => return Ok(()),
         (FailoverBy::Pause, Deployment::PostgreSql(_)) => "drawn, crash or isolation",
         _ => "drawn",
     };
-    Err(Unfit::FailoverBy { by, client: client.name, expected })
+    Err(Incompatible::FailoverBy { by, client: client.name, expected })
 }
 
 /// Returns how the lock is used. Programs have the plain usage.
@@ -166,15 +170,15 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
     }
-    let env = Env::new(Rc::new(Nowhere), HostKey(0));
+    let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
 /// Returns whether a lock supports several threads per process, by building it without a world.
 pub fn knows_threads(client: &Definition) -> bool {
-    let env = Env::new(Rc::new(Nowhere), HostKey(0));
+    let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());
-    lock.of_thread(env.of_thread(2)).is_some()
+    lock.for_thread(env.for_thread(2)).is_some()
 }
 
 fn servers(client: &Definition) -> Servers {

@@ -2,7 +2,7 @@
 
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
-use fencepost_clients::{Deployment, Keeps};
+use fencepost_clients::{Deployment, LockForm};
 use fencepost_faults::setting::Topology;
 use fencepost_reports::{Header, Keeping};
 
@@ -26,7 +26,7 @@ impl RunSpec {
             faults_planned: self.plan.faults.len() as u32,
             held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
             lives_with_session: self.client.deployment.lives_with_session(),
-            kept_as: self.client.deployment.keeps().map(keeping),
+            kept_as: self.client.deployment.lock_form().map(keeping),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
             lock_per_job: self.has_lock_per_job(),
             availability: Some(self.availability()),
@@ -41,14 +41,14 @@ impl RunSpec {
     }
 }
 
-fn keeping(keeps: Keeps) -> Keeping {
+fn keeping(keeps: LockForm) -> Keeping {
     match keeps {
-        Keeps::RowByClients => Keeping::RowByClients,
-        Keeps::RowByServer => Keeping::RowByServer,
-        Keeps::Connection => Keeping::Connection,
-        Keeps::Lease => Keeping::Lease,
-        Keeps::Session => Keeping::Session,
-        Keeps::Membership => Keeping::Membership,
-        Keeps::MemberLease => Keeping::MemberLease,
+        LockForm::RowByClients => Keeping::RowByClients,
+        LockForm::RowByServer => Keeping::RowByServer,
+        LockForm::Connection => Keeping::Connection,
+        LockForm::Lease => Keeping::Lease,
+        LockForm::Session => Keeping::Session,
+        LockForm::Membership => Keeping::Membership,
+        LockForm::MemberLease => Keeping::MemberLease,
     }
 }

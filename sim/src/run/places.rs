@@ -14,8 +14,8 @@ pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
     let threads: BTreeSet<Node> = threads.collect();
     let of = |thread: Node| {
         let requests = requests.remove(&thread).unwrap_or_default();
-        let spells = spells(thread, history, &requests);
-        fill(thread.machine(), &spells, &requests)
+        let phase_spans = phase_spans(thread, history, &requests);
+        fill(thread.machine(), &phase_spans, &requests)
     };
     threads.into_iter().flat_map(of).collect()
 }
@@ -60,52 +60,52 @@ fn is_asked(node: Node) -> bool {
     node.is_server() || node == Node::Storage
 }
 
-struct Spell {
+struct PhaseSpan {
     phase: Phase,
     from: SimTime,
     to: SimTime,
 }
 
-fn spells(thread: Node, history: &History, requests: &[Request]) -> Vec<Spell> {
-    let mut course = Course::default();
+fn phase_spans(thread: Node, history: &History, requests: &[Request]) -> Vec<PhaseSpan> {
+    let mut tracker = PhaseTracker::default();
     for event in &history.events {
         match &event.what {
             What::Server { change: Change::Granted, by: Some(by), .. } if *by == thread => {
-                course.granted.insert(event.node, event.time_us);
+                tracker.granted.insert(event.node, event.time_us);
             }
-            _ if event.node == thread => course.follow(event, requests),
+            _ if event.node == thread => tracker.follow(event, requests),
             // A machine crashes as a whole, but only its first thread records the event.
-            What::Crashed if event.node == thread.machine() => course.follow(event, requests),
+            What::Crashed if event.node == thread.machine() => tracker.follow(event, requests),
             _ => {}
         }
     }
     let end = history.events.last().map_or(SimTime::ZERO, |event| event.time_us);
-    course.turns_to(Phase::Idle, end);
-    course.spells
+    tracker.enter_phase(Phase::Idle, end);
+    tracker.phase_spans
 }
 
-struct Course {
-    spells: Vec<Spell>,
+struct PhaseTracker {
+    phase_spans: Vec<PhaseSpan>,
     phase: Phase,
     since: SimTime,
     held: u32,
     granted: BTreeMap<Node, SimTime>,
 }
 
-impl Default for Course {
-    fn default() -> Course {
+impl Default for PhaseTracker {
+    fn default() -> PhaseTracker {
         let (since, granted) = (SimTime::ZERO, BTreeMap::new());
-        Course { spells: Vec::new(), phase: Phase::Idle, since, held: 0, granted }
+        PhaseTracker { phase_spans: Vec::new(), phase: Phase::Idle, since, held: 0, granted }
     }
 }
 
-impl Course {
+impl PhaseTracker {
     fn follow(&mut self, event: &Event, requests: &[Request]) {
         let at = event.time_us;
         match &event.what {
             What::Invoke { action, .. } => {
                 self.granted.clear();
-                self.turns_to(phase_of(action), at);
+                self.enter_phase(phase_of(action), at);
             }
             What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
                 let is_granted = matches!(event.what, What::Ok { .. });
@@ -117,18 +117,18 @@ impl Course {
                     Phase::Releasing => self.held = self.held.saturating_sub(1),
                     _ => {}
                 }
-                self.rests(at);
+                self.end_request(at);
             }
             What::Lost | What::Crashed => {
                 self.held = 0;
-                self.rests(at);
+                self.end_request(at);
             }
             _ => {}
         }
     }
 
-    fn rests(&mut self, at: SimTime) {
-        self.turns_to(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
+    fn end_request(&mut self, at: SimTime) {
+        self.enter_phase(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
     }
 
     fn takes(&mut self, requests: &[Request]) {
@@ -139,13 +139,13 @@ impl Course {
             ask.server == *server && ask.sent >= self.since && arrived
         };
         if let Some(command) = requests.iter().rev().find(is_it) {
-            self.turns_to(Phase::Taking, command.sent);
+            self.enter_phase(Phase::Taking, command.sent);
         }
     }
 
-    fn turns_to(&mut self, phase: Phase, at: SimTime) {
+    fn enter_phase(&mut self, phase: Phase, at: SimTime) {
         if at > self.since {
-            self.spells.push(Spell { phase: self.phase, from: self.since, to: at });
+            self.phase_spans.push(PhaseSpan { phase: self.phase, from: self.since, to: at });
         }
         (self.phase, self.since) = (phase, at);
     }
@@ -161,11 +161,11 @@ fn phase_of(action: &Action) -> Phase {
     }
 }
 
-fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
+fn fill(client: Node, phase_spans: &[PhaseSpan], requests: &[Request]) -> Vec<Place> {
     let mut places = Vec::new();
     let mut rest = requests.iter().peekable();
     let mut has_read = false;
-    for spell in spells {
+    for spell in phase_spans {
         if matches!(spell.phase, Phase::Waiting | Phase::Holding | Phase::Idle) {
             let stretch = Stretch::Quiet { from: spell.from, to: spell.to };
             places.push(Place { phase: spell.phase, number: 0, client, stretch });
@@ -175,7 +175,7 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
             number = NUMBER_MAX.min(number + 1);
             let Request { server, sent, arrived, answered, heard } = *ask;
             let stretch = Stretch::Command { server, sent, arrived, answered, heard };
-            let phase = asking(spell.phase, server, &mut has_read);
+            let phase = request_phase(spell.phase, server, &mut has_read);
             places.push(Place { phase, number, client, stretch });
         }
         has_read &= spell.phase != Phase::Idle;
@@ -184,7 +184,7 @@ fn fill(client: Node, spells: &[Spell], requests: &[Request]) -> Vec<Place> {
 }
 
 /// In a critical section, a program's first access to the storage is a read.
-fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
+fn request_phase(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,
         Phase::Holding if server == Node::Storage => {

@@ -1,6 +1,6 @@
 //! Validates runs before they are made.
 
-use super::fit::{Unfit, fits};
+use super::fit::{Incompatible, fits};
 use super::spec::RunSpec;
 use fencepost_faults::Node;
 
@@ -9,7 +9,7 @@ use fencepost_faults::Node;
 pub enum InvalidRun {
     /// The scenario, the lock and the faults are incompatible.
     #[error(transparent)]
-    Unfit(#[from] Unfit),
+    Unfit(#[from] Incompatible),
     /// The plan names a node outside the deployment.
     #[error(
         "fault {fault} of the plan names {node}, which is not in the deployment: expected one of \

@@ -12,28 +12,28 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-const SETTLES: u64 = 10;
+const ROUNDS_UNCHANGED: u64 = 10;
 const VARIES: u64 = 3;
 
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
 
-pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Window> {
+pub(super) fn shortened_for_program(run: &RunSpec, stated: Window) -> Option<Window> {
     let built_in = Scenario::default().fault_window;
     let is_stated = run.scenario.fault_window != built_in;
     if is_stated || run.scenario.program(run.client).is_none() {
         return None;
     }
     let first = run.plan.faults.iter().map(|timed| timed.at_us).min()?;
-    let ran = recalled(run, stated)?;
+    let ran = cached_end(run, stated)?;
     let has_ended = match first {
         first if first < ran => false,
         first if first.0 >= ran.0.saturating_mul(VARIES) => true,
-        first => runs_for(run, run.seed, stated).is_some_and(|ran| ran <= first),
+        first => measured_end(run, run.seed, stated).is_some_and(|ran| ran <= first),
     };
     has_ended.then(|| within(stated, ran))
 }
 
-fn recalled(run: &RunSpec, stated: Window) -> Option<SimTime> {
+fn cached_end(run: &RunSpec, stated: Window) -> Option<SimTime> {
     let key = format!(
         "{} {:?} {}",
         run.client.name,
@@ -44,27 +44,27 @@ fn recalled(run: &RunSpec, stated: Window) -> Option<SimTime> {
     if let Some(ran) = known().get(&key) {
         return *ran;
     }
-    let ran = runs_for(run, Seed(0), stated);
+    let ran = measured_end(run, Seed(0), stated);
     known().insert(key, ran);
     ran
 }
 
 fn within(stated: Window, ran: SimTime) -> Window {
-    let begin_us = stated.begin_us.min(SimTime(ran.0 / SETTLES));
+    let begin_us = stated.begin_us.min(SimTime(ran.0 / ROUNDS_UNCHANGED));
     Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
 }
 
-fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
+fn measured_end(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));
     let scout =
         RunSpec { seed, plan: FaultPlan::default(), scenario: Rc::new(scenario), ..spec.clone() };
     let outcome = scout.run_as_scout(Recording::History).ok()?;
-    let last = last_deed(&outcome.history)?;
+    let last = last_client_event(&outcome.history)?;
     (last + spec.scenario.ttl.0 < stated.end_us).then_some(last)
 }
 
-fn last_deed(history: &History) -> Option<SimTime> {
+fn last_client_event(history: &History) -> Option<SimTime> {
     let deeds = history.events.iter().filter(|event| matches!(event.node, Node::Client(_)));
     deeds.map(|event| event.time_us).max()
 }

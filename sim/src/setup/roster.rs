@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
-    stood_still: RefCell<BTreeMap<Node, Stillness>>,
+    pauses: RefCell<BTreeMap<Node, PauseClock>>,
     unfinished: Cell<usize>,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Member {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Stillness {
+struct PauseClock {
     since: Option<u64>,
     before: u64,
 }
@@ -37,33 +37,33 @@ impl Roster {
         };
         Roster {
             members: nodes.iter().map(member).collect(),
-            stood_still: RefCell::default(),
+            pauses: RefCell::default(),
             unfinished: Cell::new(nodes.len()),
         }
     }
 
-    pub(crate) fn stops(&self, machine: Node, now_us: u64) {
-        self.stood_still.borrow_mut().entry(machine).or_default().since.get_or_insert(now_us);
+    pub(crate) fn begin_pause(&self, machine: Node, now_us: u64) {
+        self.pauses.borrow_mut().entry(machine).or_default().since.get_or_insert(now_us);
     }
 
-    pub(crate) fn goes_on(&self, machine: Node, now_us: u64) {
-        if let Some(stillness) = self.stood_still.borrow_mut().get_mut(&machine)
-            && let Some(since) = stillness.since.take()
+    pub(crate) fn end_pause(&self, machine: Node, now_us: u64) {
+        if let Some(clock) = self.pauses.borrow_mut().get_mut(&machine)
+            && let Some(since) = clock.since.take()
         {
-            stillness.before += now_us.saturating_sub(since);
+            clock.before += now_us.saturating_sub(since);
         }
     }
 
-    pub(crate) fn stood_still(&self, machine: Node) -> Duration {
-        let all = self.stood_still.borrow();
-        Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
+    pub(crate) fn paused_time(&self, machine: Node) -> Duration {
+        let all = self.pauses.borrow();
+        Duration::from_micros(all.get(&machine).map_or(0, |clock| clock.before))
     }
 
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }
 
-    pub(crate) fn finishes(&self, node: Node) {
+    pub(crate) fn finish(&self, node: Node) {
         if let Some(member) = self.members.get(&node)
             && !member.is_finished.replace(true)
         {
@@ -71,11 +71,11 @@ impl Roster {
         }
     }
 
-    pub(crate) fn dies_for_good(&self, machine: Node) {
+    pub(crate) fn finish_machine(&self, machine: Node) {
         self.members
             .keys()
             .filter(|node| node.machine() == machine)
-            .for_each(|node| self.finishes(*node));
+            .for_each(|node| self.finish(*node));
     }
 
     pub(crate) fn is_finished(&self) -> bool {

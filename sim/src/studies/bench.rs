@@ -145,7 +145,7 @@ impl Workload {
             let roster = roster.clone();
             Box::pin(async move {
                 process(env, cycles).await;
-                roster.finishes(client);
+                roster.finish(client);
             })
         }))
     }

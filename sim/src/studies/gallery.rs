@@ -31,8 +31,8 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
-const TRIED: u64 = 20;
-const TRIED_IF_RARE: u64 = 400;
+const REMEDY_SEEDS: u64 = 20;
+const RARE_REMEDY_SEEDS: u64 = 400;
 
 /// Returns every page with its file name. The index is the first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
@@ -185,10 +185,10 @@ fn margins(minimal: &Minimal) -> Vec<String> {
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);
-    let mut seeds = TRIED;
+    let mut seeds = REMEDY_SEEDS;
     let mut before = without(seeds)?;
     if broken(&before) == 0 {
-        seeds = TRIED_IF_RARE;
+        seeds = RARE_REMEDY_SEEDS;
         before = without(seeds)?;
     }
     let after = counted(exhibit, (fixed.client, fixed.settings), seeds)?;

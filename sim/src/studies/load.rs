@@ -107,7 +107,7 @@ impl Load {
             let (load, book, roster) = (load.clone(), book.clone(), roster.clone());
             Box::pin(async move {
                 load.process(env, node, waiting, &book).await;
-                roster.finishes(node);
+                roster.finish(node);
             })
         }))
     }

@@ -8,10 +8,10 @@ pub(crate) use drawn::{Drawing, draw};
 
 use bytes::Bytes;
 use drawn::Drawn;
-use effect::Stagehand;
+use effect::FaultInjector;
 use fencepost_faults::{Micros, Node, SimTime, TimedFault};
 use fencepost_machine::WallTime;
-use fencepost_serve::{Sent, Stage, Staged, StagedServer};
+use fencepost_serve::{Sent, ServedMachines, Stage, StagedServer};
 use schedule::{Schedule, Step};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) struct Rounds {
 }
 
 pub(crate) struct Playing {
-    stagehand: Stagehand,
+    injector: FaultInjector,
     sockets: BTreeMap<u64, usize>,
     schedule: Schedule,
     log: Box<dyn FnMut(String)>,
@@ -40,7 +40,7 @@ impl Playing {
         log: Box<dyn FnMut(String)>,
     ) -> Playing {
         let mut playing = Playing {
-            stagehand: Stagehand::new(Stage::new(beginning, servers), drawn.nodes.clone()),
+            injector: FaultInjector::new(Stage::new(beginning, servers), drawn.nodes.clone()),
             sockets: BTreeMap::new(),
             schedule: Schedule::new(drawn.plan.clone(), rounds),
             log,
@@ -52,7 +52,7 @@ impl Playing {
 
     fn introduce(&mut self, drawn: &Drawn) {
         for (number, node) in drawn.nodes.iter().enumerate() {
-            let port = self.stagehand.stage().port(number);
+            let port = self.injector.stage().port(number);
             (self.log)(format!("{node} is the server at port {port}"));
         }
         (self.log)(format!("{} is all clients", Node::Client(1)));
@@ -68,36 +68,36 @@ impl Playing {
         match step {
             Step::Round(round) if self.schedule.rounds().count > 1 => {
                 let count = self.schedule.rounds().count;
-                self.tell(&format!("round {round} of {count}"));
+                self.report(&format!("round {round} of {count}"));
             }
             Step::Round(_) => {}
-            Step::Begin(timed) => match self.stagehand.begin(&timed.fault, timed.id) {
-                Ok(()) => self.tell_of("begins", &timed),
-                Err(reason) => self.tell_of(&format!("has no effect ({reason})"), &timed),
+            Step::Begin(timed) => match self.injector.begin(&timed.fault, timed.id) {
+                Ok(()) => self.report_fault("begins", &timed),
+                Err(reason) => self.report_fault(&format!("has no effect ({reason})"), &timed),
             },
             Step::End(timed) => {
-                if self.stagehand.end(&timed.fault, timed.id) {
-                    self.tell_of("ends", &timed);
+                if self.injector.end(&timed.fault, timed.id) {
+                    self.report_fault("ends", &timed);
                 }
             }
             Step::Over => self.is_over = true,
         }
     }
 
-    fn tell_of_sprung(&mut self) {
-        for id in self.stagehand.take_sprung() {
+    fn report_triggered_traps(&mut self) {
+        for id in self.injector.take_triggered() {
             if let Some(timed) = self.schedule.fault(id) {
-                self.tell_of("strikes", &timed);
+                self.report_fault("strikes", &timed);
             }
         }
     }
 
-    fn tell_of(&mut self, what: &str, timed: &TimedFault) {
-        self.tell(&format!("{what}: #{} {}", timed.id, timed.fault));
+    fn report_fault(&mut self, what: &str, timed: &TimedFault) {
+        self.report(&format!("{what}: #{} {}", timed.id, timed.fault));
     }
 
-    fn tell(&mut self, what: &str) {
-        let stage = self.stagehand.stage();
+    fn report(&mut self, what: &str) {
+        let stage = self.injector.stage();
         let wall = chrono::DateTime::from_timestamp_micros(stage.wall().0).unwrap_or_default();
         let wall = wall.format("%Y-%m-%dT%H:%M:%S%.3fZ");
         let at = SimTime(stage.now_us() / 1_000 * 1_000);
@@ -105,43 +105,43 @@ impl Playing {
     }
 }
 
-impl Staged for Playing {
+impl ServedMachines for Playing {
     fn opened(&mut self, listener: usize, socket: u64, peer: &str) {
         self.sockets.insert(socket, listener);
-        self.stagehand.stage_mut().open(listener, socket, peer);
+        self.injector.stage_mut().open(listener, socket, peer);
     }
 
     fn received(&mut self, socket: u64, bytes: &[u8]) {
         if let Some(server) = self.sockets.get(&socket) {
-            self.stagehand.stage_mut().receive(*server, socket, bytes);
-            self.tell_of_sprung();
+            self.injector.stage_mut().receive(*server, socket, bytes);
+            self.report_triggered_traps();
         }
     }
 
     fn closed(&mut self, socket: u64) {
         if let Some(server) = self.sockets.remove(&socket) {
-            self.stagehand.stage_mut().close(server, socket);
+            self.injector.stage_mut().close(server, socket);
         }
     }
 
     fn take_sent(&mut self) -> Vec<(u64, Sent)> {
-        self.stagehand.stage_mut().take_sent()
+        self.injector.stage_mut().take_sent()
     }
 
     fn pass(&mut self, now: Duration) {
         let now_us = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
         while let Some((at, step)) = self.schedule.take_due(SimTime(now_us)) {
-            self.stagehand.stage_mut().advance_to(at.0);
-            self.tell_of_sprung();
+            self.injector.stage_mut().advance_to(at.0);
+            self.report_triggered_traps();
             self.step(step);
         }
-        self.stagehand.stage_mut().advance_to(now_us);
-        self.tell_of_sprung();
+        self.injector.stage_mut().advance_to(now_us);
+        self.report_triggered_traps();
     }
 
     fn next(&self) -> Option<Duration> {
         let step = self.schedule.next().map(|at| at.0);
-        let times = [step, self.stagehand.stage().next_us()];
+        let times = [step, self.injector.stage().next_us()];
         times.into_iter().flatten().min().map(Duration::from_micros)
     }
 

@@ -25,7 +25,7 @@ pub struct Case {
 }
 
 /// Compares each case's first violation with real servers, or returns `None` without a violation.
-pub fn of_cases(
+pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),
     seeds: &std::ops::Range<u64>,
@@ -53,7 +53,7 @@ fn first(
 }
 
 /// Compares pages of the gallery with real servers.
-pub fn of_pages(
+pub fn compare_pages(
     pages: &[&'static Exhibit],
     binaries: &RealServers,
     jobs: usize,

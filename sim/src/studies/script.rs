@@ -6,7 +6,7 @@
 mod faults;
 mod step;
 mod steps;
-mod talk;
+mod transcript;
 
 use crate::diagnosis::Target;
 use crate::engine::{Engine, EngineError};

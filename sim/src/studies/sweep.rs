@@ -1,12 +1,12 @@
 //! Runs many seeds in parallel and adds up the results in any order.
 
-mod again;
-mod blind_spots;
 mod checkpoint;
 mod confirm;
 mod cpu;
 mod explain;
 mod kept;
+mod repeat;
+mod untested;
 mod work;
 
 pub use crate::studies::seed::FailedRun;
@@ -17,13 +17,13 @@ pub use kept::kept;
 use crate::engine::Engine;
 use crate::run::RunSpec;
 use crate::setup::scenario::Scenario;
-use again::Closer;
 use confirm::confirm;
 use explain::explain;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::RunFacts;
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
+use repeat::Inspection;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -75,7 +75,7 @@ pub trait Listener: Sync {
     }
 
     /// Handles the progress of a stage, of whose `of` runs `done` are finished.
-    fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
+    fn report_stage(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
 }
@@ -116,7 +116,7 @@ impl Stop {
     }
 
     /// Requests the stop. A second request also skips the diagnosis of anomalies.
-    pub fn insist(&self) {
+    pub fn request_urgent(&self) {
         if self.is_asked.swap(true, Ordering::Relaxed) {
             self.is_urgent.store(true, Ordering::Relaxed);
         }
@@ -158,12 +158,12 @@ pub fn sweep(
     let mut swept = add_up(spec, start, listener, stop);
     let sum = &mut swept.sum;
     if swept.failed.is_none() && spec.engine == Engine::Fast {
-        let closer = Closer { stage: Stage::Confirming, listener, stop };
-        swept.failed = confirm(spec, sum, &closer).err();
+        let inspection = Inspection { stage: Stage::Confirming, listener, stop };
+        swept.failed = confirm(spec, sum, &inspection).err();
     }
     if swept.failed.is_none() && spec.explains {
-        let closer = Closer { stage: Stage::Explaining, listener, stop };
-        swept.failed = explain(spec, sum, &closer).err();
+        let inspection = Inspection { stage: Stage::Explaining, listener, stop };
+        swept.failed = explain(spec, sum, &inspection).err();
     }
     swept
 }

@@ -9,7 +9,7 @@ use super::state::State;
 impl State {
     /// Returns whether an event that could wake a waiting process is still to come. Servers' own
     /// timers, and messages between servers, do not count.
-    pub(crate) fn lies_ahead(&self) -> bool {
+    pub(crate) fn is_wakeup_possible(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);
         self.messages.iter().any(|(_, message)| concerns(message))

@@ -91,7 +91,7 @@ impl Kernel {
         }
         let mut state = self.state.borrow_mut();
         match state.tasks.put_back(key, future) {
-            None => state.go_on_turn(host),
+            None => state.continue_turn(host),
             Some(aborted) => {
                 std::mem::drop(state);
                 self.drop_task(host, aborted)
@@ -102,7 +102,7 @@ impl Kernel {
     #[inline(never)]
     fn drop_task(&self, host: HostIndex, task: TaskFuture) -> Step {
         drop(task);
-        self.with(|state| state.go_on_turn(host))
+        self.with(|state| state.continue_turn(host))
     }
 
     #[inline(never)]
@@ -135,7 +135,7 @@ impl Kernel {
             if state.host(host).dies_silently {
                 state.close_all(host, Close::Silent);
             } else {
-                state.record_what_is_under_way(host);
+                state.record_unfinished_messages(host);
             }
             state.tasks.remove_all(host)
         });
@@ -255,7 +255,7 @@ impl World for Kernel {
 
     fn note(&self, caller: Caller, note: Note) {
         self.with(|state| {
-            let node = state.node(caller.host.0).of_thread(caller.thread);
+            let node = state.node(caller.host.0).for_thread(caller.thread);
             match note {
                 Note::LockLost => state.recorder.lost(node),
             }

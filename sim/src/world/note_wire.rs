@@ -32,7 +32,7 @@ impl State {
         socket: u32,
     ) {
         let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
-        let (ends, now) = ([from, to].map(|host| self.node(host).of_thread(thread)), self.now);
+        let (ends, now) = ([from, to].map(|host| self.node(host).for_thread(thread)), self.now);
         let connection = self.connection(socket);
         if let Some(wire) = &mut self.wire {
             wire.sent((serial, connection), kind, ends, now);

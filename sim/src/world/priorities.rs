@@ -35,7 +35,7 @@ impl Priorities {
         let link = self.link(from, to);
         while self.changes.last().is_some_and(|at| *at <= self.sent) {
             self.changes.pop();
-            self.fall_behind(link);
+            self.lower_priority(link);
         }
         let last = self.places.len().saturating_sub(1).max(1) as u64;
         self.places.get(link).map_or(0, |place| most * *place as u64 / last)
@@ -46,7 +46,7 @@ impl Priorities {
         low * self.nodes - low * (low + 1) / 2 + high.saturating_sub(low + 1)
     }
 
-    fn fall_behind(&mut self, link: usize) {
+    fn lower_priority(&mut self, link: usize) {
         let Some(was) = self.places.get(link).copied() else { return };
         for place in &mut self.places {
             *place -= usize::from(*place > was);

@@ -36,25 +36,25 @@ impl Recorder {
         self.now.get()
     }
 
-    pub(crate) fn tell_silences_beyond(&self, bound: Micros, early: Option<EarlySilences>) {
+    pub(crate) fn report_silences_beyond(&self, bound: Micros, early: Option<EarlySilences>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.early) = (Some(bound), early);
     }
 
-    pub(crate) fn who_waits(&self) -> Vec<(Node, SimTime)> {
+    pub(crate) fn waiting_processes(&self) -> Vec<(Node, SimTime)> {
         self.waiting.borrow().since_when()
     }
 
-    pub(crate) fn waits_any_of(&self, before: &[(Node, SimTime)]) -> bool {
+    pub(crate) fn is_any_still_waiting(&self, before: &[(Node, SimTime)]) -> bool {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
     /// Attributes messages to machines, and so to all their threads, because the sender is unknown.
-    pub(crate) fn hears_of_machines_only(&self) {
+    pub(crate) fn attribute_to_machines(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }
 
-    pub(crate) fn anybody_waits(&self) -> bool {
+    pub(crate) fn is_any_waiting(&self) -> bool {
         self.waiting.borrow().is_any()
     }
 
@@ -122,7 +122,7 @@ impl Recorder {
         self.record(node, What::Lost);
     }
 
-    pub(crate) fn dies_by_itself(&self, node: Node) {
+    pub(crate) fn record_exit(&self, node: Node) {
         self.dead.borrow_mut().insert(node);
         self.record(node, What::Crashed);
     }
@@ -137,7 +137,7 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn left_under_way(&self, node: Node, turn: Turn, other: Node) {
+    pub(crate) fn record_in_flight(&self, node: Node, turn: Turn, other: Node) {
         self.record(node, What::Turn { turn, about: Some(other) });
     }
 

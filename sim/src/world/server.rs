@@ -45,11 +45,11 @@ impl Arrival {
 pub(crate) struct Trap {
     pub(crate) fault: u32,
     pub(crate) client: HostIndex,
-    pub(crate) loses: Loses,
+    pub(crate) loses: LostMessage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Loses {
+pub(crate) enum LostMessage {
     Request,
     Reply,
 }

@@ -10,7 +10,7 @@ use super::traffic::Close;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 
-pub(super) type Asking = (ConnectionId, u32);
+pub(super) type RequestSource = (ConnectionId, u32);
 
 impl State {
     pub(crate) fn serve(&mut self, host: HostIndex) {
@@ -42,12 +42,14 @@ impl State {
     #[inline(always)]
     fn handle(&mut self, host: HostIndex, arrival: Arrival) {
         match arrival {
-            Arrival::Readable(connection, socket) => self.hear(host, (connection, socket)),
+            Arrival::Readable(connection, socket) => {
+                self.receive_message(host, (connection, socket))
+            }
             other => self.handle_rarer(host, &other),
         }
     }
 
-    fn hear(&mut self, host: HostIndex, asking: Asking) {
+    fn receive_message(&mut self, host: HostIndex, asking: RequestSource) {
         let end = &mut self.sockets[asking.1 as usize];
         if end.stage != Stage::Open || end.received.is_empty() {
             return;
@@ -77,7 +79,7 @@ impl State {
         self.feed_machine(host, arrival.as_input(), None);
         match arrival {
             Arrival::Started => self.recorder.after_restart(self.node(host)),
-            Arrival::DiskSynced => self.lets_leave(host),
+            Arrival::DiskSynced => self.queue_closed(host),
             Arrival::Closed(connection) | Arrival::ConnectFailed(connection) => {
                 if let Some(socket) =
                     self.server(host).and_then(|server| server.connections.remove(connection))
@@ -98,13 +100,13 @@ impl State {
         peer.is_some_and(|peer| peer != NONE && self.sockets[peer as usize].is_shut)
     }
 
-    fn lets_leave(&mut self, host: HostIndex) {
+    fn queue_closed(&mut self, host: HostIndex) {
         let Some(server) = self.server(host) else { return };
         server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
     }
 
     #[inline(always)]
-    fn feed_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
+    fn feed_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<RequestSource>) {
         let now = self.now;
         let host_itself = self.host(host);
         let clocks = host_itself.clock.both(now);
@@ -129,7 +131,7 @@ impl State {
         }
     }
 
-    fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
+    fn account(&mut self, host: HostIndex, asking: Option<RequestSource>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
         let Some(server) = self.server(host) else { return };
@@ -288,7 +290,7 @@ impl State {
         let connection = tap.by?;
         let socket = self.server(host)?.connections.get(&connection).copied()?;
         let end = &self.sockets[socket as usize];
-        Some(self.node(end.remote).of_thread(end.thread))
+        Some(self.node(end.remote).for_thread(end.thread))
     }
 }
 

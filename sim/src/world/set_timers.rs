@@ -101,7 +101,7 @@ impl State {
     }
 
     #[cold]
-    pub(crate) fn pass_over_timer(&mut self, index: u32, place: Place) {
+    pub(crate) fn skip_timer(&mut self, index: u32, place: Place) {
         self.agenda.take();
         if let Some(place) = self.timers.moves_to(index, place) {
             self.put_timer(index, Some(place));

@@ -128,7 +128,7 @@ impl State {
             let (place, occurrence) = self.agenda.next()?;
             match occurrence {
                 Occurrence::Timer(index) if !self.timers.is_current(index, place) => {
-                    self.pass_over_timer(index, place)
+                    self.skip_timer(index, place)
                 }
                 _ => return Some((place.time(), place.host())),
             }
@@ -143,7 +143,7 @@ impl State {
             }
             match occurrence {
                 Occurrence::Timer(index) if !self.timers.is_current(index, place) => {
-                    self.pass_over_timer(index, place)
+                    self.skip_timer(index, place)
                 }
                 _ => {
                     self.events += 1;

@@ -62,8 +62,8 @@ impl State {
             Software::Machine(server) => !(server.sign_of_life)(bytes),
             Software::Program(_) => true,
         };
-        if self.recorder.anybody_waits() && self.node(to).is_server() && is_attempt() {
-            self.recorder.sends(self.node(from).of_thread(thread));
+        if self.recorder.is_any_waiting() && self.node(to).is_server() && is_attempt() {
+            self.recorder.sends(self.node(from).for_thread(thread));
         }
     }
 
@@ -189,8 +189,8 @@ impl State {
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
-        if self.waits_behind(message) {
-            self.line_up(flow, id);
+        if self.must_queue(message) {
+            self.insert_stalled(flow, id);
         } else if self.is_blocked(from, to) {
             self.stall(id);
         } else {
@@ -199,7 +199,7 @@ impl State {
         true
     }
 
-    fn waits_behind(&self, message: &Message) -> bool {
+    fn must_queue(&self, message: &Message) -> bool {
         let head = match message.flow {
             NONE => None,
             flow => self.sockets[flow as usize].stalled.front(),
@@ -207,7 +207,7 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    fn line_up(&mut self, flow: u32, id: u32) {
+    fn insert_stalled(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
         let place = stalled.partition_point(|other| serial(*other) < serial(id));
@@ -236,12 +236,12 @@ impl State {
     fn stall(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (kind, from, flow) = (message.kind, message.from, message.flow);
-        self.note_held_up(id);
+        self.record_held_up(id);
         if flow == NONE || self.host(from).is_dark {
             self.messages.remove(id as usize);
             return;
         }
-        self.line_up(flow, id);
+        self.insert_stalled(flow, id);
         let end = &mut self.sockets[flow as usize];
         if end.stalled.len() == 1 {
             end.retry = if kind == Kind::Connect { CONNECT_RETRY_FIRST } else { RETRY_FIRST };
@@ -250,7 +250,7 @@ impl State {
         }
     }
 
-    fn note_held_up(&mut self, id: u32) {
+    fn record_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
         let is_open = |end: u32| match self.sockets.get(end as usize) {
@@ -267,7 +267,7 @@ impl State {
         let end = &mut self.sockets[flow as usize];
         let (from, to) = (end.host, end.remote);
         let Some(&head) = end.stalled.front() else { return };
-        self.note_held_up(head);
+        self.record_held_up(head);
         if !self.is_blocked(from, to) {
             let end = &mut self.sockets[flow as usize];
             end.has_resent = true;
@@ -286,7 +286,7 @@ impl State {
 
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
-        let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
+        let is_held_up = self.is_blocked(message.from, message.to) || self.must_queue(message);
         if is_held_up || self.is_lost(message.flow) {
             return false;
         }

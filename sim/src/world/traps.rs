@@ -1,8 +1,8 @@
 //! Traps, which lose a command that arrives at a server, or its reply, and close the connection.
 
 use super::agenda::HostIndex;
-use super::server::{Arrival, Loses, Trap};
-use super::service::Asking;
+use super::server::{Arrival, LostMessage, Trap};
+use super::service::RequestSource;
 use super::state::State;
 use super::traffic::Close;
 use fencepost_faults::FaultKind;
@@ -14,26 +14,31 @@ impl State {
     }
 
     #[cold]
-    pub(super) fn loses_request(&mut self, host: HostIndex, asking: Asking) -> bool {
-        let Some((trap, client)) = self.take_trap(host, asking, Loses::Request) else {
+    pub(super) fn loses_request(&mut self, host: HostIndex, asking: RequestSource) -> bool {
+        let Some((trap, client)) = self.take_trap(host, asking, LostMessage::Request) else {
             return false;
         };
-        self.resets(host, asking);
+        self.reset_connection(host, asking);
         let nodes = [self.node(client), self.node(host)];
         self.recorder.fault_began(trap.fault, FaultKind::LostRequest, &nodes);
         true
     }
 
     #[cold]
-    pub(super) fn loses_reply(&mut self, host: HostIndex, asking: Asking, out: &mut Outputs) {
+    pub(super) fn loses_reply(
+        &mut self,
+        host: HostIndex,
+        asking: RequestSource,
+        out: &mut Outputs,
+    ) {
         if out.commands == 0 {
             return;
         }
-        let Some((trap, client)) = self.take_trap(host, asking, Loses::Reply) else { return };
+        let Some((trap, client)) = self.take_trap(host, asking, LostMessage::Reply) else { return };
         out.list.retain(
             |output| !matches!(output, Output::Send { connection: to, .. } if *to == asking.0),
         );
-        self.resets(host, asking);
+        self.reset_connection(host, asking);
         let nodes = [self.node(host), self.node(client)];
         self.recorder.fault_began(trap.fault, FaultKind::LostReply, &nodes);
     }
@@ -41,8 +46,8 @@ impl State {
     fn take_trap(
         &mut self,
         host: HostIndex,
-        asking: Asking,
-        loses: Loses,
+        asking: RequestSource,
+        loses: LostMessage,
     ) -> Option<(Trap, HostIndex)> {
         let client = self.sockets[asking.1 as usize].remote;
         let server = self.server(host)?;
@@ -51,7 +56,7 @@ impl State {
         Some((server.traps.remove(index), client))
     }
 
-    fn resets(&mut self, host: HostIndex, (connection, socket): Asking) {
+    fn reset_connection(&mut self, host: HostIndex, (connection, socket): RequestSource) {
         let Some(server) = self.server(host) else { return };
         server
             .inbox

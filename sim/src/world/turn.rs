@@ -23,7 +23,7 @@ impl State {
             }
         }
         match self.host(host).software {
-            Software::Program(_) => self.go_on_turn(host),
+            Software::Program(_) => self.continue_turn(host),
             Software::Machine(_) => {
                 self.serve(host);
                 self.end_turn(host)
@@ -32,7 +32,7 @@ impl State {
     }
 
     #[inline(always)]
-    pub(crate) fn go_on_turn(&mut self, host: HostIndex) -> Step {
+    pub(crate) fn continue_turn(&mut self, host: HostIndex) -> Step {
         self.tasks.queue_woken();
         if !self.host(host).is_paused()
             && let Some((key, future)) = self.tasks.take_ready(host)

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const LOOKS_MAX: usize = 600;
-const LOOK_PAUSE: Duration = Duration::from_millis(100);
+const POLLS_MAX: usize = 600;
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 struct Served(Child);
 
@@ -51,13 +51,13 @@ fn mode(address: &str) -> Option<String> {
 }
 
 fn modes(addresses: &[String]) -> Vec<String> {
-    for _ in 0..LOOKS_MAX {
+    for _ in 0..POLLS_MAX {
         let modes: Option<Vec<String>> = addresses.iter().map(|address| mode(address)).collect();
         if let Some(mut modes) = modes {
             modes.sort();
             return modes;
         }
-        std::thread::park_timeout(LOOK_PAUSE);
+        std::thread::park_timeout(POLL_INTERVAL);
     }
     panic!("they do not come to serve");
 }
@@ -124,7 +124,7 @@ fn call(address: &str, path: &str, body: &str) -> String {
         if answer.starts_with("HTTP/1.1 200 OK") {
             return answer;
         }
-        std::thread::park_timeout(LOOK_PAUSE);
+        std::thread::park_timeout(POLL_INTERVAL);
     }
     panic!("it does not come to serve");
 }

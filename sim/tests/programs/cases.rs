@@ -129,7 +129,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
 }
 
 /// A worker that reports a loss although its key exists. With RENAME, the key has another value.
-const CRIES_LOST: &str = r#"
+const REPORTS_FALSE_LOSS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
     say("ACQUIRED", "orders"); work(500)
@@ -144,7 +144,7 @@ for cycle in range(CYCLES):
 #[test]
 fn a_loss_that_is_none_is_a_wrong_answer() {
     for options in [&[][..], &[("RENAME", "1")], &[("LATE", "1")]] {
-        let run = case(CRIES_LOST, 2).set(|it| it.processes = 2).with(options).run();
+        let run = case(REPORTS_FALSE_LOSS, 2).set(|it| it.processes = 2).with(options).run();
         let Some(facts) = run else { return };
         assert_eq!(kinds(&facts), [Kind::WrongAnswer], "{options:?}: {:?}", found(&facts));
     }
@@ -191,7 +191,7 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
 }
 
-const DIES_IN_A_THREAD: &str = r#"
+const THREAD_DIES: &str = r#"
 import threading
 threading.Thread(target=lambda: time.sleep(10**6)).start()
 for cycle in range(CYCLES):
@@ -207,7 +207,7 @@ for cycle in range(CYCLES):
 fn a_thread_that_dies_while_its_process_lives_on_makes_the_run_unknown() {
     let mut died = 0;
     for seed in 0..6 {
-        let Some(facts) = case(DIES_IN_A_THREAD, 20).under("lost-reply", seed).run() else {
+        let Some(facts) = case(THREAD_DIES, 20).under("lost-reply", seed).run() else {
             return;
         };
         if !facts.has_failed() {

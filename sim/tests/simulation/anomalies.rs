@@ -8,7 +8,7 @@ pub(crate) mod rows;
 
 use fencepost::Scenario;
 use fencepost_faults::SimTime;
-use measure::{look, look_under, seeds_to_first};
+use measure::{seeds_to_first, shown_under, shown_under_plan};
 use order::overtakings;
 use progress::{Progress, history};
 use rows::written::WRITTEN;
@@ -41,7 +41,7 @@ fn every_twin_is_quiet_over_the_same_seeds() {
         let Some(twin) = row.twin else { continue };
         let mut exercised = 0;
         for seed in 0..seeds(row) {
-            let shown = look(twin, row.fault, seed);
+            let shown = shown_under(twin, row.fault, seed);
             assert!(
                 !shown.any_of(row.kinds),
                 "{} {} x {}, seed {seed}: {:?}",
@@ -66,12 +66,14 @@ fn every_twin_is_quiet_over_the_same_seeds() {
 fn every_anomaly_of_a_written_plan_is_found_and_its_twin_is_quiet() {
     for row in WRITTEN {
         let name = format!("{} {}: {}", row.id, row.flawed.client, row.about);
-        let shown: Vec<_> = (0..row.seeds).map(|seed| look_under(row, row.flawed, seed)).collect();
+        let shown: Vec<_> =
+            (0..row.seeds).map(|seed| shown_under_plan(row, row.flawed, seed)).collect();
         let first = shown.iter().position(|shown| shown.any_of(row.kinds));
         println!("{name}: {first:?}");
         assert!(first.is_some(), "{name} shows none of {:?}", row.kinds);
         assert!(shown.iter().all(|shown| shown.causes.iter().all(|one| *one == row.cause)));
-        let quiet: Vec<_> = (0..row.seeds).map(|seed| look_under(row, row.twin, seed)).collect();
+        let quiet: Vec<_> =
+            (0..row.seeds).map(|seed| shown_under_plan(row, row.twin, seed)).collect();
         assert!(
             !quiet.iter().any(|shown| shown.any_of(row.kinds)),
             "{name}: its twin is not quiet"
@@ -119,7 +121,7 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     assert!(late.idle_us_max < 11_000_000 + retry_us, "{late:?}");
     for seed in 0..10 {
         let case = Case { client: "memcached-cas", scenario: Scenario::default };
-        assert_eq!(look(case, "client-crash", seed).kinds, [], "seed {seed}");
+        assert_eq!(shown_under(case, "client-crash", seed).kinds, [], "seed {seed}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests that an external crate can add its own checker, remedy and quantity.
 
-use fencepost::diagnosis::{Extent, Rates, Safeguard, Trials};
+use fencepost::diagnosis::{Extent, Rates, Safeguard, SafeguardTrials};
 use fencepost::setup::span::Span;
 use fencepost::studies::boundary::Search;
 use fencepost::studies::boundary::quantity::Varied;
@@ -87,7 +87,7 @@ fn a_remedy_from_outside_is_tried_like_the_others() {
     let spec = spec("pause", 1);
     let violations = judge(&spec.run(Engine::Fast).unwrap().history).violations;
     let extent = Extent { nearby: 2, seeds: 3 };
-    let trials = Trials::of(SHORT_HOLDS, &spec, &Rates::default(), extent);
+    let trials = SafeguardTrials::of(SHORT_HOLDS, &spec, &Rates::default(), extent);
     let [remedy] = &trials.remedies(&violations[0])[..] else { panic!("one remedy") };
     assert_eq!((remedy.name.as_str(), remedy.setting.as_str()), ("short-holds", "500ms"));
     assert_eq!((remedy.nearby.plans, remedy.seeds), (2, 3));

@@ -1,6 +1,6 @@
 //! Tests that ZooKeeper's queues keep their order, and that the checker detects late joins.
 
-use super::waiting::{is_quiet, shown};
+use super::waiting::{assert_quiet, shown};
 use fencepost::Scenario;
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::{
@@ -19,17 +19,17 @@ static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
         let inner = (mutex().build)(env.clone(), servers, settings);
-        Box::new(LateComer { env, inner })
+        Box::new(LateStarter { env, inner })
     },
     ..fencepost::clients::zookeeper::curator::mutex::DEFINITION
 };
 
-struct LateComer {
+struct LateStarter {
     env: Env,
     inner: Box<dyn Lock>,
 }
 
-impl Lock for LateComer {
+impl Lock for LateStarter {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         Box::pin(async move {
             let late = self.env.jitter(&LATE);
@@ -60,7 +60,7 @@ fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
     // A process that waits outside the queue sleeps even while the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
-    is_quiet(mutex(), 3, &busy());
+    assert_quiet(mutex(), 3, &busy());
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
+fn assert_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
     for (index, timed) in spec.plan.faults.iter().enumerate() {
@@ -121,10 +121,10 @@ fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
 #[test]
 #[ignore = "long: ci/nightly.sh runs it"]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
-    diagnoses()
-        .par_iter()
-        .for_each(|diagnosis| minimal_of(diagnosis).for_each(|shown| is_locally_minimal(&shown)));
-    PINNED.par_iter().for_each(|pinned| is_locally_minimal(&minimal_of_pinned(pinned)));
+    diagnoses().par_iter().for_each(|diagnosis| {
+        minimal_of(diagnosis).for_each(|shown| assert_locally_minimal(&shown))
+    });
+    PINNED.par_iter().for_each(|pinned| assert_locally_minimal(&minimal_of_pinned(pinned)));
 }
 
 #[test]

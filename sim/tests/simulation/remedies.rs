@@ -4,7 +4,7 @@ use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
 };
 use crate::anomalies::rows::written::WRITTEN;
-use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
+use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, SafeguardTrials};
 use fencepost::setup::scenario::{OldPrimary, Servers, Strategy};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
@@ -81,7 +81,7 @@ fn looked_at((client, fault): &(&str, &str)) -> Vec<(usize, Vec<OnThisPlan>)> {
             continue;
         }
         let extent = Extent { nearby: 0, seeds: 0 };
-        let trials = Trials::new(&spec, &Rates::default(), extent);
+        let trials = SafeguardTrials::new(&spec, &Rates::default(), extent);
         for violation in violations.iter().take(PER_RUN) {
             let remedies = trials.remedies(violation);
             let said = remedies.iter().map(|remedy| check(&spec, violation.kind, remedy)).collect();
@@ -105,7 +105,7 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
     let spec = spec("single-node", "restart", 4);
     let extent = Extent { nearby: 3, seeds: 6 };
     let rates = Rates::default();
-    let trials = Trials::new(&spec, &rates, extent);
+    let trials = SafeguardTrials::new(&spec, &rates, extent);
     let violation = &violations(&spec)[0];
     let remedies = trials.remedies(violation);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
@@ -123,7 +123,12 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
     };
     assert_eq!((lease.broken_without, lease.broken_with), (broken("10s"), broken("40s")));
     let own = self::spec("single-node", "restart", lease.seeds_from.0);
-    assert!(Trials::new(&own, &rates, extent).remedies(violation).iter().all(|one| one.seeds == 6));
+    assert!(
+        SafeguardTrials::new(&own, &rates, extent)
+            .remedies(violation)
+            .iter()
+            .all(|one| one.seeds == 6)
+    );
 }
 
 fn split_votes() -> RunSpec {
@@ -138,7 +143,7 @@ fn split_votes() -> RunSpec {
 fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let spec = split_votes();
     let stuck = violations(&spec).remove(0);
-    let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
+    let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
     // A longer lease also lengthens the bound, but the attempts are still used up in vain.
@@ -149,29 +154,33 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
 }
 
-struct Against {
+struct RemedyCase {
     name: &'static str,
     client: &'static str,
     fault: &'static str,
     scenario: fn() -> Scenario,
 }
 
-const fn against(
+const fn remedy_case(
     name: &'static str,
     (client, fault): (&'static str, &'static str),
     scenario: fn() -> Scenario,
-) -> Against {
-    Against { name, client, fault, scenario }
+) -> RemedyCase {
+    RemedyCase { name, client, fault, scenario }
 }
 
-const AGAINST: &[Against] = &[
-    against("protection", ("curator-unprotected", "lost-reply"), slow_and_alone),
-    against("guaranteed-delete", ("curator-unguaranteed", "restart"), slow_and_away),
-    against("watches-set-again", ("zookeeper-lost-watch", "lost-reply"), alone),
-    against("protection-and-guaranteed-delete", ("zookeeper-naive", "failover"), Scenario::default),
+const AGAINST: &[RemedyCase] = &[
+    remedy_case("protection", ("curator-unprotected", "lost-reply"), slow_and_alone),
+    remedy_case("guaranteed-delete", ("curator-unguaranteed", "restart"), slow_and_away),
+    remedy_case("watches-set-again", ("zookeeper-lost-watch", "lost-reply"), alone),
+    remedy_case(
+        "protection-and-guaranteed-delete",
+        ("zookeeper-naive", "failover"),
+        Scenario::default,
+    ),
 ];
 
-impl Against {
+impl RemedyCase {
     /// Tries a remedy under uniform faults, because aimed ones also find the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
@@ -182,7 +191,8 @@ impl Against {
             shown.map(|violation| (spec, violation))
         });
         let (spec, violation) = found.unwrap();
-        let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 20 });
+        let trials =
+            SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 20 });
         let remedies = trials.remedies(&violation);
         remedies.into_iter().find(|remedy| remedy.name == self.name).unwrap()
     }
@@ -208,7 +218,7 @@ fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_wil
     };
     let mut specs = (0..row.seeds).map(|seed| RunSpec { plan: (row.plan)(), ..drawn(seed) });
     let spec = specs.find(|spec| !violations(spec).is_empty()).unwrap();
-    let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
+    let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     for violation in violations(&spec) {
         let remedies = trials.remedies(&violation);
         let remedy = remedies.iter().find(|remedy| remedy.name == "same-session").unwrap();
@@ -218,8 +228,9 @@ fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_wil
 
 #[test]
 fn each_safeguard_of_chubby_keeps_holders_apart() {
-    let delay = against("lock-delay", ("chubby-no-delay", "pause"), Scenario::default);
-    let leave = against("leave-in-jeopardy", ("chubby-no-delay", "partition"), cut_from_the_cell);
+    let delay = remedy_case("lock-delay", ("chubby-no-delay", "pause"), Scenario::default);
+    let leave =
+        remedy_case("leave-in-jeopardy", ("chubby-no-delay", "partition"), cut_from_the_cell);
     for against in [delay, leave] {
         let remedy = against.tried(against.fault, Kind::Overlap, (against.scenario)());
         assert_eq!(remedy.on_this_plan, OnThisPlan::Gone, "{remedy:?}");
@@ -259,7 +270,8 @@ fn stopped() -> Scenario {
 /// Even without the planted mistake, a session may end while its lock is held.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
-    let same_session = against("same-session", ("curator-any-session", "pause"), Scenario::default);
+    let same_session =
+        remedy_case("same-session", ("curator-any-session", "pause"), Scenario::default);
     for against in AGAINST.iter().chain([&same_session]) {
         let remedy = against.tried("pause", Kind::Overlap, Scenario::default());
         assert_eq!(remedy.on_this_plan, OnThisPlan::StillThere, "{remedy:?}");

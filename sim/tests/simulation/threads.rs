@@ -85,7 +85,7 @@ impl Lock for Leaky {
         })
     }
 
-    fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         Some(Box::new(Leaky::new(self.client_id.clone(), env, &self.servers, &self.settings)))
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn shown(
     shown
 }
 
-pub(super) fn is_quiet(client: &'static Definition, seeds: u64, scenario: &Scenario) {
+pub(super) fn assert_quiet(client: &'static Definition, seeds: u64, scenario: &Scenario) {
     for seed in 0..seeds {
         let run = run(client, "none", seed, scenario.clone());
         assert_eq!(run.verdict, Verdict::Valid, "seed {seed}: {:?}", run.violations);
@@ -88,7 +88,7 @@ fn a_waiter_that_misses_the_message_waits_for_ever() {
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
     static HEARS: Definition = by_message::definition(by_message::Habit::AsksAgain);
     assert_eq!(shown(&MISSES, 10, &busy()), [(Kind::Deadlock, Cause::MissedWakeup)]);
-    is_quiet(&HEARS, 10, &busy());
+    assert_quiet(&HEARS, 10, &busy());
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn a_waiter_that_misses_the_message_and_sleeps_long_is_starved() {
 
 #[test]
 fn a_fair_lock_that_drops_the_place_of_a_live_waiter_leaves_it_waiting() {
-    let found = shown(&in_order::DROPS_A_PLACE, 10, &busy());
+    let found = shown(&in_order::LOSES_QUEUE_PLACE, 10, &busy());
     assert!(found.contains(&(Kind::Deadlock, Cause::MissedWakeup)), "{found:?}");
-    is_quiet(&in_order::SOUND, 10, &busy());
+    assert_quiet(&in_order::SOUND, 10, &busy());
 }
 
 #[test]
@@ -111,13 +111,13 @@ fn a_fair_lock_that_serves_the_last_first_passes_others_over() {
     let many = Scenario { processes: 6, cycles: 60, ..busy() };
     let found = shown(&in_order::LAST_FIRST, 5, &many);
     assert_eq!(found, [(Kind::Starved, Cause::LostPlace)]);
-    is_quiet(&in_order::SOUND, 5, &many);
+    assert_quiet(&in_order::SOUND, 5, &many);
 }
 
 #[test]
 fn two_processes_that_tie_over_two_masters_use_up_their_attempts() {
     assert_eq!(shown(&both::TIES, 5, &in_step()), [(Kind::Stuck, Cause::Interleaving)]);
-    is_quiet(&both::SETTLES, 5, &in_step());
+    assert_quiet(&both::SETTLES, 5, &in_step());
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl LockInternals {
     /// Joins the queue and waits for its turn. Returns the node's path, or `None` if the time is
     /// up.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
-        let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
+        let mut patience = RemainingWait { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
         loop {
             let path =
@@ -51,7 +51,11 @@ impl LockInternals {
         }
     }
 
-    async fn lock_loop(&self, path: &str, patience: &mut Patience) -> Result<bool, ZooKeeperError> {
+    async fn lock_loop(
+        &self,
+        path: &str,
+        patience: &mut RemainingWait,
+    ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
             // As in the library, an exception of the deletion replaces the earlier one.
@@ -63,7 +67,7 @@ impl LockInternals {
     async fn wait_for_turn(
         &self,
         path: &str,
-        patience: &mut Patience,
+        patience: &mut RemainingWait,
     ) -> Result<bool, ZooKeeperError> {
         loop {
             let queue = self.queue().await?;
@@ -75,7 +79,7 @@ impl LockInternals {
             self.watcher.clear();
             match self.watch(predecessor).await {
                 Ok(()) => {
-                    if !patience.lasts(self.curator.env().wall_clock()) {
+                    if !patience.has_time_left(self.curator.env().wall_clock()) {
                         return Ok(false);
                     }
                     let env = self.curator.env();
@@ -118,14 +122,14 @@ impl LockInternals {
 }
 
 /// The remaining wait of an acquire, on the wall clock (`millisToWait`, `startMillis`).
-struct Patience {
+struct RemainingWait {
     left: Duration,
     since: WallClock,
 }
 
-impl Patience {
+impl RemainingWait {
     /// Subtracts the time since the last call. A clock that was set back adds time.
-    fn lasts(&mut self, now: WallClock) -> bool {
+    fn has_time_left(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());
         self.left = if passed_us < 0 { self.left + span } else { self.left.saturating_sub(span) };

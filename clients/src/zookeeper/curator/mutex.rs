@@ -14,7 +14,7 @@ use crate::lock::{
 use crate::zookeeper::ensemble::Ensemble;
 use crate::zookeeper::protocol::ZooKeeperError;
 use crate::zookeeper::session::Session;
-use crate::zookeeper::shared::Habits;
+use crate::zookeeper::shared::SessionOptions;
 use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -102,7 +102,7 @@ impl Traits {
 }
 
 fn build(env: Env, servers: &Servers, settings: &Settings, traits: Traits) -> Box<dyn Lock> {
-    let ensemble = Ensemble::new(&env, servers, settings, Habits::JAVA);
+    let ensemble = Ensemble::new(&env, servers, settings, SessionOptions::JAVA);
     let curator = Curator::start(&env, ensemble, settings);
     let wait = settings.acquire_timeout;
     Box::new(Mutex { env, curator, traits, wait, queues: BTreeMap::new(), held: None })
@@ -204,7 +204,7 @@ impl Lock for Mutex {
             let Some(held) = self.held.as_ref().filter(|_| self.traits.leaves) else {
                 return std::future::pending().await;
             };
-            self.curator.interrupted_since(held.interruptions).await;
+            self.curator.wait_for_interruption_after(held.interruptions).await;
             self.env.note(Note::LockLost);
         })
     }

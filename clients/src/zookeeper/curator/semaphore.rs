@@ -9,7 +9,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::zookeeper::ensemble::Ensemble;
 use crate::zookeeper::protocol::ZooKeeperError;
 use crate::zookeeper::session::Session;
-use crate::zookeeper::shared::Habits;
+use crate::zookeeper::shared::SessionOptions;
 use crate::zookeeper::watches::Watcher;
 use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub const DEFINITION: Definition = Definition {
     is_fair: false,
     models: super::MODELS,
     build: |env, servers, settings| {
-        let ensemble = Ensemble::new(&env, servers, settings, Habits::JAVA);
+        let ensemble = Ensemble::new(&env, servers, settings, SessionOptions::JAVA);
         let curator = Curator::start(&env, ensemble, settings);
         Box::new(Semaphore { curator, wait: settings.acquire_timeout, watcher: Rc::default() })
     },

@@ -36,12 +36,12 @@ fn locks_and_sessions_outlive_their_master_and_epochs_rise() {
     assert_eq!(world.ask(new, &format!("check {a} lock 1")), "epoch 2");
     assert_eq!(world.ask(new, "open"), "busy", "a session has not heard of the new master");
     let alive = world.connect(new);
-    world.say(alive, &format!("keepalive {a} 1"));
+    world.send_line(alive, &format!("keepalive {a} 1"));
     world.run(20);
-    assert_eq!(world.heard(alive), "alive 2 0 12000000 1 failed-over");
+    assert_eq!(world.received(alive), "alive 2 0 12000000 1 failed-over");
     let now = a.replace(" 1", " 2");
     assert_eq!(world.ask(new, &format!("check {now} lock 1")), "busy", "not acknowledged");
-    world.say(alive, &format!("keepalive {now} 1"));
+    world.send_line(alive, &format!("keepalive {now} 1"));
     world.run(20);
     assert_eq!(world.ask(new, &format!("check {now} lock 1")), "valid");
     assert!(world.ask(new, "open").starts_with("session 2 2 "));
@@ -69,7 +69,7 @@ fn a_lock_delay_begins_anew_with_a_new_master() {
     let (old, a) = (world.master(), world.session());
     world.ask(old, &format!("acquire {a} lock 1 60000000"));
     world.run(40_000);
-    assert_eq!(world.told(old), ["Granted 1-1", "Expired 1-1"]);
+    assert_eq!(world.tap_lines(old), ["Granted 1-1", "Expired 1-1"]);
     world.crash(old, Crash::Process);
     let new = fail_over(&mut world, old);
     let b = world.session();
@@ -105,12 +105,12 @@ fn a_paused_master_answers_nothing_when_it_goes_on() {
     let (old, a) = (world.master(), world.session());
     let alive = world.connect(old);
     world.pause(old);
-    world.say(alive, &format!("keepalive {a} 0"));
+    world.send_line(alive, &format!("keepalive {a} 0"));
     world.run(10_000);
     assert_ne!(world.masters(), [old]);
     world.resume(old);
     world.run(20);
-    assert_eq!(world.heard(alive), "", "its connection was closed");
+    assert_eq!(world.received(alive), "", "its connection was closed");
     assert_eq!(world.masters().len(), 1);
 }
 
@@ -138,7 +138,7 @@ fn a_cell_that_loses_its_power_keeps_what_it_acknowledged() {
     let new = fail_over(&mut world, 5);
     let now = a.replace(" 1", " 2");
     let alive = world.connect(new);
-    world.say(alive, &format!("keepalive {now} 1"));
+    world.send_line(alive, &format!("keepalive {now} 1"));
     world.run(20);
     assert_eq!(world.ask(new, &format!("check {now} lock 1")), "valid");
 }

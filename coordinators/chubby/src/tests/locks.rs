@@ -13,7 +13,7 @@ fn a_lock_has_one_holder_and_each_holder_a_higher_generation() {
     assert_eq!(world.ask(at, &format!("release {a} lock 1")), "released");
     assert_eq!(world.ask(at, &format!("check {a} lock 1")), "invalid");
     assert_eq!(world.ask(at, &format!("acquire {b} lock 1 0")), "acquired 2", "it waited");
-    assert_eq!(world.told(at), ["Granted 1-1", "Removed 1-1", "Granted 2-2"]);
+    assert_eq!(world.tap_lines(at), ["Granted 1-1", "Removed 1-1", "Granted 2-2"]);
 }
 
 #[test]
@@ -23,18 +23,18 @@ fn a_waiter_is_told_of_its_grant_by_an_event_on_its_keepalive() {
     world.ask(at, &format!("acquire {a} lock 1 0"));
     world.ask(at, &format!("acquire {b} lock 1 0"));
     let alive = world.connect(at);
-    world.say(alive, &format!("keepalive {b} 0"));
+    world.send_line(alive, &format!("keepalive {b} 0"));
     world.run(1_000);
-    assert_eq!(world.heard(alive), "", "it is held");
+    assert_eq!(world.received(alive), "", "it is held");
     world.ask(at, &format!("release {a} lock 1"));
-    let heard = world.heard(alive);
+    let heard = world.received(alive);
     assert!(heard.ends_with(" 12000000 1 acquired lock"), "{heard}");
-    world.say(alive, &format!("keepalive {b} 0"));
+    world.send_line(alive, &format!("keepalive {b} 0"));
     world.run(20);
-    assert!(world.heard(alive).ends_with(" 1 acquired lock"));
-    world.say(alive, &format!("keepalive {b} 1"));
+    assert!(world.received(alive).ends_with(" 1 acquired lock"));
+    world.send_line(alive, &format!("keepalive {b} 1"));
     world.run(20);
-    assert_eq!(world.heard(alive), "");
+    assert_eq!(world.received(alive), "");
 }
 
 #[test]
@@ -42,11 +42,11 @@ fn a_keepalive_is_answered_when_a_third_of_the_lease_is_left() {
     let mut world = World::of(1);
     let (at, a) = (world.master(), world.session());
     let alive = world.connect(at);
-    world.say(alive, &format!("keepalive {a} 0"));
+    world.send_line(alive, &format!("keepalive {a} 0"));
     world.run(7_900);
-    assert_eq!(world.heard(alive), "");
+    assert_eq!(world.received(alive), "");
     world.run(100);
-    let heard = world.heard(alive);
+    let heard = world.received(alive);
     let words: Vec<&str> = heard.split(' ').collect();
     assert_eq!((words[0], words[3]), ("alive", "12000000"), "{heard}");
     let held: u64 = words[2].parse().unwrap();
@@ -61,7 +61,7 @@ fn free_after(delay_us: u64) -> u64 {
     loop {
         let b = world.session();
         if world.ask(at, &format!("acquire {b} lock 1 0")) == "acquired 2" {
-            let told = world.told(at);
+            let told = world.tap_lines(at);
             assert_eq!(told[..2], ["Granted 1-1", "Expired 1-1"], "{told:?}");
             return passed;
         }
@@ -104,11 +104,11 @@ fn a_keepalive_is_answered_when_the_next_one_comes() {
     let mut world = World::of(1);
     let (at, a) = (world.master(), world.session());
     let (old, new) = (world.connect(at), world.connect(at));
-    world.say(new, &format!("keepalive {a} 0"));
+    world.send_line(new, &format!("keepalive {a} 0"));
     world.run(20);
-    world.say(old, &format!("keepalive {a} 0"));
+    world.send_line(old, &format!("keepalive {a} 0"));
     world.run(20);
-    assert!(world.heard(new).starts_with("alive 1 "), "the one that came late does not hide it");
+    assert!(world.received(new).starts_with("alive 1 "), "the one that came late does not hide it");
 }
 
 #[test]

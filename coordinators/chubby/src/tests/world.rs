@@ -36,20 +36,20 @@ impl World {
         masters[0]
     }
 
-    pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
+    pub(super) fn received(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
     }
 
-    pub(super) fn say(&mut self, connection: ConnectionId, line: &str) {
+    pub(super) fn send_line(&mut self, connection: ConnectionId, line: &str) {
         self.send(0, connection, &format!("{line}\n").into());
     }
 
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.connect(at);
-        self.say(connection, line);
+        self.send_line(connection, line);
         self.run(20);
-        let heard = self.heard(connection);
+        let heard = self.received(connection);
         self.hang_up(connection);
         heard
     }
@@ -65,14 +65,14 @@ impl World {
         let mut heard = String::new();
         for _ in 0..seconds {
             let connection = self.connect(at);
-            self.say(connection, &format!("keepalive {session} 0"));
+            self.send_line(connection, &format!("keepalive {session} 0"));
             self.run(999);
-            heard += &self.heard(connection);
+            heard += &self.received(connection);
         }
         heard.contains(" acquired lock")
     }
 
-    pub(super) fn told(&mut self, at: usize) -> Vec<String> {
+    pub(super) fn tap_lines(&mut self, at: usize) -> Vec<String> {
         let words = |tap: fencepost_machine::TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
             format!("{:?} {value}", tap.change)

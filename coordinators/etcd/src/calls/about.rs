@@ -7,7 +7,7 @@ use crate::server::Etcd;
 
 impl Etcd {
     pub(super) fn about(&self, call: &Call) -> String {
-        let (who, revision) = (self.who(), self.state.store.revision());
+        let (who, revision) = (self.responder(), self.state.store.revision());
         match call {
             Call::LeaseLeases => {
                 let ids = self.state.lessor.ids();

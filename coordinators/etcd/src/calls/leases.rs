@@ -19,8 +19,8 @@ impl Etcd {
         lease.ask_again_ms = ask_again_ms;
         let (id, renews) = (lease.id, lease.renews);
         if leader == me {
-            if let Some(told) = self.look_at_lease((id, renews), call, None) {
-                self.lease_told(call, told);
+            if let Some(told) = self.answer_lease_call((id, renews), call, None) {
+                self.handle_lease_answer(call, told);
             }
         } else if leader != 0 {
             let body = Body::LeaseAsk { call, lease: id, renews };
@@ -29,7 +29,7 @@ impl Etcd {
     }
 
     /// Renews or looks up a lease. Returns `None` if the call has to wait for the revocation.
-    fn look_at_lease(
+    fn answer_lease_call(
         &mut self,
         (id, renews): (i64, bool),
         call: u64,
@@ -52,9 +52,9 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn lease_asked(&mut self, from: u8, call: u64, lease: (i64, bool)) {
+    pub(crate) fn receive_lease_call(&mut self, from: u8, call: u64, lease: (i64, bool)) {
         let told = if self.raft.is_leader() {
-            self.look_at_lease(lease, call, Some(from))
+            self.answer_lease_call(lease, call, Some(from))
         } else {
             Some(LeaseTold::NotLeader)
         };
@@ -68,19 +68,19 @@ impl Etcd {
         self.raft.outbox.push(PeerMessage { from: self.config.me, to, term: 0, body });
     }
 
-    pub(crate) fn lease_gone(&mut self, id: i64) {
+    pub(crate) fn handle_lease_end(&mut self, id: i64) {
         let ended = std::mem::take(&mut self.calls.ended);
         let (gone, left) = ended.into_iter().partition(|(lease, ..)| *lease == id);
         self.calls.ended = left;
         for (_, call, of) in gone {
             match of {
                 Some(member) => self.answer_lease(member, call, LeaseTold::NotFound),
-                None => self.lease_told(call, LeaseTold::NotFound),
+                None => self.handle_lease_answer(call, LeaseTold::NotFound),
             }
         }
     }
 
-    pub(crate) fn lease_told(&mut self, call: u64, told: LeaseTold) {
+    pub(crate) fn handle_lease_answer(&mut self, call: u64, told: LeaseTold) {
         let Some(Pending { task: Task::Lease(lease), .. }) = self.calls.pending.get(&call) else {
             return;
         };
@@ -90,7 +90,7 @@ impl Etcd {
             LeaseTold::NotFound => None,
             LeaseTold::NotLeader => return,
         };
-        let header = self.who().header(self.state.store.revision());
+        let header = self.responder().header(self.state.store.revision());
         let message = Message::new().message("header", header).int("ID", lease.id);
         let text = if lease.renews {
             reply::result(message.int("TTL", seconds.unwrap_or(0)))

@@ -73,10 +73,10 @@ impl Raft {
         progress.next = next + entries.len() as u64;
         let (index, commit) = (next - 1, self.hard.commit);
         let log_term = self.term_at(index).unwrap_or(0);
-        self.say(to, Body::Append { index, log_term, entries, commit });
+        self.queue_message(to, Body::Append { index, log_term, entries, commit });
     }
 
-    pub(super) fn lead_on(&mut self, now_ms: u64) {
+    pub(super) fn end_leader_tick(&mut self, now_ms: u64) {
         let (timeout_ms, quorum) = (self.election_ticks * self.tick_ms, self.quorum());
         let Role::Leader(leading) = &mut self.role else { return };
         if leading.quorum_due_ms <= now_ms {
@@ -99,11 +99,11 @@ impl Raft {
             let Role::Leader(leading) = &self.role else { return };
             let matched = leading.progress.get(&to).map_or(0, |progress| progress.matched);
             let commit = self.hard.commit.min(matched);
-            self.say(to, Body::Heartbeat { commit, context });
+            self.queue_message(to, Body::Heartbeat { commit, context });
         }
     }
 
-    pub(super) fn told_leader(&mut self, from: u8, body: Body, now_ms: u64) {
+    pub(super) fn handle_as_leader(&mut self, from: u8, body: Body, now_ms: u64) {
         if let Role::Leader(leading) = &mut self.role
             && let Some(progress) = leading.progress.get_mut(&from)
         {
@@ -163,17 +163,17 @@ impl Raft {
         let is_sure = |read: &Read| read.acknowledged.len() + 1 >= quorum;
         let sure = leading.reads.iter().rposition(is_sure).map_or(0, |at| at + 1);
         let sure: Vec<Read> = leading.reads.drain(..sure).collect();
-        sure.into_iter().for_each(|read| self.vouch(read.asked_by, read.id, read.index));
+        sure.into_iter().for_each(|read| self.confirm_read(read.asked_by, read.id, read.index));
         if is_behind {
             self.send_entries(from);
         }
     }
 
-    fn vouch(&mut self, asked_by: u8, id: u64, index: u64) {
+    fn confirm_read(&mut self, asked_by: u8, id: u64, index: u64) {
         if asked_by == self.me {
             self.readable.push((id, index));
         } else {
-            self.say(asked_by, Body::ReadIndexReply { id, index });
+            self.queue_message(asked_by, Body::ReadIndexReply { id, index });
         }
     }
 
@@ -191,7 +191,7 @@ impl Raft {
             return;
         }
         if is_alone {
-            return self.vouch(asked_by, id, index);
+            return self.confirm_read(asked_by, id, index);
         }
         leading.next_context += 1;
         let context = leading.next_context;

@@ -95,7 +95,7 @@ fn a_leader_that_stands_still_is_replaced_and_learns_of_it() {
     let waiting = world.connect((old + 1) % 3);
     world.post(waiting, PUT.0, PUT.1);
     world.run(100);
-    assert!(is_done(&world.heard(waiting)));
+    assert!(is_done(&world.received(waiting)));
     world.resume(old);
     world.run(1_000);
     assert!(!world.server(old).unwrap().raft.is_leader());
@@ -140,7 +140,7 @@ fn the_fixed_server_refuses_a_waiter_whose_lease_has_ended() {
         world.run(20);
         world.ask(0, ("lease/revoke", "{\"ID\":72}"), 20);
         world.ask(0, ("lock/unlock", "{\"key\":\"bS80Nw==\"}"), 20);
-        let said = world.heard(waiter);
+        let said = world.received(waiter);
         assert_eq!(said.contains("mutex: session is expired"), lock_checks_key, "{said}");
         assert_eq!(is_done(&said), !lock_checks_key);
     }

@@ -5,7 +5,7 @@ use crate::config::Config;
 use fencepost_machine::KeyChange;
 use fencepost_testing::Crash;
 
-fn told(world: &mut World) -> Vec<(KeyChange, String, Option<u64>)> {
+fn tap_lines(world: &mut World) -> Vec<(KeyChange, String, Option<u64>)> {
     let events = world.taps(0).into_iter().map(|event| {
         let value = String::from_utf8_lossy(&event.value.unwrap_or_default()).into_owned();
         assert_eq!(event.key, "res");
@@ -29,14 +29,14 @@ fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzE=\",\"lease\":1}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzI=\"}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"b3RoZXI=\"}"), 20);
-    assert_eq!(told(&mut world), [(KeyChange::Granted, "1".to_owned(), Some(2))]);
+    assert_eq!(tap_lines(&mut world), [(KeyChange::Granted, "1".to_owned(), Some(2))]);
     world.run(2_000);
-    assert_eq!(told(&mut world), []);
+    assert_eq!(tap_lines(&mut world), []);
     world.run(2_000);
     let second = (KeyChange::Granted, "2".to_owned(), Some(3));
-    assert_eq!(told(&mut world), [(KeyChange::Expired, "1".to_owned(), None), second]);
+    assert_eq!(tap_lines(&mut world), [(KeyChange::Expired, "1".to_owned(), None), second]);
     world.ask(0, ("kv/deleterange", "{\"key\":\"cmVzLzI=\"}"), 20);
-    assert_eq!(told(&mut world), [(KeyChange::Removed, "2".to_owned(), None)]);
+    assert_eq!(tap_lines(&mut world), [(KeyChange::Removed, "2".to_owned(), None)]);
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn a_lock_of_the_gateway_s_client_is_a_key_and_survives_a_restart() {
     let mut world = alone();
     // The key is `/locks/res` with the value `me`.
     world.ask(0, ("kv/put", "{\"key\":\"L2xvY2tzL3Jlcw==\",\"value\":\"bWU=\"}"), 20);
-    assert_eq!(told(&mut world), [(KeyChange::Granted, "me".to_owned(), Some(2))]);
+    assert_eq!(tap_lines(&mut world), [(KeyChange::Granted, "me".to_owned(), Some(2))]);
     world.crash(0, Crash::Power);
     world.start(0);
     world.run(2_500);
-    assert_eq!(told(&mut world).first().map(|it| &it.1), Some(&"me".to_owned()));
+    assert_eq!(tap_lines(&mut world).first().map(|it| &it.1), Some(&"me".to_owned()));
 }

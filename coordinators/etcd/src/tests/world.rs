@@ -20,7 +20,7 @@ impl World {
         World(fencepost_testing::World::started(count, 1, Box::new(start)))
     }
 
-    pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
+    pub(super) fn received(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).into_owned()
     }
@@ -29,7 +29,7 @@ impl World {
         let connection = self.connect(at);
         self.post(connection, path, body);
         self.run(ms);
-        let heard = self.heard(connection);
+        let heard = self.received(connection);
         self.hang_up(connection);
         heard
     }

@@ -25,24 +25,24 @@ const CASES: u64 = 60;
 pub(crate) trait Cluster {
     type Call;
     fn send(&mut self, at: usize, bytes: &[u8]) -> Self::Call;
-    fn hear(&mut self, call: &mut Self::Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8>;
+    fn read_reply(&mut self, call: &mut Self::Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8>;
     fn now_ms(&self) -> u64;
     fn pass(&mut self, ms: u64);
     fn kill(&mut self, at: usize);
-    fn start_again(&mut self, at: usize);
+    fn restart(&mut self, at: usize);
     fn stop(&mut self, at: usize);
-    fn go_on(&mut self, at: usize);
+    fn resume(&mut self, at: usize);
 
     fn ask(&mut self, at: usize, bytes: &[u8]) -> Vec<u8> {
         let mut call = self.send(at, bytes);
-        self.hear(&mut call, is_whole, PATIENCE_MS)
+        self.read_reply(&mut call, is_whole, PATIENCE_MS)
     }
 
     fn leader(&mut self, of: &[usize]) -> usize {
         for _ in 0..600 {
             let status = |cluster: &mut Self, at: usize| {
                 let mut call = cluster.send(at, &post("/v3/maintenance/status", "{}"));
-                let said = cluster.hear(&mut call, is_whole, 1_000);
+                let said = cluster.read_reply(&mut call, is_whole, 1_000);
                 let said = String::from_utf8_lossy(&said).into_owned();
                 Some((field(&said, "member_id")?, field(&said, "leader")?))
             };
@@ -94,10 +94,15 @@ impl Cluster for Ours {
         call
     }
 
-    fn hear(&mut self, call: &mut ConnectionId, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8> {
+    fn read_reply(
+        &mut self,
+        call: &mut ConnectionId,
+        enough: fn(&[u8]) -> bool,
+        ms: u64,
+    ) -> Vec<u8> {
         let until = self.now_ms() + ms;
         loop {
-            let more = self.world.heard(*call);
+            let more = self.world.received(*call);
             let said = self.heard.entry(*call).or_default();
             said.extend(more.into_bytes());
             if enough(said) || self.world.now_us / 1_000 >= until {
@@ -119,7 +124,7 @@ impl Cluster for Ours {
         self.world.crash(at, fencepost_testing::Crash::Process);
     }
 
-    fn start_again(&mut self, at: usize) {
+    fn restart(&mut self, at: usize) {
         self.world.start(at);
     }
 
@@ -127,7 +132,7 @@ impl Cluster for Ours {
         self.world.pause(at);
     }
 
-    fn go_on(&mut self, at: usize) {
+    fn resume(&mut self, at: usize) {
         self.world.resume(at);
     }
 }
@@ -177,7 +182,7 @@ impl<C: Cluster> Script<'_, C> {
 
     fn finish(&mut self, calls: &[(&str, usize, &str, &str)], open: Vec<C::Call>, began: u64) {
         for ((what, ..), mut call) in calls.iter().zip(open) {
-            let said = self.cluster.hear(&mut call, is_whole, PATIENCE_MS);
+            let said = self.cluster.read_reply(&mut call, is_whole, PATIENCE_MS);
             self.note(what, &said);
             if String::from_utf8_lossy(&said).contains("timed out") {
                 self.late.push(((*what).to_owned(), self.cluster.now_ms() - began));
@@ -213,7 +218,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     script.ask("a read of the new leader", new, "kv/range", GET);
     script.ask("the lease is given back", new, "lease/revoke", "{\"ID\":7}");
     script.ask("a write at its follower", other, "kv/put", PUT);
-    script.cluster.go_on(leader);
+    script.cluster.resume(leader);
     script.cluster.leader(&[leader, first, second]);
     script.ask("a read of the old leader", leader, "kv/range", GET);
     script.ask("a write at the old leader", leader, "kv/put", PUT);
@@ -233,7 +238,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
         ("a lease kept alive without a majority", lone, "lease/keepalive", "{\"ID\":7}"),
     ];
     script.ask_together(&calls);
-    script.cluster.start_again(leader);
+    script.cluster.restart(leader);
     script.cluster.leader(&[leader, lone]);
     script.ask("a read of two", lone, "kv/range", OLD_GET);
     script.ask("a write at the one that came back", leader, "kv/put", PUT);
@@ -313,8 +318,8 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         pair.level([theirs, own]);
         let watch = post("/v3/watch", WATCH);
         let mut watches = (pair.real.send(theirs, &watch), pair.ours.send(own, &watch));
-        pair.real.hear(&mut watches.0, are_watching, PATIENCE_MS);
-        pair.ours.hear(&mut watches.1, are_watching, PATIENCE_MS);
+        pair.real.read_reply(&mut watches.0, are_watching, PATIENCE_MS);
+        pair.ours.read_reply(&mut watches.1, are_watching, PATIENCE_MS);
         for _ in 0..dice.roll(14) {
             let bytes = call(&mut dice, latest);
             // After a transaction that only one member refuses, the members' states differ.
@@ -325,8 +330,8 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
             latest = revision_of(&said).unwrap_or(latest).max(latest);
         }
         pair.ask(&mut dice, &post("/v3/kv/put", LAST));
-        let theirs = pair.real.hear(&mut watches.0, enough, PATIENCE_MS);
-        let own = pair.ours.hear(&mut watches.1, enough, PATIENCE_MS);
+        let theirs = pair.real.read_reply(&mut watches.0, enough, PATIENCE_MS);
+        let own = pair.ours.read_reply(&mut watches.1, enough, PATIENCE_MS);
         let show = |plain: &mut Plain, said: &[u8]| {
             let items = items(said);
             let items = items.iter().map(|item| plain.show(item.as_bytes()));

@@ -28,7 +28,7 @@ impl Fake {
         }
     }
 
-    pub(crate) fn heard(&mut self, id: u32) -> Vec<u8> {
+    pub(crate) fn received(&mut self, id: u32) -> Vec<u8> {
         let mut said = self.take(id);
         if self.is_closed(id) {
             said.extend_from_slice(b"<end>");
@@ -38,16 +38,16 @@ impl Fake {
 }
 
 impl Server for Fake {
-    fn ask_anew(&mut self, bytes: &[u8], _: usize) -> Vec<u8> {
+    fn ask_on_new_connection(&mut self, bytes: &[u8], _: usize) -> Vec<u8> {
         let connection = self.connect();
         self.send(connection, bytes);
-        self.heard(connection)
+        self.received(connection)
     }
 
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
         let kept = self.kept.unwrap_or_else(|| self.connect());
         self.kept = Some(kept);
         self.send(kept, bytes);
-        self.heard(kept)
+        self.received(kept)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 pub(crate) trait Server {
-    fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8>;
+    fn ask_on_new_connection(&mut self, bytes: &[u8], answers: usize) -> Vec<u8>;
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8>;
 }
 

@@ -156,8 +156,8 @@ fn odd_requests_are_answered_as_by_the_real_server() {
         );
     }
     for (request, answers) in requests() {
-        let theirs = of_real.show(&real.ask_anew(&request, answers));
-        let ours = of_fake.show(&fake.ask_anew(&request, answers));
+        let theirs = of_real.show(&real.ask_on_new_connection(&request, answers));
+        let ours = of_fake.show(&fake.ask_on_new_connection(&request, answers));
         assert_eq!(ours, theirs, "{}", String::from_utf8_lossy(&request));
     }
 }
@@ -169,9 +169,9 @@ fn a_request_may_come_in_any_pieces() {
     for at in 1..put.len() {
         let connection = fake.connect();
         fake.send(connection, &put[..at]);
-        assert!(fake.heard(connection).is_empty(), "after {at} bytes");
+        assert!(fake.received(connection).is_empty(), "after {at} bytes");
         fake.send(connection, &put[at..]);
-        assert!(fake.heard(connection).starts_with(b"HTTP/1.1 200 OK"), "after {at} bytes");
+        assert!(fake.received(connection).starts_with(b"HTTP/1.1 200 OK"), "after {at} bytes");
     }
 }
 
@@ -181,8 +181,8 @@ fn watches_from_the_past_are_told_what_the_real_server_tells() {
     let mut fake = Fake::start();
     let (mut of_real, mut of_fake) = (Plain::default(), Plain::default());
     let mut ask = |bytes: &[u8], answers: usize| {
-        let theirs = of_real.show(&real.ask_anew(bytes, answers));
-        let ours = of_fake.show(&fake.ask_anew(bytes, answers));
+        let theirs = of_real.show(&real.ask_on_new_connection(bytes, answers));
+        let ours = of_fake.show(&fake.ask_on_new_connection(bytes, answers));
         assert_eq!(wordless(&ours), wordless(&theirs));
     };
     for value in ["MQ==", "Mg==", "Mw=="] {
@@ -243,7 +243,7 @@ fn a_lock_is_granted_after_its_own_lease_has_ended_as_by_the_real_server() {
     both("/v3/lease/revoke", "{\"ID\":72}");
     both("/v3/lock/unlock", "{\"key\":\"bS80Nw==\"}");
     let theirs = read(&mut waiter, |said| super::http::whole(said).is_some());
-    let ours = of_fake.show(&fake.heard(our_waiter));
+    let ours = of_fake.show(&fake.received(our_waiter));
     assert_eq!(ours, of_real.show(&theirs));
     assert!(
         ours.contains("\"key\":\"bS80OA==\""),

@@ -100,7 +100,7 @@ fn has_answers(said: &[u8], mut count: usize) -> bool {
 }
 
 impl Server for Real {
-    fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8> {
+    fn ask_on_new_connection(&mut self, bytes: &[u8], answers: usize) -> Vec<u8> {
         let mut stream = self.connect();
         stream.set_read_timeout(Some(SILENCE)).unwrap();
         let _ = stream.write_all(bytes);

@@ -91,7 +91,7 @@ impl Cluster for RealCluster {
         Call { stream, said: Vec::new() }
     }
 
-    fn hear(&mut self, call: &mut Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8> {
+    fn read_reply(&mut self, call: &mut Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8> {
         if let Some(stream) = &mut call.stream
             && !enough(&call.said)
         {
@@ -116,7 +116,7 @@ impl Cluster for RealCluster {
         let _ = self.members[at].process.wait();
     }
 
-    fn start_again(&mut self, at: usize) {
+    fn restart(&mut self, at: usize) {
         let Member { name, ports, folder, .. } = &self.members[at];
         let process = run(name, *ports, (&self.cluster, self.pace), folder.path());
         self.members[at].process = process;
@@ -126,7 +126,7 @@ impl Cluster for RealCluster {
         self.signal(at, "STOP");
     }
 
-    fn go_on(&mut self, at: usize) {
+    fn resume(&mut self, at: usize) {
         self.signal(at, "CONT");
     }
 }

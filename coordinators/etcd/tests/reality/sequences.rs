@@ -200,7 +200,7 @@ fn random_calls_are_answered_and_watched_as_by_the_real_server() {
             let items = items.iter().map(|item| plain.show(item.as_bytes()));
             items.partition::<Vec<String>, _>(|item| item.contains("\"watch_id\""))
         };
-        let ours = show(&mut of_fake, &fake.heard(watch));
+        let ours = show(&mut of_fake, &fake.received(watch));
         assert_eq!(ours, show(&mut of_real, &seen), "case {case}: the watch");
     }
 }

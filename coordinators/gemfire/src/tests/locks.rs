@@ -18,14 +18,14 @@ fn a_lock_has_one_holder_and_waiters_are_served_in_order() {
     let [a, b, c] =
         ["a", "b", "c"].map(|process| world.lock(process, &format!("lock 1 9000000 {}", 0)));
     world.run(20);
-    assert_eq!([world.heard(a), world.heard(b), world.heard(c)], ["granted 0", "", ""]);
+    assert_eq!([world.received(a), world.received(b), world.received(c)], ["granted 0", "", ""]);
     assert_eq!(world.unlock("a", "lock 1"), "unlocked");
-    assert_eq!([world.heard(b), world.heard(c)], ["granted 0", ""]);
+    assert_eq!([world.received(b), world.received(c)], ["granted 0", ""]);
     assert_eq!(world.unlock("a", "lock 1"), "unlocked", "the same call gets the same answer");
     assert_eq!(world.unlock("b", "lock 1"), "unlocked");
-    assert_eq!(world.heard(c), "granted 0");
+    assert_eq!(world.received(c), "granted 0");
     let told = ["Granted a-1", "Removed a-1", "Granted b-1", "Removed b-1", "Granted c-1"];
-    assert_eq!(world.told(2), told);
+    assert_eq!(world.tap_lines(2), told);
 }
 
 #[test]
@@ -34,13 +34,13 @@ fn a_call_waits_as_long_as_it_says_and_is_void_once_given_up() {
     world.lock("a", "lock 1 0 0");
     let waits = world.lock("b", "lock 1 500000 0");
     world.run(450);
-    assert_eq!(world.heard(waits), "");
+    assert_eq!(world.received(waits), "");
     world.run(100);
-    assert_eq!(world.heard(waits), "timeout");
+    assert_eq!(world.received(waits), "timeout");
     assert_eq!(world.unlock("b", "lock 2"), "not-held");
     let late = world.lock("b", "lock 2 500000 0");
     world.run(20);
-    assert_eq!(world.heard(late), "released");
+    assert_eq!(world.received(late), "released");
 }
 
 #[test]
@@ -48,12 +48,12 @@ fn a_lease_ends_to_the_millisecond() {
     let mut world = world(&["a", "b"]);
     let held = world.lock("a", "lock 1 0 3000");
     world.run(20);
-    assert!(world.heard(held).starts_with("granted 1"));
+    assert!(world.received(held).starts_with("granted 1"));
     let waits = world.lock("b", "lock 1 9000000 0");
     world.beat(&["a", "b"], 2_900);
-    assert_eq!(world.heard(waits), "");
+    assert_eq!(world.received(waits), "");
     world.run(120);
-    assert_eq!(world.heard(waits), "granted 0");
+    assert_eq!(world.received(waits), "granted 0");
     assert_eq!(world.unlock("a", "lock 1"), "not-held");
 }
 
@@ -63,9 +63,9 @@ fn the_locks_of_a_process_that_departs_are_released() {
     world.lock("a", "lock 1 0 0");
     let waits = world.lock("b", "lock 1 60000000 0");
     world.beat(&["b"], 4_500);
-    assert_eq!(world.heard(waits), "");
+    assert_eq!(world.received(waits), "");
     world.beat(&["b"], 2_000);
-    assert_eq!(world.heard(waits), "granted 0");
+    assert_eq!(world.received(waits), "granted 0");
     assert_eq!(world.unlock("a", "lock 1"), "departed");
 }
 
@@ -80,10 +80,10 @@ fn a_holder_outlives_the_death_of_its_grantor() {
     assert_eq!(world.grantor(), Some(1));
     let waits = world.lock("b", "lock 1 60000000 0");
     world.beat(&["a", "b"], 1_000);
-    assert_eq!(world.heard(waits), "", "its holder is a");
+    assert_eq!(world.received(waits), "", "its holder is a");
     assert_eq!(world.unlock("a", "lock 1"), "unlocked");
-    assert_eq!(world.heard(waits), "granted 0");
-    assert_eq!(world.told(1), ["Restored a-1", "Removed a-1", "Granted b-1"]);
+    assert_eq!(world.received(waits), "granted 0");
+    assert_eq!(world.tap_lines(1), ["Restored a-1", "Removed a-1", "Granted b-1"]);
 }
 
 #[test]

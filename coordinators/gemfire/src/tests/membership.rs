@@ -95,7 +95,7 @@ fn processes_that_join_while_a_view_is_agreed_on_are_admitted() {
     let joins = ["a", "b", "c", "d"].map(|process| world.begin(0, &format!("join {process}")));
     world.run(20);
     for join in joins {
-        assert!(world.heard(join).starts_with("joined "));
+        assert!(world.received(join).starts_with("joined "));
     }
 }
 

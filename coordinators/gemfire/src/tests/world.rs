@@ -53,25 +53,25 @@ impl World {
         (0..self.hosts.len()).find(grants)
     }
 
-    pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
+    pub(super) fn received(&mut self, connection: ConnectionId) -> String {
         let inbox = self.world.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
     }
 
-    pub(super) fn say(&mut self, connection: ConnectionId, line: &str) {
+    pub(super) fn send_line(&mut self, connection: ConnectionId, line: &str) {
         self.world.send(0, connection, &format!("{line}\n").into());
     }
 
     pub(super) fn begin(&mut self, at: usize, line: &str) -> ConnectionId {
         let connection = self.connect(at);
-        self.say(connection, line);
+        self.send_line(connection, line);
         connection
     }
 
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.begin(at, line);
         self.run(20);
-        let heard = self.heard(connection);
+        let heard = self.received(connection);
         self.hang_up(connection);
         heard
     }
@@ -87,14 +87,14 @@ impl World {
 
     pub(super) fn beat(&mut self, processes: &[&str], span_ms: u64) {
         for _ in 0..span_ms / 100 {
-            self.beat_for(processes, 100);
+            self.send_heartbeats_for(processes, 100);
         }
     }
 
-    pub(super) fn beat_for(&mut self, processes: &[&str], span_ms: u64) {
+    pub(super) fn send_heartbeats_for(&mut self, processes: &[&str], span_ms: u64) {
         for process in processes {
             for at in 0..self.hosts.len() {
-                self.beat_once(process, at);
+                self.send_heartbeat(process, at);
             }
         }
         self.run(span_ms);
@@ -108,14 +108,14 @@ impl World {
         }
     }
 
-    fn beat_once(&mut self, process: &str, at: usize) {
+    fn send_heartbeat(&mut self, process: &str, at: usize) {
         let key = (process.to_owned(), at);
         let connection = match self.beats.get(&key) {
             Some(connection) => *connection,
             None => self.connect(at),
         };
         let is_new = self.beats.insert(key.clone(), connection).is_none();
-        let heard = self.heard(connection);
+        let heard = self.received(connection);
         if heard.is_empty() && !is_new {
             return;
         }
@@ -123,7 +123,7 @@ impl World {
         let view = self.server(at).and_then(|server| server.membership.view.as_ref());
         let (system, number) = view.map_or((0, 0), |view| (view.system, view.number));
         self.answers.insert(key, heard);
-        self.say(connection, &format!("alive {process} {system} {number} {held}"));
+        self.send_line(connection, &format!("alive {process} {system} {number} {held}"));
     }
 
     pub(super) fn answer(&self, process: &str, at: usize) -> &str {
@@ -142,7 +142,7 @@ impl World {
         self.ask(at, &format!("unlock {process} {version} {words}"))
     }
 
-    pub(super) fn told(&mut self, at: usize) -> Vec<String> {
+    pub(super) fn tap_lines(&mut self, at: usize) -> Vec<String> {
         let words = |tap: fencepost_machine::TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
             format!("{:?} {value}", tap.change)

@@ -19,14 +19,14 @@ pub(crate) struct Job {
     text: Vec<u8>,
     next: usize,
     reply: Reply,
-    doing: Doing,
+    state: JobState,
     answer: Answer,
     later: Option<Vec<Vec<u8>>>,
     pub(super) is_killed: bool,
 }
 
 #[derive(Debug)]
-enum Doing {
+enum JobState {
     Values(Run),
     Rows(Box<execute::Run>),
 }
@@ -97,9 +97,9 @@ impl Client {
     pub(super) fn query(&mut self, core: &mut Core, text: &[u8]) {
         let last = text.iter().rposition(|byte| !matches!(byte, 0 | 9..=13 | b' ' | b';'));
         let text = text[..last.map_or(0, |last| last + 1)].trim_ascii_start().to_vec();
-        let (reply, doing) = (Reply::new(self.number), Doing::Values(Run::new(&[])));
+        let (reply, state) = (Reply::new(self.number), JobState::Values(Run::new(&[])));
         let answer = Answer::Done;
-        let job = Job { text, next: 0, reply, doing, answer, later: None, is_killed: false };
+        let job = Job { text, next: 0, reply, state, answer, later: None, is_killed: false };
         self.begin(core, Box::new(job));
     }
 
@@ -126,7 +126,7 @@ impl Client {
         }
         job.next = next;
         job.later = None;
-        (job.doing, job.answer) = (Doing::Values(Run::new(&[])), Answer::Done);
+        (job.state, job.answer) = (JobState::Values(Run::new(&[])), Answer::Done);
         match statement {
             Statement::Tables(statement) => self.tables(core, job, &statement)?,
             Statement::Select(items, has_row) => self.select(job, &items, has_row)?,
@@ -134,7 +134,7 @@ impl Client {
                 for expression in &expressions {
                     shape(expression, &self.session)?;
                 }
-                job.doing = Doing::Values(Run::continuing_after_errors(&expressions));
+                job.state = JobState::Values(Run::continuing_after_errors(&expressions));
             }
             Statement::Set(assignments) => self.set(core, &assignments)?,
             Statement::Names(charset) => self.session.charset = charset,
@@ -205,7 +205,7 @@ impl Client {
                     }
                     columns => job.later = columns,
                 }
-                job.doing = Doing::Rows(run);
+                job.state = JobState::Rows(run);
             }
         }
         Ok(())
@@ -222,7 +222,7 @@ impl Client {
         job.answer = Answer::Rows(Vec::new(), has_row);
         if has_row {
             let all: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
-            job.doing = Doing::Values(Run::new(&all));
+            job.state = JobState::Values(Run::new(&all));
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ impl Client {
                 self.wait = Some(Wait { gone_at, ..wait.unwrap_or(now) });
                 self.job = Some(job);
                 if is_over {
-                    self.go_on(core, Wake::TooLate);
+                    self.resume(core, Wake::TooLate);
                 }
             }
             Ok(Progress::Done(values)) => {
@@ -299,16 +299,16 @@ impl Client {
 
     fn step(&mut self, core: &mut Core, job: &mut Job) -> Outcome<Progress> {
         let session = &mut self.session;
-        let run = match &mut job.doing {
-            Doing::Values(run) => {
-                return Ok(match run.go_on(session, &mut core.locks, job.is_killed)? {
+        let run = match &mut job.state {
+            JobState::Values(run) => {
+                return Ok(match run.resume(session, &mut core.locks, job.is_killed)? {
                     Step::Wait(micros) => Progress::Wait(micros, false),
                     Step::Done(values) => Progress::Done(values),
                 });
             }
-            Doing::Rows(run) => run,
+            JobState::Rows(run) => run,
         };
-        match run.go_on(&mut Context { store: &mut core.store, session })? {
+        match run.resume(&mut Context { store: &mut core.store, session })? {
             execute::Step::Wait(micros) => return Ok(Progress::Wait(micros, true)),
             execute::Step::Rows(rows) => job.answer = Answer::Rows(rows, false),
             execute::Step::Changed(changed) => job.answer = Answer::Changed(changed),
@@ -330,8 +330,8 @@ impl Client {
 
     pub(super) fn answer_wait(&mut self, core: &mut Core, wake: Wake) {
         let Some(mut job) = self.job.take() else { return };
-        let outcome = match (&mut job.doing, wake) {
-            (Doing::Values(run), wake) => {
+        let outcome = match (&mut job.state, wake) {
+            (JobState::Values(run), wake) => {
                 let came = match wake {
                     Wake::Granted => Ok(Value::truth(true)),
                     Wake::TooLate => Ok(Value::truth(false)),
@@ -340,10 +340,10 @@ impl Client {
                 };
                 run.answer(came, &mut self.session)
             }
-            (Doing::Rows(_), Wake::Granted) => Ok(()),
-            (Doing::Rows(_), Wake::TooLate) => Err(SqlError::waited_too_long()),
-            (Doing::Rows(_), Wake::Killed) => Err(SqlError::interrupted()),
-            (Doing::Rows(_), Wake::Deadlock) => Err(SqlError::deadlock()),
+            (JobState::Rows(_), Wake::Granted) => Ok(()),
+            (JobState::Rows(_), Wake::TooLate) => Err(SqlError::waited_too_long()),
+            (JobState::Rows(_), Wake::Killed) => Err(SqlError::interrupted()),
+            (JobState::Rows(_), Wake::Deadlock) => Err(SqlError::deadlock()),
         };
         match outcome {
             Ok(()) => {
@@ -366,8 +366,8 @@ impl Client {
     }
 
     fn fail(&mut self, core: &mut Core, mut job: Job, error: &SqlError) {
-        let is_of_rows = matches!(job.doing, Doing::Rows(_));
-        if let Doing::Rows(run) = &mut job.doing {
+        let is_of_rows = matches!(job.state, JobState::Rows(_));
+        if let JobState::Rows(run) = &mut job.state {
             run.take_rows().iter().for_each(|values| job.reply.packet(&row(values)));
         }
         self.take_back(core, is_of_rows && error.code == SqlError::deadlock().code);

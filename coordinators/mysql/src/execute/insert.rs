@@ -97,7 +97,7 @@ fn values(
 }
 
 impl Insertion {
-    pub(super) fn go_on(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<Step> {
+    pub(super) fn resume(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<Step> {
         while self.at < self.rows.len() {
             let values = self.row(target, context.session)?;
             let key = target.definition.key_of(&values)?;
@@ -143,7 +143,7 @@ impl Insertion {
         let place = context.store.next_place(table, &key);
         let (mode, extent) = (Mode::Exclusive, Extent::Insertion);
         let wanted = Wanted { by, table, place, mode, extent };
-        if let Some(other) = context.store.locks.hindrance(&wanted)
+        if let Some(other) = context.store.locks.conflicting_session(&wanted)
             && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?
         {
             return Ok(Progress::Wait(micros));
@@ -171,7 +171,7 @@ impl Insertion {
         if there.is_none() {
             // The row with this key was deleted. Other transactions may have locked its place.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
-            if let Answer::Hindered(other) = context.store.ask(&mut wanted)
+            if let Answer::Blocked(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?
             {
                 return Ok(Progress::Wait(micros));

@@ -153,9 +153,9 @@ impl Scan {
         self.only.is_some()
     }
 
-    pub(super) fn go_on(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<Step> {
+    pub(super) fn resume(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<Step> {
         match self.mode {
-            None => context.store.look(context.session.id),
+            None => context.store.refresh_view(context.session.id),
             Some(mode) if !self.is_over => intent(mode, target, context),
             Some(_) => {}
         }
@@ -230,7 +230,7 @@ impl Scan {
             // A semi-consistent read skips a locked row whose committed version does not match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
-                crate::store::transaction::Answer::Hindered(_)
+                crate::store::transaction::Answer::Blocked(_)
             );
             if is_taken {
                 let values = context.store.committed(target.id, key);

@@ -6,7 +6,7 @@ use super::expression::{Expression, Item, Named};
 use super::parser::Parser;
 use super::statements::is_reserved;
 use super::table_ast::{
-    Delete, Insert, Patience, Select, Source, Strength, TableStatement, Update,
+    Delete, Insert, LockWait, Select, Source, Strength, TableStatement, Update,
 };
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
@@ -51,7 +51,7 @@ impl Parser<'_> {
         self.expression().map(Some)
     }
 
-    fn lock_clause(&mut self) -> Outcome<Option<(Strength, Patience)>> {
+    fn lock_clause(&mut self) -> Outcome<Option<(Strength, LockWait)>> {
         let strength = if self.accepts_word("for") {
             self.expect_word("update")?;
             Strength::Update
@@ -62,14 +62,14 @@ impl Parser<'_> {
             return Ok(None);
         };
         let patience = if self.accepts_word("nowait") {
-            Patience::Seconds(0)
+            LockWait::Seconds(0)
         } else if self.accepts_word("wait") {
-            Patience::Seconds(self.count()?)
+            LockWait::Seconds(self.count()?)
         } else if self.accepts_word("skip") {
             self.expect_word("locked")?;
-            Patience::Skip
+            LockWait::Skip
         } else {
-            Patience::Usual
+            LockWait::Usual
         };
         Ok(Some((strength, patience)))
     }

@@ -50,7 +50,7 @@ pub(crate) enum Strength {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Patience {
+pub(crate) enum LockWait {
     Usual,
     Seconds(u64),
     Skip,
@@ -68,7 +68,7 @@ pub(crate) struct Select {
     pub(crate) from: Source,
     pub(crate) condition: Option<Expression>,
     pub(crate) limit: Option<(u64, u64)>,
-    pub(crate) lock: Option<(Strength, Patience)>,
+    pub(crate) lock: Option<(Strength, LockWait)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -60,7 +60,7 @@ impl Lock {
         self.table == table && self.places.contains(place)
     }
 
-    fn hinders(&self, wanted: &Wanted) -> bool {
+    fn conflicts_with(&self, wanted: &Wanted) -> bool {
         use Extent::{Both, Gap, Insertion, Row};
         let is_end = wanted.place == Place::End;
         if self.by == wanted.by || (self.mode, wanted.mode) == (Mode::Shared, Mode::Shared) {
@@ -103,13 +103,13 @@ impl RowLocks {
         there.any(|one| one.covers(&wanted))
     }
 
-    pub(crate) fn hindrance(&self, wanted: &Wanted) -> Option<SessionId> {
+    pub(crate) fn conflicting_session(&self, wanted: &Wanted) -> Option<SessionId> {
         let wanted = wanted.clone().normal();
         let mut there = self.locks.iter().filter(|one| one.is_at(wanted.table, &wanted.place));
-        there.find(|one| one.hinders(&wanted)).map(|one| one.by)
+        there.find(|one| one.conflicts_with(&wanted)).map(|one| one.by)
     }
 
-    pub(crate) fn give(&mut self, wanted: Wanted) {
+    pub(crate) fn add_lock(&mut self, wanted: Wanted) {
         let wanted = wanted.normal();
         let is_awaited = |one: &Lock| one.is_waiting && one.is_at(wanted.table, &wanted.place);
         if !self.locks.iter().any(is_awaited) {
@@ -138,7 +138,7 @@ impl RowLocks {
         self.push(wanted.normal(), true);
     }
 
-    pub(crate) fn circle(&self, session: SessionId) -> Vec<SessionId> {
+    pub(crate) fn deadlock_cycle(&self, session: SessionId) -> Vec<SessionId> {
         let (mut at, mut circle) = (session, vec![session]);
         while let Some(next) = self.waits.get(&at) {
             if *next == session {
@@ -183,7 +183,7 @@ impl RowLocks {
             let before = &self.locks[..at];
             let hindrance = before
                 .iter()
-                .find(|one| one.is_at(wanted.table, &wanted.place) && one.hinders(&wanted))
+                .find(|one| one.is_at(wanted.table, &wanted.place) && one.conflicts_with(&wanted))
                 .map(|one| one.by);
             match hindrance {
                 Some(other) => {
@@ -239,7 +239,7 @@ impl RowLocks {
         let inherited: Vec<(SessionId, Mode)> = there.map(|one| (one.by, one.mode)).collect();
         for (by, mode) in inherited {
             let wanted = Wanted { by, table, place: to.clone(), mode, extent: Extent::Gap };
-            self.give(wanted);
+            self.add_lock(wanted);
         }
     }
 

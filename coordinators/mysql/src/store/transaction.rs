@@ -57,7 +57,7 @@ pub(crate) struct Transaction {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Had { is_new: bool },
-    Hindered(SessionId),
+    Blocked(SessionId),
 }
 
 impl Store {
@@ -111,7 +111,7 @@ impl Store {
                 let mode = Mode::Exclusive;
                 let own = Wanted { by: owner, mode, extent: Extent::Row, ..wanted.clone() };
                 if !self.locks.has(&own) {
-                    self.locks.give(own);
+                    self.locks.add_lock(own);
                 }
             }
         }
@@ -125,8 +125,8 @@ impl Store {
                 return Answer::Had { is_new: !self.locks.has(wanted) };
             }
         }
-        match self.locks.hindrance(wanted) {
-            Some(other) => Answer::Hindered(other),
+        match self.locks.conflicting_session(wanted) {
+            Some(other) => Answer::Blocked(other),
             None => Answer::Had { is_new: true },
         }
     }
@@ -162,7 +162,7 @@ impl Store {
     /// Returns the session whose request is refused: the one that has changed and locked the least,
     /// or among equals the one that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
-        let circle = self.locks.circle(session);
+        let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))
     }
 
@@ -290,7 +290,7 @@ impl Store {
         versions.iter().rev().find(is_over)?.values.clone()
     }
 
-    pub(crate) fn look(&mut self, session: SessionId) {
+    pub(crate) fn refresh_view(&mut self, session: SessionId) {
         let view = View {
             next: Xid(self.next_transaction + 1),
             running: self.active.keys().copied().collect(),

@@ -134,7 +134,7 @@ impl Real {
 
     /// Returns the server's sessions. Queries of information_schema can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
-        let answer = self.say("SHOW PROCESSLIST");
+        let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()
     }
 
@@ -160,12 +160,12 @@ impl Real {
         }) && !has_answer
     }
 
-    pub(crate) fn say(&mut self, sql: &str) -> Vec<u8> {
+    pub(crate) fn query_observer(&mut self, sql: &str) -> Vec<u8> {
         self.observer.as_mut().unwrap().ask(&query(sql))
     }
 
     fn wait_for_rows(&mut self) -> Vec<u32> {
-        let status = self.say("SHOW ENGINE INNODB STATUS");
+        let status = self.query_observer("SHOW ENGINE INNODB STATUS");
         let status = String::from_utf8_lossy(&status).into_owned();
         let transactions = status.split("---TRANSACTION").skip(1);
         let waiting = transactions.filter(|one| one.contains("LOCK WAIT"));

@@ -57,7 +57,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn say(&mut self, index: usize, sql: &str) -> Result<(), TestCaseError> {
+    fn send_statement(&mut self, index: usize, sql: &str) -> Result<(), TestCaseError> {
         self.log.push(format!("{index}: {sql}"));
         let pair = &mut self.pairs[index];
         pair.waits = true;
@@ -93,7 +93,7 @@ impl World<'_> {
             self.pairs[other].is_over = true;
         }
         let what = if is_query { "QUERY " } else { "" };
-        self.say(index, &format!("KILL {what}{id}"))?;
+        self.send_statement(index, &format!("KILL {what}{id}"))?;
         if !is_query {
             prop_assert!(self.real.is_gone(id));
         }
@@ -105,20 +105,20 @@ impl World<'_> {
             return Ok(());
         }
         match step {
-            Step::Say(sql) => self.say(index, sql),
+            Step::Say(sql) => self.send_statement(index, sql),
             Step::Leave => self.leave(index),
             Step::Kill(other, is_query) => self.kill(index, *other, *is_query),
         }
     }
 
-    fn thin_out(&mut self, index: usize) -> Result<(), TestCaseError> {
+    fn cancel_random(&mut self, index: usize) -> Result<(), TestCaseError> {
         let waiting = self.pairs.iter().filter(|pair| pair.waits).count();
         if waiting < 2 || !self.pairs[index].waits {
             return Ok(());
         }
         let kill = format!("KILL QUERY {}", self.pairs[index].real.id);
         self.log.push(kill.clone());
-        self.real.say(&kill);
+        self.real.query_observer(&kill);
         let observer = self.fake.session();
         self.fake.send(observer, &query(&kill));
         self.fake.hang_up(observer);
@@ -146,7 +146,7 @@ pub(crate) fn check(
     if !frame.setup.is_empty() {
         let id = fake.session();
         for sql in &frame.setup {
-            real.say(sql);
+            real.query_observer(sql);
             fake.send(id, &query(sql));
         }
         fake.hang_up(id);
@@ -164,7 +164,7 @@ pub(crate) fn check(
     for (index, step) in steps {
         world.take(*index, step)?;
         if frame.one_waits {
-            world.thin_out(*index)?;
+            world.cancel_random(*index)?;
         }
     }
     for _ in 0..3 {

@@ -192,7 +192,7 @@ impl Client {
         }
     }
 
-    pub(super) fn go_on_executing(
+    pub(super) fn continue_execute(
         &mut self,
         core: &mut Core,
         name: &str,
@@ -263,7 +263,7 @@ impl Client {
         Ok(count)
     }
 
-    pub(super) fn go_on_syncing(&mut self, core: &mut Core) -> Result<(), Stop> {
+    pub(super) fn continue_sync(&mut self, core: &mut Core) -> Result<(), Stop> {
         let is_block = self.session.transaction.as_ref().is_some_and(|open| open.is_block);
         if !is_block {
             transactions::commit(core, &mut self.session)?;

@@ -3,7 +3,7 @@
 use super::{Client, Job};
 use crate::core::Core;
 use crate::error::SqlError;
-use crate::execute::{Done, Execution, Run, Stop, transactions};
+use crate::execute::{Execution, Run, StatementResult, Stop, transactions};
 use crate::session::Session;
 use crate::sql::ast::{Statement, TransactionStatement};
 use crate::sql::{self, Parsed};
@@ -16,7 +16,7 @@ pub(super) struct Query {
     statements: VecDeque<Rc<Parsed>>,
     run: Option<Run>,
     has_columns: bool,
-    done: Option<Done>,
+    done: Option<StatementResult>,
 }
 
 pub(super) fn check_failed(session: &Session, statement: &Statement) -> Result<(), SqlError> {
@@ -54,7 +54,7 @@ impl Client {
         self.advance(core);
     }
 
-    pub(super) fn go_on(&mut self, core: &mut Core, query: &mut Query) -> Result<(), Stop> {
+    pub(super) fn resume(&mut self, core: &mut Core, query: &mut Query) -> Result<(), Stop> {
         while let Some(statement) = query.statements.front().cloned() {
             if query.done.is_none() {
                 self.begin_statement(core, query, &statement)?;

@@ -48,7 +48,7 @@ impl Client {
                 self.leave(core);
             }
             version => {
-                let outcome = self.let_in(core, version, &body);
+                let outcome = self.admit(core, version, &body);
                 if let Err(error) = outcome {
                     self.end(core, &error);
                 }
@@ -64,7 +64,7 @@ impl Client {
         core.cancels.push((backend, u32::from_be_bytes(secret), Signal::Cancel));
     }
 
-    fn let_in(&mut self, core: &mut Core, version: u32, body: &Bytes) -> Outcome<()> {
+    fn admit(&mut self, core: &mut Core, version: u32, body: &Bytes) -> Outcome<()> {
         let (major, minor) = (version >> 16, version & 0xffff);
         if major != 3 {
             let message = format!(

@@ -1,6 +1,6 @@
 //! Creates and drops tables within transactions.
 
-use super::{Done, Execution, Stop};
+use super::{Execution, StatementResult, Stop};
 use crate::bind::Binder;
 use crate::error::{About, Outcome, Severity, SqlError};
 use crate::span::Span;
@@ -17,14 +17,14 @@ impl Execution<'_> {
         self.session.notices.push(SqlError::of(Severity::Notice, code, message));
     }
 
-    pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<Done, Stop> {
+    pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<StatementResult, Stop> {
         self.refuse_read_only("CREATE TABLE")?;
         let name = &create.name.name;
         let own = self.session.xid();
         let is_there = self.core.heap.named(name, own).is_some() || self.has_index(name);
         if is_there && create.if_not_exists {
             self.notice("42P07", format!("relation \"{name}\" already exists, skipping"));
-            return Ok(Done { tag: "CREATE TABLE".to_owned() });
+            return Ok(StatementResult { tag: "CREATE TABLE".to_owned() });
         }
         if is_there {
             if self.run.is_granted {
@@ -46,7 +46,7 @@ impl Execution<'_> {
         if let Some(open) = &mut self.session.transaction {
             open.undo.push(Undo::Created(id));
         }
-        Ok(Done { tag: "CREATE TABLE".to_owned() })
+        Ok(StatementResult { tag: "CREATE TABLE".to_owned() })
     }
 
     fn has_index(&self, name: &str) -> bool {
@@ -101,7 +101,11 @@ impl Execution<'_> {
         Ok(Definition { id, name, columns, indexes, creator: None, dropper: None, versions })
     }
 
-    pub(super) fn drop_tables(&mut self, tables: &[Named], if_exists: bool) -> Result<Done, Stop> {
+    pub(super) fn drop_tables(
+        &mut self,
+        tables: &[Named],
+        if_exists: bool,
+    ) -> Result<StatementResult, Stop> {
         self.refuse_read_only("DROP TABLE")?;
         for named in tables {
             let own = self.session.xid();
@@ -123,7 +127,7 @@ impl Execution<'_> {
                 open.undo.push(Undo::Dropped(table));
             }
         }
-        Ok(Done { tag: "DROP TABLE".to_owned() })
+        Ok(StatementResult { tag: "DROP TABLE".to_owned() })
     }
 }
 

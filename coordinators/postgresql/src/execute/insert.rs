@@ -4,7 +4,7 @@ use super::checks::check_not_null;
 use super::evaluate::Row;
 use super::locking::serialization;
 use super::plan::{ConflictPlan, InsertPlan};
-use super::{Done, Execution, Stop};
+use super::{Execution, StatementResult, Stop};
 use crate::bound::{Bound, Output};
 use crate::error::{About, SqlError};
 use crate::sql::ast::Policy;
@@ -30,7 +30,7 @@ impl Execution<'_> {
         &mut self,
         plan: &InsertPlan,
         outputs: Option<&[Output]>,
-    ) -> Result<Done, Stop> {
+    ) -> Result<StatementResult, Stop> {
         while let Some(row) = plan.rows.get(self.run.progress.at) {
             self.insert_one(plan, row, outputs)?;
             self.run.progress.at += 1;
@@ -38,7 +38,7 @@ impl Execution<'_> {
             self.run.progress.current = None;
             self.end_part();
         }
-        Ok(Done { tag: format!("INSERT 0 {}", self.run.progress.count) })
+        Ok(StatementResult { tag: format!("INSERT 0 {}", self.run.progress.count) })
     }
 
     fn insert_one(
@@ -55,7 +55,7 @@ impl Execution<'_> {
             };
             self.run.progress.values = Some(values.clone());
             if let Some(conflict) = &plan.conflict
-                && !self.make_way(table, conflict, &values)?
+                && !self.wait_for_rival(table, conflict, &values)?
             {
                 return Ok(());
             }
@@ -152,7 +152,7 @@ impl Execution<'_> {
         }
     }
 
-    fn make_way(
+    fn wait_for_rival(
         &mut self,
         table: TableId,
         plan: &ConflictPlan,
@@ -174,7 +174,7 @@ impl Execution<'_> {
                 }
                 return Ok(false);
             };
-            match self.have((table, live), plan.strength, Policy::Wait)? {
+            match self.take_row_lock((table, live), plan.strength, Policy::Wait)? {
                 Standing::Free => {}
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
@@ -182,7 +182,7 @@ impl Execution<'_> {
                 _ => continue,
             }
             if self.is_own_work(table, live) {
-                return Err(twice().into());
+                return Err(duplicate_row_error().into());
             }
             if !is_seen && self.is_strict() {
                 return Err(serialization("update").into());
@@ -210,7 +210,7 @@ impl Execution<'_> {
     }
 }
 
-fn twice() -> SqlError {
+fn duplicate_row_error() -> SqlError {
     let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
     let hint = "Ensure that no rows proposed for insertion within the same command have duplicate \
                 constrained values.";

@@ -96,7 +96,7 @@ impl Execution<'_> {
         Stop::Wait
     }
 
-    pub(super) fn have(
+    pub(super) fn take_row_lock(
         &mut self,
         (table, version): (TableId, VersionId),
         strength: Strength,

@@ -5,7 +5,7 @@ use super::evaluate::Row;
 use super::insert::Entered;
 use super::locking::serialization;
 use super::plan::ModifyPlan;
-use super::{Done, Execution, Stop};
+use super::{Execution, StatementResult, Stop};
 use crate::bound::{Bound, Output};
 use crate::error::SqlError;
 use crate::sql::ast::{Policy, Strength};
@@ -21,9 +21,9 @@ impl Execution<'_> {
         &mut self,
         plan: &ModifyPlan,
         outputs: Option<&[Output]>,
-    ) -> Result<Done, Stop> {
+    ) -> Result<StatementResult, Stop> {
         if self.run.progress.targets.is_none() {
-            let found = self.look_up(plan.table, plan.filter.as_ref())?;
+            let found = self.look_up_versions(plan.table, plan.filter.as_ref())?;
             self.run.progress.targets = Some(found);
         }
         while let Some(target) = self.target() {
@@ -35,7 +35,7 @@ impl Execution<'_> {
         }
         self.touch_until(plan.table, None)?;
         let word = if plan.assignments.is_some() { "UPDATE" } else { "DELETE" };
-        Ok(Done { tag: format!("{word} {}", self.run.progress.count) })
+        Ok(StatementResult { tag: format!("{word} {}", self.run.progress.count) })
     }
 
     pub(super) fn seen(&self, table: TableId) -> Vec<VersionId> {
@@ -97,7 +97,7 @@ impl Execution<'_> {
             }
         };
         loop {
-            match self.have((table, version), plan.strength, Policy::Wait)? {
+            match self.take_row_lock((table, version), plan.strength, Policy::Wait)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
                 Standing::Deleted if self.is_strict() => {

@@ -287,7 +287,7 @@ fn plan_conflict(
     let assignments = plan_assignments(binder, table, assignments)?;
     let condition = filter(binder, condition.as_ref())?;
     binder.has_excluded = false;
-    refuse_twice(table, &assignments)?;
+    refuse_duplicates(table, &assignments)?;
     let strength = strength_of(table, &assignments);
     let update = Some((assignments, condition));
     Ok(ConflictPlan { indexes, lacks_index, update, strength })
@@ -312,7 +312,7 @@ fn plan_assignments(
     Ok(planned)
 }
 
-fn refuse_twice(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Outcome<()> {
+fn refuse_duplicates(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Outcome<()> {
     for (at, (column, _)) in assignments.iter().enumerate() {
         if assignments[..at].iter().any(|(other, _)| other == column) {
             let name = &table.columns[*column].name;
@@ -341,7 +341,7 @@ fn plan_update(
     let filter = filter(&mut binder, update.filter.as_ref())?;
     let outputs = returned(&mut binder, &update.returning)?;
     let assignments = plan_assignments(&mut binder, table, &update.assignments)?;
-    refuse_twice(table, &assignments)?;
+    refuse_duplicates(table, &assignments)?;
     let strength = strength_of(table, &assignments);
     let assignments = Some(assignments);
     let plan = ModifyPlan { table: table.id, filter, assignments, strength };

@@ -10,7 +10,7 @@ use crate::store::snapshot::Snapshot;
 use crate::store::{TableId, VersionId};
 use std::collections::VecDeque;
 
-struct Sight {
+struct VersionSight {
     is_visible: bool,
     writer: Option<(crate::store::Xid, bool)>,
 }
@@ -28,7 +28,7 @@ impl Execution<'_> {
     }
 
     /// Returns the visible rows on the access path. Records the reads that precede the first row.
-    pub(super) fn look_up(
+    pub(super) fn look_up_versions(
         &mut self,
         table: TableId,
         filter: Option<&Bound>,
@@ -165,7 +165,7 @@ impl Execution<'_> {
         }
     }
 
-    fn sight(&self, table: TableId, version: VersionId) -> Option<Sight> {
+    fn sight(&self, table: TableId, version: VersionId) -> Option<VersionSight> {
         let snapshot: &Snapshot = self.run.snapshot.as_ref()?;
         let version = self.core.heap.version(table, version)?;
         let is_visible = version.is_seen(snapshot);
@@ -174,7 +174,7 @@ impl Execution<'_> {
             (false, _) => Some(version.made.0),
         };
         let writer = writer.filter(|xid| Some(*xid) != self.session.xid());
-        Some(Sight { is_visible, writer: writer.map(|xid| (xid, !snapshot.includes(xid))) })
+        Some(VersionSight { is_visible, writer: writer.map(|xid| (xid, !snapshot.includes(xid))) })
     }
 
     pub(super) fn check_readers(&mut self, targets: &[Target]) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 use super::evaluate::Row;
 use super::locking::serialization;
 use super::plan::SelectPlan;
-use super::{Done, Execution, Stop};
+use super::{Execution, StatementResult, Stop};
 use crate::bound::Output;
 use crate::sql::ast::Locking;
 use crate::store::rows::Standing;
@@ -12,7 +12,11 @@ use crate::types::compare;
 use std::cmp::Ordering;
 
 impl Execution<'_> {
-    pub(super) fn select(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
+    pub(super) fn select(
+        &mut self,
+        plan: &SelectPlan,
+        outputs: &[Output],
+    ) -> Result<StatementResult, Stop> {
         let Some(table) = plan.table else { return self.select_nothing(plan, outputs) };
         if self.run.progress.targets.is_none() {
             let found = self.find(plan, table)?;
@@ -42,22 +46,26 @@ impl Execution<'_> {
             self.end_part();
         }
         self.touch_until(table, None)?;
-        Ok(Done { tag: format!("SELECT {}", self.run.progress.count) })
+        Ok(StatementResult { tag: format!("SELECT {}", self.run.progress.count) })
     }
 
-    fn select_nothing(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
+    fn select_nothing(
+        &mut self,
+        plan: &SelectPlan,
+        outputs: &[Output],
+    ) -> Result<StatementResult, Stop> {
         let is_one = self.passes(plan.filter.as_ref(), Row::default())?;
         let counts = vec![i64::from(is_one); plan.counts.len()];
         let shows = is_one || !counts.is_empty();
         if shows {
             self.give(Some(outputs), Row { counts: &counts, ..Row::default() })?;
         }
-        Ok(Done { tag: format!("SELECT {}", u8::from(shows)) })
+        Ok(StatementResult { tag: format!("SELECT {}", u8::from(shows)) })
     }
 
     fn find(&mut self, plan: &SelectPlan, table: TableId) -> Result<Vec<VersionId>, Stop> {
         let mut found = Vec::new();
-        for version in self.look_up(table, plan.filter.as_ref())? {
+        for version in self.look_up_versions(table, plan.filter.as_ref())? {
             let values = self.values(table, version);
             let row = Row::of(&values);
             if !self.passes(plan.filter.as_ref(), row)? {
@@ -87,7 +95,7 @@ impl Execution<'_> {
         plan: &SelectPlan,
         table: TableId,
         outputs: &[Output],
-    ) -> Result<Done, Stop> {
+    ) -> Result<StatementResult, Stop> {
         let mut counts = vec![0; plan.counts.len()];
         for version in self.run.progress.targets.clone().unwrap_or_default() {
             let values = self.values(table, version);
@@ -100,7 +108,7 @@ impl Execution<'_> {
             }
         }
         self.give(Some(outputs), Row { counts: &counts, ..Row::default() })?;
-        Ok(Done { tag: "SELECT 1".to_owned() })
+        Ok(StatementResult { tag: "SELECT 1".to_owned() })
     }
 
     fn lock_target(
@@ -113,7 +121,7 @@ impl Execution<'_> {
         let mut version = self.run.progress.current.unwrap_or(target);
         loop {
             self.run.progress.current = Some(version);
-            match self.have((table, version), locking.strength, locking.policy)? {
+            match self.take_row_lock((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
                 // Unlike in UPDATE and DELETE, PostgreSQL reports a deleted row as updated here.

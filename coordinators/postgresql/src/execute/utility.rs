@@ -1,16 +1,19 @@
 //! Executes statements about transactions, settings and table locks.
 
-use super::{Done, Execution, Stop, transactions};
+use super::{Execution, StatementResult, Stop, transactions};
 use crate::error::{Severity, SqlError};
 use crate::sql::ast::{Isolation, Modes, Set, Statement, TransactionStatement};
 use crate::types::Value;
 
-fn done(tag: &str) -> Result<Done, Stop> {
-    Ok(Done { tag: tag.to_owned() })
+fn done(tag: &str) -> Result<StatementResult, Stop> {
+    Ok(StatementResult { tag: tag.to_owned() })
 }
 
 impl Execution<'_> {
-    pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
+    pub(super) fn utility(
+        &mut self,
+        statement: &Statement,
+    ) -> Result<Option<StatementResult>, Stop> {
         if statement.takes_snapshot() {
             self.refuse_serializable()?;
             self.fix_snapshot();
@@ -44,7 +47,7 @@ impl Execution<'_> {
         self.session.transaction.as_ref().is_some_and(|open| open.is_block)
     }
 
-    fn transaction(&mut self, statement: &TransactionStatement) -> Result<Done, Stop> {
+    fn transaction(&mut self, statement: &TransactionStatement) -> Result<StatementResult, Stop> {
         match statement {
             TransactionStatement::Begin(modes, tag) => self.begin(*modes, tag),
             TransactionStatement::Commit => self.commit(),
@@ -72,7 +75,7 @@ impl Execution<'_> {
         }
     }
 
-    fn begin(&mut self, modes: Modes, tag: &str) -> Result<Done, Stop> {
+    fn begin(&mut self, modes: Modes, tag: &str) -> Result<StatementResult, Stop> {
         if self.is_in_block() {
             self.warn("25001", "there is already a transaction in progress");
         }
@@ -108,7 +111,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<Done, Stop> {
+    fn commit(&mut self) -> Result<StatementResult, Stop> {
         let is_flushing =
             self.session.transaction.as_ref().is_some_and(|open| open.flushing.is_some());
         if !self.is_in_block() && !is_flushing {
@@ -122,7 +125,7 @@ impl Execution<'_> {
         done("COMMIT")
     }
 
-    fn set(&mut self, set: &Set) -> Result<Done, Stop> {
+    fn set(&mut self, set: &Set) -> Result<StatementResult, Stop> {
         let tag = if set.is_reset { "RESET" } else { "SET" };
         let Some(name) = &set.name else {
             self.session.reset_all();
@@ -148,7 +151,7 @@ impl Execution<'_> {
         done(tag)
     }
 
-    fn show(&mut self, name: &str) -> Result<Done, Stop> {
+    fn show(&mut self, name: &str) -> Result<StatementResult, Stop> {
         let shown = self.session.show(name)?;
         let own = self.session.settings.show(name).map_or(name, |(known, _)| known);
         let output = crate::bound::Output {

@@ -76,7 +76,7 @@ impl Receiver {
         Some((self.told_at + STATUS_US).min(self.heard_at + silence))
     }
 
-    pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
+    pub(crate) fn check_timers(&mut self, core: &mut Core) {
         let now = core.now.monotonic.0;
         if self.retry_at.is_some_and(|at| at <= now) {
             return self.connect(core);
@@ -147,7 +147,7 @@ impl Receiver {
         self.send(core, Stage::Streaming, body.to_vec());
     }
 
-    pub(crate) fn hear(&mut self, core: &mut Core, bytes: &[u8]) {
+    pub(crate) fn receive(&mut self, core: &mut Core, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
         (self.heard_at, self.has_asked) = (core.now.monotonic.0, false);
         while let Some(head) = self.input.first_chunk::<5>() {

@@ -26,7 +26,7 @@ fn position(text: &str) -> Option<u64> {
 }
 
 impl Client {
-    pub(crate) fn hear_standby(&mut self, core: &mut Core, kind: u8, body: Bytes) {
+    pub(crate) fn handle_standby(&mut self, core: &mut Core, kind: u8, body: Bytes) {
         if let Some(sender) = &mut self.sender {
             sender.heard_at = core.now.monotonic.0;
         }
@@ -39,7 +39,7 @@ impl Client {
                     self.ready(core);
                 }
             }
-            b'd' => self.hear_progress(core, &body),
+            b'd' => self.handle_progress(core, &body),
             _ => self.leave(core),
         }
     }
@@ -98,7 +98,7 @@ impl Client {
         Ok(())
     }
 
-    fn hear_progress(&mut self, core: &mut Core, body: &Bytes) {
+    fn handle_progress(&mut self, core: &mut Core, body: &Bytes) {
         let [b'r', fields @ ..] = body.as_ref() else { return };
         let Some(flushed) = fields.get(8..16).and_then(|bytes| bytes.try_into().ok()) else {
             return;

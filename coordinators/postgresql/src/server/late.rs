@@ -8,7 +8,7 @@ use crate::stream::Sender;
 use fencepost_machine::ConnectionId;
 
 impl Postgresql {
-    pub(super) fn look_at_clock(&mut self) {
+    pub(super) fn check_timers(&mut self) {
         let now = self.core.now.monotonic.0;
         let ids: Vec<ConnectionId> = self.clients.keys().copied().collect();
         for id in ids {
@@ -16,7 +16,7 @@ impl Postgresql {
             let is_due = |timer: Option<u64>| timer.is_some_and(|at| at <= now);
             let timers = client.timers;
             if matches!(client.blocked, Some(Stop::Sleep(until)) if until <= now) {
-                self.go_on(id);
+                self.resume(id);
                 continue;
             }
             if is_due(timers.deadlock) && self.is_deadlocked(id) {
@@ -42,7 +42,9 @@ impl Postgresql {
     fn is_deadlocked(&mut self, id: ConnectionId) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         client.timers.deadlock = None;
-        let Some(circle) = self.core.locks.circle(client.session.backend) else { return false };
+        let Some(circle) = self.core.locks.deadlock_cycle(client.session.backend) else {
+            return false;
+        };
         let lines: Vec<String> = circle.iter().map(line).collect();
         let error = SqlError::new("40P01", "deadlock detected")
             .detail(lines.join("\n"))

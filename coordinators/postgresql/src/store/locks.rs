@@ -264,7 +264,7 @@ impl Locks {
             .collect()
     }
 
-    pub(crate) fn circle(&self, backend: Backend) -> Option<Vec<Link>> {
+    pub(crate) fn deadlock_cycle(&self, backend: Backend) -> Option<Vec<Link>> {
         let mut seen = BTreeSet::from([backend]);
         self.path(backend, backend, &mut seen)
     }

@@ -1,6 +1,6 @@
 //! Intervals, which store months, days and microseconds separately.
 
-use super::timestamp::{self, Wrong};
+use super::timestamp::{self, ParseError};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Interval {
@@ -73,7 +73,7 @@ impl Interval {
         words.join(" ")
     }
 
-    pub(crate) fn read(text: &str) -> Result<Interval, Wrong> {
+    pub(crate) fn read(text: &str) -> Result<Interval, ParseError> {
         let text = text.trim().to_ascii_lowercase();
         if let Some(iso) = text.strip_prefix("pt") {
             return read_iso(iso);
@@ -96,9 +96,10 @@ impl Interval {
                 let unit = words.next_if(|word| *word != "ago").unwrap_or("second");
                 one(digits, unit)?
             };
-            total = total.plus(part.times(sign).ok_or(Wrong::Range)?).ok_or(Wrong::Range)?;
+            total =
+                total.plus(part.times(sign).ok_or(ParseError::Range)?).ok_or(ParseError::Range)?;
         }
-        if any { Ok(total) } else { Err(Wrong::Syntax) }
+        if any { Ok(total) } else { Err(ParseError::Syntax) }
     }
 }
 
@@ -115,13 +116,14 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-fn one(digits: &str, unit: &str) -> Result<Interval, Wrong> {
+fn one(digits: &str, unit: &str) -> Result<Interval, ParseError> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let is_number = !digits.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number {
-        return Err(Wrong::Syntax);
+        return Err(ParseError::Syntax);
     }
-    let count: i64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| Wrong::Range)? };
+    let count: i64 =
+        if whole.is_empty() { 0 } else { whole.parse().map_err(|_| ParseError::Range)? };
     let millionths = timestamp::micros_of(fraction)?;
     let of = |micros: i64| {
         let whole = count.checked_mul(micros)?;
@@ -130,28 +132,30 @@ fn one(digits: &str, unit: &str) -> Result<Interval, Wrong> {
     };
     let plain = |interval: Option<Interval>| match interval {
         Some(interval) if millionths == 0 => Ok(interval),
-        Some(_) => Err(Wrong::Syntax),
-        None => Err(Wrong::Range),
+        Some(_) => Err(ParseError::Syntax),
+        None => Err(ParseError::Range),
     };
     let single = Interval { months: 1, ..Interval::default() };
     let day = Interval { days: 1, ..Interval::default() };
     match unit {
-        "us" | "usec" | "usecs" | "microsecond" | "microseconds" => of(1).ok_or(Wrong::Range),
-        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => of(1_000).ok_or(Wrong::Range),
-        "s" | "sec" | "secs" | "second" | "seconds" => of(SECOND).ok_or(Wrong::Range),
-        "m" | "min" | "mins" | "minute" | "minutes" => of(60 * SECOND).ok_or(Wrong::Range),
-        "h" | "hr" | "hrs" | "hour" | "hours" => of(3_600 * SECOND).ok_or(Wrong::Range),
+        "us" | "usec" | "usecs" | "microsecond" | "microseconds" => of(1).ok_or(ParseError::Range),
+        "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => {
+            of(1_000).ok_or(ParseError::Range)
+        }
+        "s" | "sec" | "secs" | "second" | "seconds" => of(SECOND).ok_or(ParseError::Range),
+        "m" | "min" | "mins" | "minute" | "minutes" => of(60 * SECOND).ok_or(ParseError::Range),
+        "h" | "hr" | "hrs" | "hour" | "hours" => of(3_600 * SECOND).ok_or(ParseError::Range),
         "d" | "day" | "days" => plain(day.times(count)),
         "w" | "week" | "weeks" => plain(day.times(7).and_then(|week| week.times(count))),
         "mon" | "mons" | "month" | "months" => plain(single.times(count)),
         "y" | "yr" | "yrs" | "year" | "years" => {
             plain(single.times(12).and_then(|year| year.times(count)))
         }
-        _ => Err(Wrong::Syntax),
+        _ => Err(ParseError::Syntax),
     }
 }
 
-fn read_iso(text: &str) -> Result<Interval, Wrong> {
+fn read_iso(text: &str) -> Result<Interval, ParseError> {
     let (mut total, mut digits, mut any) = (Interval::default(), String::new(), false);
     for c in text.chars() {
         if c.is_ascii_digit() || c == '.' || c == '-' {
@@ -162,16 +166,16 @@ fn read_iso(text: &str) -> Result<Interval, Wrong> {
             'h' => "hour",
             'm' => "minute",
             's' => "second",
-            _ => return Err(Wrong::Syntax),
+            _ => return Err(ParseError::Syntax),
         };
         let (sign, number) = match digits.strip_prefix('-') {
             Some(number) => (-1, number),
             None => (1, digits.as_str()),
         };
-        let part = one(number, unit)?.times(sign).ok_or(Wrong::Range)?;
-        total = total.plus(part).ok_or(Wrong::Range)?;
+        let part = one(number, unit)?.times(sign).ok_or(ParseError::Range)?;
+        total = total.plus(part).ok_or(ParseError::Range)?;
         digits.clear();
         any = true;
     }
-    if any && digits.is_empty() { Ok(total) } else { Err(Wrong::Syntax) }
+    if any && digits.is_empty() { Ok(total) } else { Err(ParseError::Syntax) }
 }

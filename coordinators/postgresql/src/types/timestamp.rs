@@ -44,12 +44,12 @@ pub(super) fn time_text(micros: i64) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wrong {
+pub(crate) enum ParseError {
     Syntax,
     Range,
 }
 
-pub(crate) fn read(text: &str, heeds_zone: bool) -> Result<i64, Wrong> {
+pub(crate) fn read(text: &str, heeds_zone: bool) -> Result<i64, ParseError> {
     let text = text.trim();
     match text.to_ascii_lowercase().as_str() {
         "infinity" => return Ok(MAX),
@@ -62,13 +62,13 @@ pub(crate) fn read(text: &str, heeds_zone: bool) -> Result<i64, Wrong> {
         None => (text, ""),
     };
     let parts: Vec<&str> = date.split('-').collect();
-    let [year, month, day] = parts[..] else { return Err(Wrong::Syntax) };
+    let [year, month, day] = parts[..] else { return Err(ParseError::Syntax) };
     let (year, month, day) = (number(year, 4..=4)?, number(month, 1..=2)?, number(day, 1..=2)?);
     if !(1..=12).contains(&month) || !YEARS.contains(&year) || day < 1 {
-        return Err(Wrong::Range);
+        return Err(ParseError::Range);
     }
     if day > days_in(year, month) {
-        return Err(Wrong::Range);
+        return Err(ParseError::Range);
     }
     let (time, zone) = zone_of(rest)?;
     let micros = if time.is_empty() { 0 } else { time_of(time)? };
@@ -76,15 +76,15 @@ pub(crate) fn read(text: &str, heeds_zone: bool) -> Result<i64, Wrong> {
     Ok(days_from(year, month, day) * DAY + micros - zone)
 }
 
-fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Result<i64, Wrong> {
+fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Result<i64, ParseError> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     match digits.parse() {
         Ok(number) if is_number && length.contains(&digits.len()) => Ok(number),
-        _ => Err(Wrong::Syntax),
+        _ => Err(ParseError::Syntax),
     }
 }
 
-fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
+fn zone_of(rest: &str) -> Result<(&str, i64), ParseError> {
     for utc in ["Z", "z", "UTC", "utc"] {
         if let Some(time) = rest.strip_suffix(utc) {
             return Ok((time.trim_end(), 0));
@@ -97,33 +97,33 @@ fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
     let (hours, minutes) = match digits.len() {
         1 | 2 => (digits.as_str(), "0"),
         4 => digits.split_at(2),
-        _ => return Err(Wrong::Syntax),
+        _ => return Err(ParseError::Syntax),
     };
     let (hours, minutes) = (number(hours, 1..=2)?, number(minutes, 1..=2)?);
     Ok((time, sign * (hours * 3_600 + minutes * 60) * SECOND))
 }
 
-pub(super) fn time_of(text: &str) -> Result<i64, Wrong> {
+pub(super) fn time_of(text: &str) -> Result<i64, ParseError> {
     let parts: Vec<&str> = text.split(':').collect();
     let (hours, minutes, seconds) = match parts[..] {
         [hours, minutes] => (hours, minutes, "0"),
         [hours, minutes, seconds] => (hours, minutes, seconds),
-        _ => return Err(Wrong::Syntax),
+        _ => return Err(ParseError::Syntax),
     };
     let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
     let (hours, minutes) = (number(hours, 1..=2)?, number(minutes, 1..=2)?);
     let whole = number(whole, 1..=2)?;
     if hours > 24 || minutes > 59 || whole > 60 {
-        return Err(Wrong::Range);
+        return Err(ParseError::Range);
     }
     Ok((hours * 3_600 + minutes * 60 + whole) * SECOND + micros_of(fraction)?)
 }
 
-pub(super) fn micros_of(fraction: &str) -> Result<i64, Wrong> {
+pub(super) fn micros_of(fraction: &str) -> Result<i64, ParseError> {
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Wrong::Syntax);
+        return Err(ParseError::Syntax);
     }
     let padded = format!("{fraction:0<7}");
-    let seven: i64 = padded[..7].parse().map_err(|_| Wrong::Syntax)?;
+    let seven: i64 = padded[..7].parse().map_err(|_| ParseError::Syntax)?;
     Ok((seven + 5) / 10)
 }

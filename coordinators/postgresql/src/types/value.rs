@@ -1,7 +1,7 @@
 //! Values ([`Value`]), with their parsing, formatting, binary form and comparison.
 
 use super::interval::Interval;
-use super::timestamp::{self, Wrong};
+use super::timestamp::{self, ParseError};
 use super::{TIME_MAX, TIME_MIN, Type};
 use crate::error::{Outcome, SqlError};
 use std::cmp::Ordering;
@@ -50,11 +50,11 @@ impl Value {
 
     pub(crate) fn read(text: &str, kind: Type) -> Outcome<Value> {
         let wrong = |why| match why {
-            Wrong::Syntax => invalid(kind, text),
-            Wrong::Range if kind == Type::Interval => {
+            ParseError::Syntax => invalid(kind, text),
+            ParseError::Range if kind == Type::Interval => {
                 SqlError::new("22015", format!("interval field value out of range: \"{text}\""))
             }
-            Wrong::Range => {
+            ParseError::Range => {
                 SqlError::new("22008", format!("date/time field value out of range: \"{text}\""))
             }
         };

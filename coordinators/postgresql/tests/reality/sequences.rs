@@ -46,7 +46,7 @@ impl World<'_> {
         Ok(true)
     }
 
-    fn say(&mut self, index: usize, sql: &str) -> Result<bool, TestCaseError> {
+    fn send_statement(&mut self, index: usize, sql: &str) -> Result<bool, TestCaseError> {
         self.log.push(format!("{index}: {sql}"));
         let bytes = query(sql);
         let waited: Vec<usize> =
@@ -99,24 +99,24 @@ fn check(
     pairs[0].real.ask(&query("DROP TABLE IF EXISTS t, u, lock"));
     let mut world = World { real, fake, pairs, log: Vec::new(), reasons };
     for sql in TABLES {
-        world.say(0, sql)?;
+        world.send_statement(0, sql)?;
     }
     for (index, sql) in steps {
-        if world.pairs[*index].waits.is_none() && !world.say(*index, sql)? {
+        if world.pairs[*index].waits.is_none() && !world.send_statement(*index, sql)? {
             return Ok(());
         }
     }
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
             for sql in ["ROLLBACK", "SELECT pg_advisory_unlock_all()"] {
-                if world.pairs[index].waits.is_none() && !world.say(index, sql)? {
+                if world.pairs[index].waits.is_none() && !world.send_statement(index, sql)? {
                     return Ok(());
                 }
             }
         }
     }
     for sql in LAST {
-        if world.pairs[0].waits.is_none() && !world.say(0, sql)? {
+        if world.pairs[0].waits.is_none() && !world.send_statement(0, sql)? {
             return Ok(());
         }
     }

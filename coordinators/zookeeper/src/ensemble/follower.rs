@@ -23,7 +23,7 @@ impl ZooKeeper {
     pub(super) fn follow(&mut self, leader: MemberId) {
         let Some(link) = self.links.dial(&self.config, leader, &mut self.out.list) else {
             // The vote names no member of this ensemble, so the election starts again.
-            return self.look_for_leader();
+            return self.start_election();
         };
         self.role = Role::Following(Follower {
             leader,
@@ -71,7 +71,7 @@ impl ZooKeeper {
             follower.input.clear();
             follower.call_again_at = Some(now_ms + CALL_AGAIN_MS);
         } else {
-            self.look_for_leader();
+            self.start_election();
         }
     }
 
@@ -79,7 +79,7 @@ impl ZooKeeper {
         let now_ms = self.now_ms();
         let Some(follower) = self.following() else { return };
         if follower.give_up_at <= now_ms {
-            return self.look_for_leader();
+            return self.start_election();
         }
         if follower.call_again_at.is_none_or(|at| at > now_ms) {
             return;
@@ -93,7 +93,7 @@ impl ZooKeeper {
         }
     }
 
-    pub(crate) fn leader_said(&mut self, connection: ConnectionId, bytes: &[u8]) {
+    pub(crate) fn receive_from_leader(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let (now_ms, init_ms, sync_ms) =
             (self.now_ms(), self.config.init_ms(), self.config.sync_ms());
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };
@@ -106,21 +106,21 @@ impl ZooKeeper {
                 Cut::Frame(frame) => Message::decode(&frame).ok(),
                 Cut::Oversized => None,
             };
-            let is_understood = message.is_some_and(|message| self.obey(message));
+            let is_understood = message.is_some_and(|message| self.follow_order(message));
             if !is_understood {
-                return self.look_for_leader();
+                return self.start_election();
             }
         }
     }
 
-    fn obey(&mut self, message: Message) -> bool {
+    fn follow_order(&mut self, message: Message) -> bool {
         let Some(follower) = self.following() else { return false };
         let stage = follower.stage;
         match (message, stage) {
             (Message::LeaderInfo { epoch }, Stage::Informed) => return self.accept_epoch(epoch),
             (Message::Truncate { zxid }, Stage::Receiving) => {
                 let replaced = self.store.truncate(zxid, &mut self.out.list);
-                self.look_at_replaced(&replaced);
+                self.tap_replaced(&replaced);
                 return self.store.last_logged() == zxid;
             }
             (Message::Snapshot(bytes), Stage::Receiving) => return self.install(bytes),
@@ -190,12 +190,12 @@ impl ZooKeeper {
     fn install(&mut self, bytes: Bytes) -> bool {
         let Ok(tree) = Tree::read(&mut Reader::new(&bytes)) else { return false };
         let replaced = self.store.install(tree, bytes, &mut self.out.list);
-        self.look_at_replaced(&replaced);
+        self.tap_replaced(&replaced);
         true
     }
 
-    fn look_at_replaced(&mut self, replaced: &Replaced) {
-        let told = self.heads.look_again(Some(&replaced.before), &self.store.tree);
+    fn tap_replaced(&mut self, replaced: &Replaced) {
+        let told = self.heads.compare_heads(Some(&replaced.before), &self.store.tree);
         self.report(told, None);
     }
 

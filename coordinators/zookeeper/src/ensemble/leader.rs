@@ -51,7 +51,7 @@ impl ZooKeeper {
         self.store.sync(&mut self.out.list);
         let Role::Leading(leader) = &self.role else { return };
         let confirmed = leader.learners.at(LearnerStage::Confirmed);
-        confirmed.into_iter().for_each(|connection| self.bring_level(connection));
+        confirmed.into_iter().for_each(|connection| self.synchronise_learner(connection));
     }
 
     pub(super) fn establish_epoch(&mut self) {
@@ -93,9 +93,9 @@ impl ZooKeeper {
             Kind::CloseSession | Kind::DeleteContainer(_) => Ok(()),
             Kind::Client(..) => leader.check_session(session, through),
         };
-        let foreseen = &mut leader.foreseen;
+        let outstanding_changes = &mut leader.outstanding_changes;
         let tree = &self.store.tree;
-        let mut preparation = Preparation { tree, foreseen, zxid, time_ms, session };
+        let mut preparation = Preparation { tree, outstanding_changes, zxid, time_ms, session };
         let change = allowed.and_then(|()| match &request.kind {
             Kind::OpenSession { timeout_ms } => Ok(Change::OpenSession { timeout_ms: *timeout_ms }),
             Kind::CloseSession => Ok(preparation.close_session()),
@@ -169,7 +169,7 @@ impl ZooKeeper {
         let now_ms = self.now_ms();
         let Role::Leading(leader) = &mut self.role else { return };
         if leader.stage < LeaderStage::Serving && leader.give_up_at <= now_ms {
-            return self.look_for_leader();
+            return self.start_election();
         }
         if !self.config.is_alone() && leader.half_tick_at <= now_ms {
             self.half_tick(now_ms);
@@ -193,7 +193,7 @@ impl ZooKeeper {
         let level = leader.learners.count(|one| one.stage == LearnerStage::Admitted);
         let is_majority = level + 1 >= self.config.majority();
         if leader.is_full_tick && leader.is_serving() && !is_majority {
-            return self.look_for_leader();
+            return self.start_election();
         }
         leader.learners.send(|one| one.stage >= LearnerStage::Sent, &Message::Ping, &mut self.out);
     }
@@ -216,7 +216,7 @@ impl ZooKeeper {
             return;
         }
         leader.containers_at = now_ms + CONTAINERS_MS;
-        let deserted: Vec<String> = self.store.tree.deserted().cloned().collect();
+        let deserted: Vec<String> = self.store.tree.empty_containers().cloned().collect();
         for path in deserted {
             let kind = Kind::DeleteContainer(path);
             let request = Request { session: 0, cxid: 0, kind };

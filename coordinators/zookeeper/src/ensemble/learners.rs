@@ -14,7 +14,7 @@ impl ZooKeeper {
         }
     }
 
-    pub(super) fn learner_said(
+    pub(super) fn handle_learner_message(
         &mut self,
         connection: ConnectionId,
         from: MemberId,
@@ -22,7 +22,7 @@ impl ZooKeeper {
     ) -> bool {
         let now_ms = self.now_ms();
         if let Message::FollowerInfo { accepted } = message {
-            return self.learner_came(connection, from, accepted);
+            return self.admit_learner(connection, from, accepted);
         }
         let Role::Leading(leader) = &mut self.role else { return false };
         let Some(learner) = leader.learners.learners.get_mut(&connection) else { return false };
@@ -60,7 +60,7 @@ impl ZooKeeper {
         true
     }
 
-    fn learner_came(&mut self, connection: ConnectionId, id: MemberId, accepted: u32) -> bool {
+    fn admit_learner(&mut self, connection: ConnectionId, id: MemberId, accepted: u32) -> bool {
         let heard_at = self.now_ms();
         let Role::Leading(leader) = &mut self.role else { return false };
         let earlier = leader.learners.learners.iter().find(|(_, learner)| learner.id == id);
@@ -91,15 +91,17 @@ impl ZooKeeper {
             LeaderStage::Confirming => {
                 let own = (self.store.epochs().current, self.store.last_logged());
                 if (current, progress.last) > own {
-                    return self.look_for_leader();
+                    return self.start_election();
                 }
                 self.synchronise();
             }
-            LeaderStage::Synchronising | LeaderStage::Serving => self.bring_level(connection),
+            LeaderStage::Synchronising | LeaderStage::Serving => {
+                self.synchronise_learner(connection)
+            }
         }
     }
 
-    pub(super) fn bring_level(&mut self, connection: ConnectionId) {
+    pub(super) fn synchronise_learner(&mut self, connection: ConnectionId) {
         let Role::Leading(leader) = &mut self.role else { return };
         let epoch = leader.epoch();
         let Some(learner) = leader.learners.learners.get_mut(&connection) else { return };

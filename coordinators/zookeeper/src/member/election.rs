@@ -72,14 +72,19 @@ impl Election {
         self.vote = vote;
     }
 
-    pub(crate) fn hear(&mut self, from: MemberId, heard: Notification, now_ms: u64) -> Step {
+    pub(crate) fn handle_notification(
+        &mut self,
+        from: MemberId,
+        heard: Notification,
+        now_ms: u64,
+    ) -> Step {
         match heard.state {
-            State::Looking => self.hear_looking(from, heard, now_ms),
-            State::Following | State::Leading => self.hear_settled(from, heard),
+            State::Looking => self.handle_looking(from, heard, now_ms),
+            State::Following | State::Leading => self.handle_settled(from, heard),
         }
     }
 
-    fn hear_looking(&mut self, from: MemberId, heard: Notification, now_ms: u64) -> Step {
+    fn handle_looking(&mut self, from: MemberId, heard: Notification, now_ms: u64) -> Step {
         if heard.round < self.round {
             return Step::VoteTo(from);
         }
@@ -106,7 +111,7 @@ impl Election {
 
     /// Handles the vote of a member with a leader. A majority of such votes must include the
     /// leader.
-    fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
+    fn handle_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);
             if self.is_agreed(&self.votes, heard) {
@@ -170,8 +175,8 @@ mod tests {
     fn a_later_epoch_beats_a_longer_log_and_that_a_greater_number() {
         let mut election = Election::new(2, 2);
         election.begin(vote(1, 5, 2), 0);
-        assert_eq!(election.hear(3, looking(1, vote(1, 4, 3)), 0), Step::Nothing);
-        assert_eq!(election.hear(1, looking(1, vote(2, 1, 1)), 0), Step::VoteToAll);
+        assert_eq!(election.handle_notification(3, looking(1, vote(1, 4, 3)), 0), Step::Nothing);
+        assert_eq!(election.handle_notification(1, looking(1, vote(2, 1, 1)), 0), Step::VoteToAll);
         assert_eq!(election.wake(FINALIZE_MS - 1), Step::Nothing);
         assert_eq!(election.wake(FINALIZE_MS), Step::Elected(1));
     }
@@ -181,8 +186,8 @@ mod tests {
         let mut election = Election::new(1, 2);
         election.begin(vote(0, 0, 1), 0);
         election.begin(vote(0, 0, 1), 0);
-        assert_eq!(election.hear(2, looking(1, vote(9, 9, 2)), 0), Step::VoteTo(2));
-        assert_eq!(election.hear(2, looking(3, vote(0, 0, 2)), 0), Step::VoteToAll);
+        assert_eq!(election.handle_notification(2, looking(1, vote(9, 9, 2)), 0), Step::VoteTo(2));
+        assert_eq!(election.handle_notification(2, looking(3, vote(0, 0, 2)), 0), Step::VoteToAll);
         assert_eq!(election.notification(State::Looking).round, 3);
     }
 
@@ -190,7 +195,10 @@ mod tests {
     fn the_round_after_the_last_is_the_first() {
         let mut election = Election::new(1, 2);
         election.begin(vote(0, 0, 1), 0);
-        assert_eq!(election.hear(2, looking(u64::MAX, vote(0, 0, 2)), 0), Step::VoteToAll);
+        assert_eq!(
+            election.handle_notification(2, looking(u64::MAX, vote(0, 0, 2)), 0),
+            Step::VoteToAll
+        );
         election.begin(vote(0, 0, 1), 0);
         assert_eq!(election.notification(State::Looking).round, 0);
     }
@@ -200,9 +208,13 @@ mod tests {
         let mut election = Election::new(3, 2);
         election.begin(vote(1, 9, 3), 0);
         let follower = Notification { state: State::Following, round: 7, vote: vote(1, 2, 1) };
-        assert_eq!(election.hear(2, follower, 0), Step::Nothing, "its leader was not heard of");
+        assert_eq!(
+            election.handle_notification(2, follower, 0),
+            Step::Nothing,
+            "its leader was not heard of"
+        );
         let leader = Notification { state: State::Leading, ..follower };
-        assert_eq!(election.hear(1, leader, 0), Step::Elected(1));
+        assert_eq!(election.handle_notification(1, leader, 0), Step::Elected(1));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::learners::Learners;
 use super::stage::LeaderStage;
 use crate::code::Refusal;
 use crate::config::{Config, MemberId};
-use crate::foreseen::Foreseen;
+use crate::outstanding_changes::OutstandingChanges;
 use crate::sessions::Sessions;
 use crate::transaction::{Change, Transaction};
 use fencepost_machine::ConnectionId;
@@ -27,7 +27,7 @@ pub(crate) struct Leader {
     pub(crate) epoch: u32,
     pub(crate) learners: Learners,
     pub(crate) outstanding: VecDeque<Proposal>,
-    pub(crate) foreseen: Foreseen,
+    pub(crate) outstanding_changes: OutstandingChanges,
     pub(crate) sessions: Sessions,
     pub(crate) last_proposed: i64,
     pub(crate) give_up_at: u64,
@@ -43,7 +43,7 @@ impl Leader {
             epoch: 0,
             learners: Learners::default(),
             outstanding: VecDeque::new(),
-            foreseen: Foreseen::default(),
+            outstanding_changes: OutstandingChanges::default(),
             sessions: Sessions::new(&BTreeMap::new(), config.tick_ms, now_ms),
             last_proposed: 0,
             give_up_at: now_ms + config.init_ms(),
@@ -92,7 +92,7 @@ impl Leader {
     }
 
     pub(crate) fn applied(&mut self, transaction: &Transaction) {
-        self.foreseen.committed(transaction.zxid);
+        self.outstanding_changes.committed(transaction.zxid);
         if let Change::CloseSession { .. } = transaction.change {
             self.sessions.remove(transaction.session);
         }

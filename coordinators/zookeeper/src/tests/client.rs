@@ -40,7 +40,7 @@ impl Client {
         Client::try_enter(world, at).expect("a session")
     }
 
-    pub(super) fn come_back(&mut self, world: &mut World, at: usize) -> bool {
+    pub(super) fn reconnect(&mut self, world: &mut World, at: usize) -> bool {
         (self.at, self.connection) = (at, world.connect(at));
         self.ask_for_session(world)
     }

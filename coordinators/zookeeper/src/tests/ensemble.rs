@@ -49,7 +49,7 @@ fn what_was_acknowledged_survives_the_loss_of_the_leader() {
         world.crash(leader, crash);
         world.run(30);
         assert_ne!(world.settle(2), leader);
-        assert!(client.come_back(&mut world, at), "the session outlives the leader");
+        assert!(client.reconnect(&mut world, at), "the session outlives the leader");
         assert!((0..20).all(|place| client.sees(&mut world, &format!("/{place}"))));
         world.start(leader);
         assert_agreement(&mut world, 3);
@@ -65,7 +65,7 @@ fn a_power_loss_everywhere_loses_nothing_that_was_acknowledged() {
     (0..3).for_each(|host| world.crash(host, Crash::Power));
     (0..3).for_each(|host| world.start(host));
     let leader = world.settle(3);
-    assert!(client.come_back(&mut world, leader));
+    assert!(client.reconnect(&mut world, leader));
     assert!(client.sees(&mut world, "/kept"));
     assert_agreement(&mut world, 3);
 }
@@ -177,7 +177,7 @@ fn a_session_moves_with_its_nodes_and_the_old_way_is_closed() {
     let mut client = Client::enter(&mut world, first);
     assert_eq!(client.create(&mut world, "/mine", 1), Some(0));
     let mut old = client.clone();
-    assert!(client.come_back(&mut world, second));
+    assert!(client.reconnect(&mut world, second));
     assert!(client.sees(&mut world, "/mine"));
     let mut body = Writer::default();
     body.string("/mine").int(-1);

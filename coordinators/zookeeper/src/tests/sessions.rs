@@ -16,7 +16,7 @@ fn a_silent_session_ends_with_its_nodes_and_a_living_one_does_not() {
     let mut reader = Client::enter(&mut world, 0);
     assert!(!reader.sees(&mut world, "/silent") && reader.sees(&mut world, "/living"));
     assert!(world.is_closed(silent.connection));
-    assert!(!silent.come_back(&mut world, 0), "its session is over");
+    assert!(!silent.reconnect(&mut world, 0), "its session is over");
     assert_eq!(silent.session, 0);
 }
 
@@ -29,7 +29,7 @@ fn a_closed_connection_does_not_end_a_session() {
     world.hang_up(client.connection);
     world.run(2_000);
     assert!(reader.sees(&mut world, "/mine"));
-    assert!(client.come_back(&mut world, 0));
+    assert!(client.reconnect(&mut world, 0));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_restart_keeps_nodes_and_sessions() {
     assert_eq!(client.create(&mut world, "/mine", 1), Some(0));
     world.crash(0, Crash::Power);
     world.start(0);
-    assert!(client.come_back(&mut world, 0));
+    assert!(client.reconnect(&mut world, 0));
     assert!(client.sees(&mut world, "/mine"));
     let mut gone = Client::enter(&mut world, 0);
     assert_eq!(gone.create(&mut world, "/gone", 1), Some(0));

@@ -11,11 +11,11 @@ fn contend(world: &mut World, client: &mut Client) -> String {
     Reader::new(&reply.record).text().unwrap()
 }
 
-fn told(taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
-    told_of("orders", taps)
+fn tap_lines(taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
+    tap_lines_of("orders", taps)
 }
 
-fn told_of(key: &str, taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
+fn tap_lines_of(key: &str, taps: Vec<TapEvent>) -> Vec<(KeyChange, String, bool)> {
     let value = |tap: &TapEvent| String::from_utf8_lossy(tap.value.as_ref().unwrap()).into_owned();
     let is_whole = |tap: &TapEvent| {
         let stands = matches!(tap.change, KeyChange::Granted | KeyChange::Restored);
@@ -39,15 +39,15 @@ fn the_first_in_the_queue_is_granted_the_lock() {
     let leader = world.settle(3);
     let (mut first, _, path) = two_contenders(&mut world, leader);
     let granted = (KeyChange::Granted, "lock-0000000000".to_owned(), true);
-    assert_eq!(told(world.taps(leader)), [granted]);
+    assert_eq!(tap_lines(world.taps(leader)), [granted]);
     let mut body = Writer::default();
     body.string(&path).int(-1);
     assert_eq!(first.ask(&mut world, DELETE, body).map(|reply| reply.code), Some(0));
     let removed = (KeyChange::Removed, "lock-0000000000".to_owned(), true);
     let granted = (KeyChange::Granted, "lock-0000000001".to_owned(), true);
-    assert_eq!(told(world.taps(leader)), [removed.clone(), granted.clone()]);
+    assert_eq!(tap_lines(world.taps(leader)), [removed.clone(), granted.clone()]);
     world.run(10);
-    let follower = told(world.taps((leader + 1) % 3));
+    let follower = tap_lines(world.taps((leader + 1) % 3));
     let as_follower = |(change, value, _): (KeyChange, String, bool)| (change, value, false);
     assert_eq!(follower[1..], [as_follower(removed), as_follower(granted)]);
 }
@@ -61,7 +61,7 @@ fn who_is_silent_loses_the_lock_to_the_next() {
     second.live(&mut world, 12_000);
     let expired = (KeyChange::Expired, "lock-0000000000".to_owned(), true);
     let granted = (KeyChange::Granted, "lock-0000000001".to_owned(), true);
-    assert_eq!(told(world.taps(0)), [expired, granted]);
+    assert_eq!(tap_lines(world.taps(0)), [expired, granted]);
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn whose_the_first_node_is_is_told_again_when_its_session_comes_back() {
     let other = (leader + 1) % 3;
     world.taps(other);
     world.hang_up(first.connection);
-    assert!(first.come_back(&mut world, other) && second.come_back(&mut world, other));
+    assert!(first.reconnect(&mut world, other) && second.reconnect(&mut world, other));
     let taps = world.taps(other);
     let (owner, another) = (world.at_server(first.connection), world.at_server(second.connection));
     assert!(owner.is_some() && owner != another);
     assert!(taps.iter().all(|tap| tap.by == owner), "{taps:?}");
     let restored = (KeyChange::Restored, "lock-0000000000".to_owned(), false);
-    assert_eq!(told(taps), [restored], "the second is not the first of the queue");
+    assert_eq!(tap_lines(taps), [restored], "the second is not the first of the queue");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
     let twice = "lock-0000000002".to_owned();
     let taps = world.taps(0);
     assert!(taps[0].by.is_some() && taps[0].by == world.at_server(second.connection));
-    assert_eq!(told_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
+    assert_eq!(tap_lines_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
     // After both deletions, the second contender is the only head.
     let mut deletes = |client: &mut Client, path: &str| {
         let mut body = Writer::default();
@@ -100,12 +100,12 @@ fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
         assert_eq!(client.ask(&mut world, DELETE, body).map(|reply| reply.code), Some(0));
         world.taps(0)
     };
-    assert_eq!(told(deletes(&mut first, &path)).len(), 2);
+    assert_eq!(tap_lines(deletes(&mut first, &path)).len(), 2);
     let taps = deletes(&mut second, "/orders/lock-0000000001");
     let (of_lock, of_twice): (Vec<TapEvent>, Vec<TapEvent>) =
         taps.into_iter().partition(|tap| tap.key == "orders");
-    assert_eq!(told_of("orders/twice", of_twice), [(KeyChange::Removed, twice.clone(), true)]);
-    assert_eq!(told(of_lock)[1..], [(KeyChange::Granted, twice, true)]);
+    assert_eq!(tap_lines_of("orders/twice", of_twice), [(KeyChange::Removed, twice.clone(), true)]);
+    assert_eq!(tap_lines(of_lock)[1..], [(KeyChange::Granted, twice, true)]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_order_of_a_semaphore_is_told_under_its_own_name() {
     }
     assert_eq!(client.create(&mut world, "/orders/locks/lock-", 3), Some(0));
     let first = |name: &str| [(KeyChange::Granted, format!("{name}0000000000"), true)];
-    assert_eq!(told_of("orders/locks", world.taps(0)), first("lock-"));
+    assert_eq!(tap_lines_of("orders/locks", world.taps(0)), first("lock-"));
     assert_eq!(client.create(&mut world, "/orders/leases/lease-", 3), Some(0));
-    assert_eq!(told(world.taps(0)), first("lease-"));
+    assert_eq!(tap_lines(world.taps(0)), first("lease-"));
 }

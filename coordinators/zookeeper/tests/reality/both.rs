@@ -31,7 +31,7 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: self.session.clone(), xid, seen: self.seen }
     }
 
-    pub(crate) fn come_back(&mut self, ensemble: &mut E, at: usize, password: &[u8]) -> String {
+    pub(crate) fn reconnect(&mut self, ensemble: &mut E, at: usize, password: &[u8]) -> String {
         for _ in 0..600 {
             self.connection = ensemble.connect(at);
             let Session { timeout_ms, id, .. } = self.session;
@@ -54,7 +54,7 @@ impl<E: Ensemble> Client<E> {
         self.xid
     }
 
-    pub(crate) fn hear(&mut self, ensemble: &mut E, operation: i32) -> String {
+    pub(crate) fn read_reply(&mut self, ensemble: &mut E, operation: i32) -> String {
         let Some(frame) = ensemble.frame(&mut self.connection) else {
             return "cut off".to_owned();
         };
@@ -76,7 +76,7 @@ impl<E: Ensemble> Client<E> {
 
     pub(crate) fn ask(&mut self, ensemble: &mut E, operation: i32, record: Record) -> String {
         self.send(ensemble, operation, record);
-        self.hear(ensemble, operation)
+        self.read_reply(ensemble, operation)
     }
 
     pub(crate) fn create(&mut self, ensemble: &mut E, path: &str, is_ephemeral: bool) -> String {

@@ -28,10 +28,10 @@ pub(crate) trait Ensemble {
     fn leader(&mut self) -> Option<usize>;
     fn leads(&mut self, at: usize) -> bool;
     fn kill(&mut self, at: usize);
-    fn start_again(&mut self, at: usize);
+    fn restart(&mut self, at: usize);
     fn stop(&mut self, at: usize);
-    fn go_on(&mut self, at: usize);
-    fn hold_back(&mut self, is_held: bool);
+    fn resume(&mut self, at: usize);
+    fn hold_traffic(&mut self, is_held: bool);
 }
 
 impl Fake {
@@ -107,7 +107,7 @@ impl Ensemble for Fake {
         self.0.crash(at, Crash::Process);
     }
 
-    fn start_again(&mut self, at: usize) {
+    fn restart(&mut self, at: usize) {
         self.0.start(at);
     }
 
@@ -115,11 +115,11 @@ impl Ensemble for Fake {
         self.0.pause(at);
     }
 
-    fn go_on(&mut self, at: usize) {
+    fn resume(&mut self, at: usize) {
         self.0.resume(at);
     }
 
-    fn hold_back(&mut self, is_held: bool) {
+    fn hold_traffic(&mut self, is_held: bool) {
         if is_held {
             self.0.cut(2, 0);
         } else {
@@ -133,15 +133,15 @@ fn a_read_is_stale<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut reader = Client::enter(ensemble, 0, LONG_MS);
     let mut said = vec![writer.create(ensemble, "/stale", false), reader.sync(ensemble)];
     said.push(reader.get(ensemble, "/stale", true));
-    ensemble.hold_back(true);
+    ensemble.hold_traffic(true);
     said.push(writer.set(ensemble, "/stale", "new"));
     said.push(writer.get(ensemble, "/stale", false));
     said.push(reader.get(ensemble, "/stale", false));
     reader.send(ensemble, SYNC, Record::default().text("/"));
     said.push(format!("waits: {}", ensemble.is_silent(&mut reader.connection, 500)));
-    ensemble.hold_back(false);
-    said.push(reader.hear(ensemble, SYNC));
-    said.push(reader.hear(ensemble, SYNC));
+    ensemble.hold_traffic(false);
+    said.push(reader.read_reply(ensemble, SYNC));
+    said.push(reader.read_reply(ensemble, SYNC));
     said.push(reader.get(ensemble, "/stale", false));
     said
 }
@@ -159,12 +159,12 @@ fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let stood_ms = ensemble.now_ms() - stands_since;
     let (least, most) = (SHORT_MS as u64 - 500, SHORT_MS as u64 + 3_000);
     assert!((least..most).contains(&stood_ms), "the session ends after {stood_ms} ms");
-    said.push(heir.hear(ensemble, PING));
+    said.push(heir.read_reply(ensemble, PING));
     said.push(heir.create(ensemble, "/held", true));
     // After the pause the client continues as if it still held the node.
     said.push(holder.set(ensemble, "/held", "mine"));
     let password = holder.session.password.clone();
-    said.push(holder.come_back(ensemble, 1, &password));
+    said.push(holder.reconnect(ensemble, 1, &password));
     said.push(holder.get(ensemble, "/held", false));
     said.push(heir.get(ensemble, "/held", false));
     said
@@ -175,8 +175,8 @@ fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut said = vec![mover.create(ensemble, "/moving", true)];
     let password = mover.session.password.clone();
     let mut left = mover.twin(ensemble.connect(1));
-    said.push(left.come_back(ensemble, 1, &[7; 16]));
-    said.push(left.come_back(ensemble, 1, &password));
+    said.push(left.reconnect(ensemble, 1, &[7; 16]));
+    said.push(left.reconnect(ensemble, 1, &password));
     said.push(left.get(ensemble, "/moving", false));
     said.push(left.set(ensemble, "/moving", "there"));
     said.push(mover.set(ensemble, "/moving", "here"));
@@ -195,20 +195,20 @@ fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -
     said.push(mover.get(ensemble, &path, true));
     let seen = mover.seen();
     ensemble.kill(victim);
-    said.push(mover.hear(ensemble, PING));
+    said.push(mover.read_reply(ensemble, PING));
     ensemble.settle(2);
     let password = other.session.password.clone();
-    said.push(other.come_back(ensemble, refuge, &password));
+    said.push(other.reconnect(ensemble, refuge, &password));
     said.push(other.set(ensemble, &path, "changed"));
     let password = mover.session.password.clone();
-    said.push(mover.come_back(ensemble, refuge, &password));
+    said.push(mover.reconnect(ensemble, refuge, &password));
     said.push(mover.get(ensemble, &mine, false));
     let watches = Record::default().long(seen).texts(std::slice::from_ref(&path));
     said.push(mover.ask(ensemble, SET_WATCHES, watches.texts(&[]).texts(&[])));
-    said.push(mover.hear(ensemble, SET_WATCHES));
+    said.push(mover.read_reply(ensemble, SET_WATCHES));
     said.push(mover.ask(ensemble, CLOSE, Record::default()));
     said.push(other.get(ensemble, &mine, false));
-    ensemble.start_again(victim);
+    ensemble.restart(victim);
     ensemble.settle(3);
     said
 }
@@ -222,9 +222,9 @@ fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let password = mover.session.password.clone();
     ensemble.stop(victim);
     let mut moved = mover.twin(ensemble.connect(refuge));
-    said.push(moved.come_back(ensemble, refuge, &password));
+    said.push(moved.reconnect(ensemble, refuge, &password));
     said.push(moved.set(ensemble, "/walking", "there"));
-    ensemble.go_on(victim);
+    ensemble.resume(victim);
     said.push(mover.set(ensemble, "/walking", "here"));
     said.push(moved.get(ensemble, "/walking", false));
     said.push(moved.ask(ensemble, CLOSE, Record::default()));
@@ -241,13 +241,13 @@ fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     ensemble.stop(leader);
     let creation = Record::default().text("/unheard").bytes(Some(b"x")).world(31).int(0);
     inside.send(ensemble, CREATE, creation);
-    said.push(outside.hear(ensemble, PING));
+    said.push(outside.read_reply(ensemble, PING));
     ensemble.settle(2);
     let password = outside.session.password.clone();
-    said.push(outside.come_back(ensemble, refuge, &password));
+    said.push(outside.reconnect(ensemble, refuge, &password));
     said.push(outside.set(ensemble, "/outside", "new"));
-    ensemble.go_on(leader);
-    said.push(inside.hear(ensemble, CREATE));
+    ensemble.resume(leader);
+    said.push(inside.read_reply(ensemble, CREATE));
     // Until the resumed leader finds that it has no followers, its replies depend on timing.
     let awake_since = ensemble.now_ms();
     while ensemble.leads(leader) {
@@ -256,7 +256,7 @@ fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     }
     ensemble.settle(3);
     let password = inside.session.password.clone();
-    said.push(inside.come_back(ensemble, leader, &password));
+    said.push(inside.reconnect(ensemble, leader, &password));
     said.push(inside.get(ensemble, "/inside", false));
     said.push(inside.get(ensemble, "/unheard", false));
     said.push(format!("it leads again: {}", ensemble.leader() == Some(leader)));

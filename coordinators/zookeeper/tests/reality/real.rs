@@ -21,7 +21,7 @@ pub(crate) fn is_there() -> bool {
 pub(crate) struct Real {
     process: Child,
     pub(crate) port: u16,
-    stands_still: bool,
+    is_stopped: bool,
     folder: tempfile::TempDir,
 }
 
@@ -46,7 +46,7 @@ fn launch(folder: &tempfile::TempDir) -> Child {
 impl Real {
     pub(crate) fn alone(tick_ms: u32) -> Real {
         let real = Real::start(free_port(), 1, tick_ms, "");
-        real.wait_until_it_serves();
+        real.wait_until_serving();
         real
     }
 
@@ -59,7 +59,7 @@ impl Real {
         );
         std::fs::write(folder.path().join("zoo.cfg"), config).unwrap();
         std::fs::write(folder.path().join("myid"), id.to_string()).unwrap();
-        Real { process: launch(&folder), port, stands_still: false, folder }
+        Real { process: launch(&folder), port, is_stopped: false, folder }
     }
 
     pub(crate) fn kill(&mut self) {
@@ -67,21 +67,21 @@ impl Real {
         let _ = self.process.wait();
     }
 
-    pub(crate) fn start_again(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.process = launch(&self.folder);
     }
 
-    pub(crate) fn stand_still(&mut self) {
+    pub(crate) fn stop(&mut self) {
         signal(self.process.id(), "STOP");
-        self.stands_still = true;
+        self.is_stopped = true;
     }
 
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn resume(&mut self) {
         signal(self.process.id(), "CONT");
-        self.stands_still = false;
+        self.is_stopped = false;
     }
 
-    pub(crate) fn wait_until_it_serves(&self) {
+    pub(crate) fn wait_until_serving(&self) {
         wait_for("the server serves", || {
             self.mode()?;
             Some(())
@@ -89,7 +89,7 @@ impl Real {
     }
 
     pub(crate) fn mode(&self) -> Option<String> {
-        if self.stands_still {
+        if self.is_stopped {
             return None;
         }
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;

@@ -8,17 +8,17 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-struct Valve {
+struct DelayingProxy {
     port: u16,
     is_held: Arc<(Mutex<bool>, Condvar)>,
 }
 
-impl Valve {
-    fn before(target: u16) -> Valve {
+impl DelayingProxy {
+    fn before(target: u16) -> DelayingProxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let valve = Valve { port, is_held: Arc::default() };
-        let is_held = valve.is_held.clone();
+        let proxy = DelayingProxy { port, is_held: Arc::default() };
+        let is_held = proxy.is_held.clone();
         std::thread::spawn(move || {
             for caller in listener.incoming().map_while(Result::ok) {
                 let Ok(called) = TcpStream::connect(("127.0.0.1", target)) else { continue };
@@ -28,7 +28,7 @@ impl Valve {
                 std::thread::spawn(move || carry(back, on, &is_held));
             }
         });
-        valve
+        proxy
     }
 
     fn set(&self, is_held: bool) {
@@ -51,7 +51,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_held: &(Mutex<bool>, Condvar
 
 pub(crate) struct RealEnsemble {
     servers: Vec<Real>,
-    valve: Valve,
+    proxy: DelayingProxy,
     started: Instant,
 }
 
@@ -59,21 +59,21 @@ impl RealEnsemble {
     #[expect(clippy::disallowed_methods, reason = "real servers live in real time")]
     pub(crate) fn new() -> RealEnsemble {
         let ports: Vec<[u16; 2]> = (0..3).map(|_| [free_port(), free_port()]).collect();
-        let valve = Valve::before(ports[2][0]);
+        let proxy = DelayingProxy::before(ports[2][0]);
         let start = |at: usize| {
             let mut more = format!("syncLimit={SYNC_LIMIT}\n");
             for (id, [quorum, election]) in (1..).zip(&ports) {
-                let quorum = if at == 0 && id == 3 { valve.port } else { *quorum };
+                let quorum = if at == 0 && id == 3 { proxy.port } else { *quorum };
                 more += &format!("server.{id}=127.0.0.1:{quorum}:{election}\n");
             }
             Real::start(free_port(), at as u8 + 1, TICK_MS, &more)
         };
         // The second and the third server form a majority, and the greater id wins the election.
         let (third, second) = (start(2), start(1));
-        third.wait_until_it_serves();
+        third.wait_until_serving();
         let first = start(0);
         let servers = vec![first, second, third];
-        let mut ensemble = RealEnsemble { servers, valve, started: Instant::now() };
+        let mut ensemble = RealEnsemble { servers, proxy, started: Instant::now() };
         ensemble.settle(3);
         assert_eq!(ensemble.leader(), Some(2), "the greatest number leads");
         ensemble
@@ -130,19 +130,19 @@ impl Ensemble for RealEnsemble {
         self.servers[at].kill();
     }
 
-    fn start_again(&mut self, at: usize) {
-        self.servers[at].start_again();
+    fn restart(&mut self, at: usize) {
+        self.servers[at].restart();
     }
 
     fn stop(&mut self, at: usize) {
-        self.servers[at].stand_still();
+        self.servers[at].stop();
     }
 
-    fn go_on(&mut self, at: usize) {
-        self.servers[at].go_on();
+    fn resume(&mut self, at: usize) {
+        self.servers[at].resume();
     }
 
-    fn hold_back(&mut self, is_held: bool) {
-        self.valve.set(is_held);
+    fn hold_traffic(&mut self, is_held: bool) {
+        self.proxy.set(is_held);
     }
 }

@@ -72,7 +72,7 @@ const WRITES: [&str; 12] = [
     "for k in next, t do rawset(t, k, 1) end",
 ];
 
-const WAYS: [&str; 20] = [
+const SHARED_TABLES: [&str; 20] = [
     "_G",
     "_G._G",
     "redis",
@@ -100,7 +100,7 @@ fn scripts_cannot_change_what_later_scripts_see() {
     let mut bench = Bench::new();
     eval(&mut bench, "return 1");
     let before = fingerprint();
-    for way in WAYS {
+    for way in SHARED_TABLES {
         for write in WRITES {
             let attempt = format!("local t = {way} {write}");
             let answer = eval(&mut bench, &attempt);
@@ -178,7 +178,7 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-const TELLTALES: [&str; 7] = [
+const LEAKY_EXPRESSIONS: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",
     "return collectgarbage('count') .. gcinfo() .. collectgarbage('collect') .. \
@@ -197,7 +197,7 @@ const TELLTALES: [&str; 7] = [
 
 #[test]
 fn what_a_script_sees_does_not_depend_on_what_ran_before_on_its_thread() {
-    let fresh: Vec<String> = TELLTALES
+    let fresh: Vec<String> = LEAKY_EXPRESSIONS
         .iter()
         .map(|script| {
             let run = move || eval(&mut Bench::new(), script);
@@ -217,7 +217,7 @@ fn what_a_script_sees_does_not_depend_on_what_ran_before_on_its_thread() {
     ];
     for spoiler in spoilers {
         eval(&mut Bench::new(), spoiler);
-        for (script, expected) in TELLTALES.iter().zip(&fresh) {
+        for (script, expected) in LEAKY_EXPRESSIONS.iter().zip(&fresh) {
             assert_eq!(&eval(&mut Bench::new(), script), expected, "{script}\nafter {spoiler}");
         }
     }

@@ -3,7 +3,7 @@
 use super::history::History;
 use super::wire;
 use fencepost_machine::WallTime;
-use fencepost_serve::{Happening, Loses, Place, Sent, Stage, StagedServer, Trap};
+use fencepost_serve::{LostMessage, Place, Sent, Stage, StageRecord, StagedServer, Trap};
 
 /// The first time of every clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING: WallTime = WallTime(1_700_000_000_000_000);
@@ -24,7 +24,7 @@ impl Scene {
         let stage = Stage::new(BEGINNING, servers);
         let (history, trapped) = (History::default(), Vec::new());
         let mut scene = Scene { stage, names, history, primary: 0, trapped };
-        scene.write_down();
+        scene.record_history();
         scene
     }
 
@@ -33,25 +33,25 @@ impl Scene {
         self.history = History::default();
         self.primary = 0;
         self.trapped.clear();
-        self.write_down();
+        self.record_history();
     }
 
     pub(super) fn note(&mut self, server: usize, what: &str) {
-        self.write_down();
+        self.record_history();
         self.history.note(self.stage.now_us(), &self.names[server], what.to_owned());
     }
 
     pub(super) fn take_sent(&mut self) -> Vec<(u64, Sent)> {
-        self.write_down();
+        self.record_history();
         self.stage.take_sent()
     }
 
-    pub(super) fn write_down(&mut self) {
+    pub(super) fn record_history(&mut self) {
         for record in self.stage.take_records() {
             let name = &self.names[record.server];
             match record.what {
-                Happening::Tap(event) => self.history.tap(record.at_us, name, &event),
-                Happening::Sprung(id) => {
+                StageRecord::Tap(event) => self.history.tap(record.at_us, name, &event),
+                StageRecord::Triggered(id) => {
                     let command = &self.trapped[id as usize];
                     let what = format!("the reply to {command} is lost");
                     self.history.note(record.at_us, name, what);
@@ -65,7 +65,7 @@ impl Scene {
     }
 
     pub(super) fn set_lag(&mut self, lag_us: u64) {
-        self.stage.undelay(LAG);
+        self.stage.remove_delay(LAG);
         let replicate = (0..self.names.len()).filter(|server| !self.is_sentinel(*server));
         let servers: Vec<Place> = replicate.map(Place::Server).collect();
         if lag_us > 0 {
@@ -81,7 +81,7 @@ impl Scene {
         let id = self.trapped.len() as u32;
         self.trapped.push(command.to_owned());
         let matches = Box::new(matches);
-        self.stage.set_trap(Trap { id, server, matches, loses: Loses::Reply });
+        self.stage.set_trap(Trap { id, server, matches, lost_message: LostMessage::Reply });
     }
 
     pub(super) fn cut_off(&mut self, server: usize) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::serve::ServeOptions;
 
 struct Desk {
-    commanded: Commanded,
+    servers: ManualServers,
     opened: u64,
     received: BTreeMap<u64, Vec<u8>>,
     closed: Vec<u64>,
@@ -17,13 +17,13 @@ impl Desk {
         let options = ServeOptions { replicas, sentinels, port: 7000, ..ServeOptions::default() };
         let parts = options.parts().unwrap();
         let ports: Vec<u16> = (7000..).take(parts.len()).collect();
-        let commanded = Commanded {
+        let servers = ManualServers {
             scene: Scene::new(named(&options, &parts, &ports).unwrap()),
             sockets: BTreeMap::new(),
             asking: BTreeMap::new(),
             answers: Vec::new(),
         };
-        let mut desk = Desk { commanded, opened: 0, received: BTreeMap::new(), closed: Vec::new() };
+        let mut desk = Desk { servers, opened: 0, received: BTreeMap::new(), closed: Vec::new() };
         desk.open(usize::from(replicas + sentinels) + 1);
         desk
     }
@@ -31,13 +31,13 @@ impl Desk {
     fn open(&mut self, listener: usize) -> u64 {
         let socket = self.opened;
         self.opened += 1;
-        self.commanded.opened(listener, socket, "127.0.0.1:5000");
+        self.servers.opened(listener, socket, "127.0.0.1:5000");
         self.deliver();
         socket
     }
 
     fn deliver(&mut self) {
-        for (socket, sent) in self.commanded.take_sent() {
+        for (socket, sent) in self.servers.take_sent() {
             match sent {
                 Sent::Bytes(bytes) => self.received.entry(socket).or_default().extend(bytes),
                 Sent::Close => self.closed.push(socket),
@@ -45,16 +45,16 @@ impl Desk {
         }
     }
 
-    fn heard(&mut self, socket: u64) -> String {
+    fn replies(&mut self, socket: u64) -> String {
         let bytes = self.received.remove(&socket).unwrap_or_default();
         String::from_utf8(bytes).unwrap().replace("\r\n", " ").trim_end().to_owned()
     }
 
     fn say(&mut self, socket: u64, words: &str) -> String {
         let words: Vec<&str> = words.split(' ').collect();
-        self.commanded.received(socket, &wire::command(&words));
+        self.servers.received(socket, &wire::command(&words));
         self.deliver();
-        self.heard(socket)
+        self.replies(socket)
     }
 
     fn order(&mut self, words: &str) {
@@ -83,9 +83,9 @@ fn a_blocked_client_is_answered_when_its_time_is_over() {
     let client = desk.open(0);
     assert_eq!(desk.say(client, "BLPOP queue 5"), "");
     desk.order("CLOCK ADVANCE 4s");
-    assert_eq!(desk.heard(client), "");
+    assert_eq!(desk.replies(client), "");
     desk.order("CLOCK ADVANCE 1s");
-    assert_eq!(desk.heard(client), "*-1");
+    assert_eq!(desk.replies(client), "*-1");
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn a_frozen_server_answers_once_it_thaws_and_one_that_is_cut_off_has_executed() 
         desk.order(stop);
         assert_eq!(desk.say(client, "INCR count"), "");
         desk.order("CLOCK ADVANCE 1s");
-        assert_eq!(desk.heard(client), "");
+        assert_eq!(desk.replies(client), "");
         desk.order(go_on);
-        assert!(desk.heard(client).starts_with(':'), "{stop}");
+        assert!(desk.replies(client).starts_with(':'), "{stop}");
     }
 }
 
@@ -154,7 +154,7 @@ fn replication_lags_wait_follows_the_clock_and_a_failover_loses_what_lagged() {
     assert_eq!(desk.say(replica, "GET lock"), "$-1");
     assert_eq!(desk.say(client, "WAIT 1 1000"), "");
     desk.order("CLOCK ADVANCE 1s");
-    assert_eq!(desk.heard(client), ":0");
+    assert_eq!(desk.replies(client), ":0");
     desk.order("CLOCK ADVANCE 1s");
     assert_eq!(desk.say(replica, "GET lock"), "$2 me");
     desk.say(client, "SET lock2 me");

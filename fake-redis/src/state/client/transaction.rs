@@ -8,14 +8,14 @@ pub(crate) struct Transaction {
     is_open: bool,
     queue: Vec<ArgumentVector>,
     flags: Flags,
-    is_spoilt: bool,
-    is_overtaken: bool,
+    is_invalid: bool,
+    has_failed_watch: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Ending {
-    Spoilt,
-    Overtaken,
+    Invalid,
+    WatchFailed,
     Execute(Vec<ArgumentVector>),
 }
 
@@ -29,7 +29,7 @@ impl Transaction {
     }
 
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
-        if !self.is_spoilt && !self.is_overtaken {
+        if !self.is_invalid && !self.has_failed_watch {
             self.flags |= flags;
             self.queue.push(ArgumentVector::of(args.iter()));
         }
@@ -43,26 +43,26 @@ impl Transaction {
         self.flags
     }
 
-    pub(crate) fn spoil(&mut self) {
-        self.is_spoilt |= self.is_open;
+    pub(crate) fn mark_invalid(&mut self) {
+        self.is_invalid |= self.is_open;
     }
 
-    pub(crate) fn overtake(&mut self) {
-        self.is_overtaken = true;
+    pub(crate) fn mark_watch_failed(&mut self) {
+        self.has_failed_watch = true;
     }
 
-    pub(crate) fn forget_overtaken(&mut self) {
-        self.is_overtaken = false;
+    pub(crate) fn clear_failed_watch(&mut self) {
+        self.has_failed_watch = false;
     }
 
-    pub(crate) fn is_overtaken(&self) -> bool {
-        self.is_overtaken
+    pub(crate) fn has_failed_watch(&self) -> bool {
+        self.has_failed_watch
     }
 
     pub(crate) fn end(&mut self) -> Ending {
         match std::mem::take(self) {
-            Transaction { is_spoilt: true, .. } => Ending::Spoilt,
-            Transaction { is_overtaken: true, .. } => Ending::Overtaken,
+            Transaction { is_invalid: true, .. } => Ending::Invalid,
+            Transaction { has_failed_watch: true, .. } => Ending::WatchFailed,
             Transaction { queue, .. } => Ending::Execute(queue),
         }
     }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_command_outside_of_it_does_not_spoil_it() {
         let mut transaction = Transaction::default();
-        transaction.spoil();
+        transaction.mark_invalid();
         assert!(transaction.open());
         assert!(matches!(transaction.end(), Ending::Execute(queue) if queue.is_empty()));
     }
@@ -92,9 +92,9 @@ mod tests {
     fn what_fails_anyhow_keeps_nothing() {
         let spoilt = |transaction: &mut Transaction| {
             transaction.open();
-            transaction.spoil();
+            transaction.mark_invalid();
         };
-        assert_eq!((queued(spoilt).len(), queued(Transaction::overtake).len()), (0, 0));
+        assert_eq!((queued(spoilt).len(), queued(Transaction::mark_watch_failed).len()), (0, 0));
         let mut kept = queued(|transaction| assert!(transaction.open()));
         assert_eq!((kept.len(), kept.flags()), (1, Flags::WRITE));
         assert!(!kept.open(), "it is open");
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn spoilt_comes_before_overtaken() {
         let mut transaction = Transaction::default();
-        transaction.overtake();
+        transaction.mark_watch_failed();
         transaction.open();
-        assert!(matches!(transaction.clone().end(), Ending::Overtaken));
-        transaction.spoil();
-        assert!(matches!(transaction.end(), Ending::Spoilt));
+        assert!(matches!(transaction.clone().end(), Ending::WatchFailed));
+        transaction.mark_invalid();
+        assert!(matches!(transaction.end(), Ending::Invalid));
     }
 }

@@ -69,7 +69,7 @@ impl Replication {
     }
 
     /// Returns whether a failover suspends pings, as in Redis, because they lengthen the stream.
-    pub(super) fn withholds_pings(&self) -> bool {
+    pub(super) fn are_pings_suspended(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }
 

@@ -87,7 +87,7 @@ impl Replication {
         if self.link.is_up() { self.link.outgoing.as_mut() } else { None }
     }
 
-    pub(crate) fn hear(&mut self, bytes: &[u8], now_seconds: i64) {
+    pub(crate) fn receive_from_primary(&mut self, bytes: &[u8], now_seconds: i64) {
         self.link.heard_at = now_seconds;
         if let Some(outgoing) = &mut self.link.outgoing {
             outgoing.receive(bytes);
@@ -126,7 +126,7 @@ impl Replication {
         self.may_continue = true;
     }
 
-    pub(crate) fn take_up(&mut self) {
+    pub(crate) fn read_received(&mut self) {
         let link = &mut self.link;
         if let Some(outgoing) = &mut link.outgoing {
             let bytes = outgoing.undecoded().split();
@@ -144,7 +144,7 @@ impl Replication {
         self.link.reader.give_back(request);
     }
 
-    pub(crate) fn pass_on_applied(&mut self) {
+    pub(crate) fn forward_applied(&mut self) {
         let link = &mut self.link;
         let applied = link.unapplied.len() - link.reader.pending();
         let bytes = link.unapplied.split_to(applied);

@@ -188,20 +188,20 @@ impl Replication {
     pub(super) fn append_to_stream(&mut self, bytes: &[u8]) {
         self.history.append(bytes);
         if !self.replicas.is_empty() {
-            self.gained.extend_from_slice(bytes);
+            self.new_bytes.extend_from_slice(bytes);
         }
     }
 
     #[inline]
-    pub(crate) fn has_gained(&mut self) -> bool {
+    pub(crate) fn has_new_bytes(&mut self) -> bool {
         if std::mem::take(&mut self.wants_acknowledgements) {
             self.feed_without_database(&[b"REPLCONF", b"GETACK", b"*"]);
         }
-        !self.gained.is_empty()
+        !self.new_bytes.is_empty()
     }
 
-    pub(crate) fn share_gained(&mut self, mut send: impl FnMut(ConnectionId, Bytes)) {
-        let bytes = self.gained.split().freeze();
+    pub(crate) fn share_new_bytes(&mut self, mut send: impl FnMut(ConnectionId, Bytes)) {
+        let bytes = self.new_bytes.split().freeze();
         for replica in &mut self.replicas {
             match &mut replica.progress {
                 Progress::Waits(_) => {}

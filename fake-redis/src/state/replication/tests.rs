@@ -30,8 +30,8 @@ fn replica(key: usize, progress: Progress) -> Replica {
 
 fn shared(replication: &mut Replication) -> Vec<(u32, Bytes)> {
     let mut sent = Vec::new();
-    if replication.has_gained() {
-        replication.share_gained(|connection, bytes| sent.push((connection.0, bytes)));
+    if replication.has_new_bytes() {
+        replication.share_new_bytes(|connection, bytes| sent.push((connection.0, bytes)));
     }
     sent
 }
@@ -88,8 +88,8 @@ fn a_backlog_is_kept_for_an_hour_after_the_last_replica() {
     assert!(replication.forget_client(ClientKey(1), NOW + 10));
     assert_eq!(replication.waiting(), []);
     let end = NOW + 10 + BACKLOG_TTL_SECONDS;
-    assert!(!replication.keeps_backlog_for_nobody(end));
-    assert!(replication.keeps_backlog_for_nobody(end + 1));
+    assert!(!replication.has_expired_backlog(end));
+    assert!(replication.has_expired_backlog(end + 1));
     assert_eq!(replication.next_cron(NOW * 1_000_000), Some((end + 1) * 1_000_000));
 }
 

@@ -15,7 +15,7 @@ pub(crate) enum Anchor {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
     AsSent,
-    Stated,
+    Replaced,
 }
 
 pub(crate) struct Call<'a> {
@@ -36,7 +36,7 @@ impl<'a> Call<'a> {
         self.server.client_mut(self.client)
     }
 
-    pub(crate) fn state_no_effect(&mut self) {
-        self.effect = Effect::Stated;
+    pub(crate) fn suppress_effect(&mut self) {
+        self.effect = Effect::Replaced;
     }
 }

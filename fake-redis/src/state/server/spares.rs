@@ -4,12 +4,12 @@ use crate::protocol::args::ArgumentVector;
 use crate::protocol::reply::Reply;
 
 #[derive(Debug, Default)]
-pub(crate) struct Spares {
+pub(crate) struct SpareBuffers {
     replies: Vec<Reply>,
     arguments: ArgumentVector,
 }
 
-impl Spares {
+impl SpareBuffers {
     pub(crate) fn reply(&mut self) -> Reply {
         let mut reply = self.replies.pop().unwrap_or_default();
         reply.truncate(0);

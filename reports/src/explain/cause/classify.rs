@@ -2,7 +2,7 @@
 
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
-use crate::explain::evidence::{Case, Loss, Lost};
+use crate::explain::evidence::{Case, LockLoss, Loss};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
@@ -20,7 +20,7 @@ fn questions(finding: &Finding) -> &'static [Question] {
             &[Question::Standstill]
         }
         (Kind::HeldForever, _) => &[Question::Held],
-        (Kind::WrongAnswer, _) => &[Question::Misheard],
+        (Kind::WrongAnswer, _) => &[Question::UntrueAnswer],
         (Kind::ForeignRelease, None) => &[Question::Takeover],
         (_, None) => &[],
         (Kind::TokenRegression | Kind::FencedOut, Some(_)) => {
@@ -33,7 +33,7 @@ fn questions(finding: &Finding) -> &'static [Question] {
             Question::Session,
             Question::EarlyLoss,
             Question::Overrun,
-            Question::Astray,
+            Question::InTransit,
         ],
         (Kind::RepeatedJob, Some(_)) => &[
             Question::Owners,
@@ -71,16 +71,16 @@ fn decided_at(question: Question, case: &Case<'_, '_>) -> Option<&'static Row> {
     first(question, case, |row| matches!(row.holds, Test::Case(holds) if holds(case)))
 }
 
-fn reason(case: &Case<'_, '_>, lost: &Lost<'_, '_>) -> Option<&'static Row> {
+fn reason(case: &Case<'_, '_>, lost: &LockLoss<'_, '_>) -> Option<&'static Row> {
     let why = |loss: &Loss<'_, '_>| {
         first(Question::EarlyLoss, case, |row| match row.holds {
             Test::Loss(holds) | Test::LossThere(holds) => holds(case, loss),
             Test::Case(_) => false,
         })
     };
-    let before = lost.where_it_was_granted.as_ref().and_then(why);
+    let before = lost.at_granting_server.as_ref().and_then(why);
     let before = before.filter(|row| matches!(row.holds, Test::Loss(_)));
-    before.or_else(|| lost.there.as_ref().and_then(why))
+    before.or_else(|| lost.at_taking_server.as_ref().and_then(why))
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
     fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
         assert!(TABLE.is_sorted_by_key(|row| row.question));
         // At most one answer to these questions fits the evidence, so the order does not matter.
-        let exclusive = [Question::Standstill, Question::Misheard, Question::Session];
+        let exclusive = [Question::Standstill, Question::UntrueAnswer, Question::Session];
         for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
             let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);
             assert!(says, "{:?}: {}: {}", pair[0].question, pair[0].cause, pair[0].asks);

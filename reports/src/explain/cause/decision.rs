@@ -2,7 +2,8 @@
 
 use super::Cause;
 use crate::explain::evidence::{
-    Case, Gone, HeldUp, Loss, Misheard, Obstacle, OnItsWay, RanOut, Remover, Standstill,
+    Case, EarlyExpiry, InFlightWrite, LateRelease, Loss, Obstacle, Remover, SessionLoss,
+    Standstill, UntrueAnswer,
 };
 use crate::record::history::Change;
 use fencepost_faults::FaultKind;
@@ -15,7 +16,7 @@ pub(super) enum Question {
     /// Why is the lock held for so long?
     Held,
     /// Why did a process receive a false answer?
-    Misheard,
+    UntrueAnswer,
     Owners,
     /// Did a process remove the lock while acquiring it?
     Takeover,
@@ -34,7 +35,7 @@ pub(super) enum Question {
     /// Why was the holder still in its critical section when the lease expired?
     Overrun,
     /// What delayed the release that removed another process's lock?
-    Astray,
+    InTransit,
 }
 
 pub(super) struct Row {
@@ -88,24 +89,24 @@ table! {
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Delay)));
             "a delay is the weakest of the three obstacles"
         UnfoundedAnswer: "the lock's owner was refused although no fault interfered",
-            When(|case| case.is_at(Standstill::OwnerMisled));
+            When(|case| case.is_at(Standstill::OwnerMisinformed));
         UnfoundedAnswer: "the lock's owner was told that it had released the lock",
             When(|case| case.is_at(Standstill::OwnerReleased));
         GivenUpCall: "the lock remained from a call that the application gave up",
             When(|case| case.is_at(Standstill::CallGivenUp));
         LostRelease: "the lock's owner released it and never received a confirmation",
-            When(|case| case.is_at(Standstill::ReleaseUnheard));
+            When(|case| case.is_at(Standstill::ReleaseUnanswered));
         HolderCrash: "the lock's owner crashed",
             When(|case| case.is_at(Standstill::OwnerDied));
         WaiterCrash: "no lock is set, and a process crashed while it waited",
             When(|case| case.is_at(Standstill::WaiterDied));
         WaiterPause: "the first process in the queue was paused",
-            When(|case| case.is_at(Standstill::WaiterStoodStill));
+            When(|case| case.is_at(Standstill::WaiterPaused));
         LostWatch: "a waiting process's node is first in the queue",
-            When(|case| case.is_at(Standstill::NotTold) && case.lives_with_session());
+            When(|case| case.is_at(Standstill::NotNotified) && case.lives_with_session());
             "only a queue of nodes has watches"
         MissedWakeup: "the lock became free, and no waiting process sent anything",
-            When(|case| case.is_at(Standstill::NotTold));
+            When(|case| case.is_at(Standstill::NotNotified));
         Interleaving: "several processes split the servers among them",
             When(|case| case.is_at(Standstill::VotesSplit));
         OrphanNode: "no process knows of the first node in the queue",
@@ -131,30 +132,30 @@ table! {
     }
     Held {
         HolderPause: "without its pauses the holder would have met the bound",
-            When(|case| case.held().is_some_and(|held| held.stood_still()));
+            When(|case| case.held().is_some_and(|held| held.was_paused()));
             "otherwise every critical section beyond the bound was too long"
         HoldTooLong: "the holder worked beyond the bound",
             When(|case| case.held().is_some());
     }
-    Misheard {
+    UntrueAnswer {
         OrphanNode: "the process waited with a second node",
-            When(|case| case.is_misheard(Misheard::OfAnotherNode));
+            When(|case| case.is_untrue_answer(UntrueAnswer::OfAnotherNode));
             "the answer about that node was true"
         LostReply: "the process was refused the lock, and a message had been lost",
-            When(|case| case.is_misheard(Misheard::Refused(Obstacle::Loss)));
+            When(|case| case.is_untrue_answer(UntrueAnswer::Refused(Obstacle::Loss)));
         LostRelease: "the process reported a successful release, and a message had been lost",
-            When(|case| case.is_misheard(Misheard::Succeeded(Obstacle::Loss)));
+            When(|case| case.is_untrue_answer(UntrueAnswer::Succeeded(Obstacle::Loss)));
         Partition: "the process received its grant after the lease, because a partition delayed \
                     the answer",
-            When(|case| case.is_misheard(Misheard::CutOff));
+            When(|case| case.is_untrue_answer(UntrueAnswer::CutOff));
         LostReply: "the process received its grant after the lease, and a message had been lost",
-            When(|case| case.is_misheard(Misheard::Late(Obstacle::Loss)));
-        HolderPause: "the process was paused during its call", When(misheard_by_pause);
+            When(|case| case.is_untrue_answer(UntrueAnswer::Late(Obstacle::Loss)));
+        HolderPause: "the process was paused during its call", When(is_hidden_by_pause);
         Latency: "messages or the server were slow during the process's call",
-            When(misheard_by_delay);
+            When(is_hidden_by_delay);
         UnfoundedAnswer: "no fault interfered between the process and the servers, or no server \
                           had granted the lock",
-            When(|case| case.is_misheard(Misheard::Unfounded));
+            When(|case| case.is_untrue_answer(UntrueAnswer::Unfounded));
     }
     Owners {
         SharedOwner: "two threads share an owner value, and the server admitted the second",
@@ -198,25 +199,25 @@ table! {
     }
     InFlight {
         StorageDelay: "a fault delayed the write or the storage",
-            When(|case| case.is_on_its_way(OnItsWay::HeldUp));
+            When(|case| case.is_in_flight(InFlightWrite::Delayed));
             "a pause after sending does not delay the write"
         HolderPause: "the writer was paused after it had sent the write",
-            When(|case| case.is_on_its_way(OnItsWay::OfOneWhoStoodStill));
+            When(|case| case.is_in_flight(InFlightWrite::OfPausedProcess));
             "a pause is recorded, but ordinary latency is not"
         StorageDelay: "the writer had left before the lock changed hands",
-            When(|case| case.is_on_its_way(OnItsWay::OfOneWhoHadLeft));
+            When(|case| case.is_in_flight(InFlightWrite::OfFormerHolder));
     }
     Session {
         ExpiredWaiter: "one process's key was never the first in the queue at any server",
-            When(|case| case.is_gone(Gone::WasNeverFirst));
+            When(|case| case.is_gone(SessionLoss::WasNeverFirst));
         FailoverForgets: "another server granted a connection's lock",
-            When(|case| case.is_gone(Gone::GrantedElsewhere));
+            When(|case| case.is_gone(SessionLoss::GrantedElsewhere));
         ConnectionLost: "the connection or its server ended",
-            When(|case| case.is_gone(Gone::WithConnection));
+            When(|case| case.is_gone(SessionLoss::WithConnection));
         StaleRead: "the holder's node was deleted before the holder learned that it was first",
-            When(|case| case.is_gone(Gone::ToldByOneBehind));
+            When(|case| case.is_gone(SessionLoss::ToldByStaleServer));
         SessionExpired: "the holder's session ended",
-            When(|case| case.is_gone(Gone::WithSession));
+            When(|case| case.is_gone(SessionLoss::WithSession));
     }
     // Actions on the lock are tried first, then losses by a server, then clock faults.
     EarlyLoss {
@@ -255,7 +256,7 @@ table! {
             LostThere(|_, loss| loss.is_not_replicated());
             "a missing key has no expiry"
         OrphanRenewal: "another process had set a shorter lease",
-            Lost(|_, loss| loss.ran_out() == Some(RanOut::AsAnotherSet));
+            Lost(|_, loss| loss.ran_out() == Some(EarlyExpiry::ByOtherLease));
             "the recorded lease had expired by every clock"
         ClockJump: "the lock expired after a clock was stepped",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockJump));
@@ -277,7 +278,7 @@ table! {
     }
     Overrun {
         HolderPause: "without its pauses the holder would have left in time",
-            When(|case| case.overrun().is_some_and(|overrun| overrun.stood_still()));
+            When(|case| case.overrun().is_some_and(|overrun| overrun.was_paused()));
             "a paused process cannot check any clock"
         ClockDrift: "the lock states a validity, and a clock ran at a wrong rate",
             When(|case| case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong()));
@@ -311,39 +312,39 @@ table! {
                           had granted it the lock",
             When(|case| case.is_entered_ungranted());
     }
-    Astray {
+    InTransit {
         HolderPause: "the remover was paused in the middle of its release",
-            When(|case| case.held_up() == Some(HeldUp::AtItsProcess));
+            When(|case| case.late_release() == Some(LateRelease::InProcess));
             "the network cannot delay a message that a paused process has not sent yet"
         ForeignRelease: "the remover sent its release again after the server had been down",
-            When(|case| case.held_up() == Some(HeldUp::SentAgain));
+            When(|case| case.late_release() == Some(LateRelease::SentAgain));
             "a broken connection delivers nothing"
         ForeignRelease: "the release had already removed the remover's own lock",
-            When(|case| case.held_up() == Some(HeldUp::SentTwice));
+            When(|case| case.late_release() == Some(LateRelease::SentTwice));
             "a command removes a lock once"
         LostRelease: "the network delayed the release",
-            When(|case| case.held_up() == Some(HeldUp::OnItsWay));
+            When(|case| case.late_release() == Some(LateRelease::InTransit));
             "a release in transit was sent before the lock changed hands"
         AsyncReplicationLoss: "the remover's own lock was never at that server",
-            When(|case| case.was_never_there());
+            When(|case| case.was_never_recorded());
     }
 }
 
-fn misheard_by(case: &Case<'_, '_>, obstacle: Obstacle) -> bool {
-    let by = [Misheard::Refused, Misheard::Succeeded, Misheard::Late];
-    by.iter().any(|misheard| case.is_misheard(misheard(obstacle)))
+fn is_hidden_by(case: &Case<'_, '_>, obstacle: Obstacle) -> bool {
+    let by = [UntrueAnswer::Refused, UntrueAnswer::Succeeded, UntrueAnswer::Late];
+    by.iter().any(|misheard| case.is_untrue_answer(misheard(obstacle)))
 }
 
-fn misheard_by_pause(case: &Case<'_, '_>) -> bool {
-    misheard_by(case, Obstacle::Pause)
+fn is_hidden_by_pause(case: &Case<'_, '_>) -> bool {
+    is_hidden_by(case, Obstacle::Pause)
 }
 
-fn misheard_by_delay(case: &Case<'_, '_>) -> bool {
-    misheard_by(case, Obstacle::Delay)
+fn is_hidden_by_delay(case: &Case<'_, '_>) -> bool {
+    is_hidden_by(case, Obstacle::Delay)
 }
 
 fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
-    matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_by(by))
+    matches!(loss.remover(), Some(Remover::Process(by)) if loss.is_takeover_of(by))
 }
 
 fn is_of_a_thread(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
@@ -360,5 +361,5 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
 
 /// Returns whether rounding to whole seconds, and not a delayed release, ended the lease early.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
-    loss.ran_out() == Some(RanOut::InWholeSeconds) && case.held_up().is_none()
+    loss.ran_out() == Some(EarlyExpiry::InWholeSeconds) && case.late_release().is_none()
 }

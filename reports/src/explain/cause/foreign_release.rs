@@ -1,7 +1,7 @@
 //! Cause `foreign-release`: another process removed the lock.
 
 use super::entry::Entry;
-use crate::explain::evidence::HeldUp;
+use crate::explain::evidence::LateRelease;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
@@ -23,7 +23,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
         Some((by, at)) if by.machine() != holder.machine() => {
             format!("{by} had removed the lock of {holder} at {at}.")
         }
-        _ if scene.kind == Kind::ForeignRelease && scene.held_up() == Some(HeldUp::SentTwice) => {
+        _ if scene.kind == Kind::ForeignRelease
+            && scene.late_release() == Some(LateRelease::SentTwice) =>
+        {
             format!(
                 "The release of {holder} had already removed its own lock; before it ended, \
                  {taker} was granted the lock, and {holder} removed that one, too, without \

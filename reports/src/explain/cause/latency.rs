@@ -1,7 +1,7 @@
 //! Cause `latency`: the answer of a server was late.
 
 use super::entry::{Entry, Measure};
-use crate::explain::evidence::{Case, Misheard, Obstacle};
+use crate::explain::evidence::{Case, Obstacle, UntrueAnswer};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
@@ -25,13 +25,13 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "{} received the answer to its acquire so late that {} had passed.",
         scene.holder.process,
-        scene.spent()
+        scene.exceeded_lease()
     )
 }
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::WrongAnswer if case.is_misheard(Misheard::Late(Obstacle::Delay)) => {
+        Kind::WrongAnswer if case.is_untrue_answer(UntrueAnswer::Late(Obstacle::Delay)) => {
             "Messages to or from a server were late during the call, and the lock did not check \
              how long it had waited."
         }

@@ -47,13 +47,13 @@ fn alone(case: &Case<'_, '_>) -> String {
 }
 
 fn left(case: &Case<'_, '_>) -> String {
-    if let Some((server, process)) = case.lost_a_request() {
+    if let Some((server, process)) = case.has_lost_request() {
         return format!(
             "A command of {process} to {server} was lost in transit, and what {process} had done \
              there before remained."
         );
     }
-    match case.counted_once_too_often() {
+    match case.kept_by_count() {
         Some((server, process)) => format!(
             "{server} counted an acquire of {process} whose reply never reached {process}. A \
              release only lowers the count by one, so the lock remained there."

@@ -41,6 +41,6 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "A partition held up the answer to the acquire of {}; when it arrived, {} had passed.",
         scene.holder.process,
-        scene.spent()
+        scene.exceeded_lease()
     )
 }

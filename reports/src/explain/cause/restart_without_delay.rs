@@ -23,7 +23,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "{} restarted without the lock of {} and granted the lock to {} before the first lease had \
          ended.",
-        scene.forgetful().or_else(|| scene.shared_server()).unwrap_or_else(|| scene.taken_at()),
+        scene
+            .servers_without_memory()
+            .or_else(|| scene.shared_server())
+            .unwrap_or_else(|| scene.taken_at()),
         scene.holder.process,
         scene.taker.process
     )

@@ -61,6 +61,6 @@ fn late_write() -> Story {
     story.late_write(7, 1, 2, 0, 9)
 }
 
-fn nobody(story: Story) -> Cause {
+fn cause_of_standstill(story: Story) -> Cause {
     cause(Kind::Stuck, story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130))
 }

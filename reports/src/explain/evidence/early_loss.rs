@@ -4,17 +4,17 @@ use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
     renews_by_itself, waited_to_nest,
 };
-use super::loss::{How, Loss};
+use super::loss::{Loss, LossKind};
 use super::release;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
-pub(crate) struct Lost<'t, 'h> {
+pub(crate) struct LockLoss<'t, 'h> {
     /// The loss at the server that granted the lock first, if replicas copy such losses.
-    pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
-    pub(crate) there: Option<Loss<'t, 'h>>,
+    pub(crate) at_granting_server: Option<Loss<'t, 'h>>,
+    pub(crate) at_taking_server: Option<Loss<'t, 'h>>,
 }
 
 struct Handover<'t, 'h> {
@@ -24,14 +24,14 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
+pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<LockLoss<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
     let single = timeline.history.header.quorum <= 1;
-    let lost = |how| Lost::there(Loss { timeline, holder, taker, how });
+    let lost = |how| LockLoss::at_taking_server(Loss { timeline, holder, taker, how });
     let Some(held) = holder.grant.as_ref() else {
-        if let Some(removed) = release::took_back(timeline, holder) {
-            return vec![lost(How::TakenBack { removed })];
+        if let Some(removed) = release::early_removal(timeline, holder) {
+            return vec![lost(LossKind::TakenBack { removed })];
         }
         let copy = taker.grant.as_ref().filter(|_| single);
         return copy
@@ -40,8 +40,8 @@ pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<
             .collect();
     };
     let Some(taken) = taker.grant.as_ref() else {
-        let is_copy = single && let_in_by_a_copy(timeline, taker, held.node);
-        return is_copy.then(|| lost(How::NeverReceived)).into_iter().collect();
+        let is_copy = single && was_let_in_by_copy(timeline, taker, held.node);
+        return is_copy.then(|| lost(LossKind::NeverReceived)).into_iter().collect();
     };
     let mut losses = Vec::new();
     for (node, granted_again) in &taken.servers {
@@ -49,7 +49,7 @@ pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<
         match held.servers.iter().find(|(server, _)| server == node) {
             Some((_, granted)) if granted < granted_again => losses.extend(seen.at(*node)),
             None if single && two_primaries(timeline, held, (*node, *granted_again)) => {
-                losses.push(lost(How::TwoPrimaries));
+                losses.push(lost(LossKind::TwoPrimaries));
             }
             None if single => losses.extend(seen.elsewhere(held.node, *node)),
             _ => {}
@@ -58,9 +58,9 @@ pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<
     losses
 }
 
-impl<'t, 'h> Lost<'t, 'h> {
-    fn there(loss: Loss<'t, 'h>) -> Lost<'t, 'h> {
-        Lost { where_it_was_granted: None, there: Some(loss) }
+impl<'t, 'h> LockLoss<'t, 'h> {
+    fn at_taking_server(loss: Loss<'t, 'h>) -> LockLoss<'t, 'h> {
+        LockLoss { at_granting_server: None, at_taking_server: Some(loss) }
     }
 }
 
@@ -122,30 +122,31 @@ impl<'t, 'h> Handover<'t, 'h> {
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
-    fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
-        let there = self.span_at(node).and_then(|span| self.loss(span));
-        (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })
+    fn at(&self, node: Node) -> Option<LockLoss<'t, 'h>> {
+        let at_taking_server = self.span_at(node).and_then(|span| self.loss(span));
+        (!self.lease_was_over(node))
+            .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
-    fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<Lost<'t, 'h>> {
+    fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<LockLoss<'t, 'h>> {
         if self.lease_was_over(held_at) {
             return None;
         }
-        let there = match self.span_at(taken_at) {
-            None => Some(self.lost(How::NeverReceived)),
+        let at_taking_server = match self.span_at(taken_at) {
+            None => Some(self.lost(LossKind::NeverReceived)),
             Some(span) if removed_by_replication(span) => None,
             Some(span) => self.loss(span),
         };
         let first = self.span_at(held_at).and_then(|span| self.loss(span));
-        Some(Lost { where_it_was_granted: first, there })
+        Some(LockLoss { at_granting_server: first, at_taking_server })
     }
 
     fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {
         let (at, how) = span.to.filter(|(at, _)| *at <= self.granted_again)?;
-        Some(self.lost(How::Ended { span, at, how }))
+        Some(self.lost(LossKind::Ended { span, at, how }))
     }
 
-    fn lost(&self, how: How<'t, 'h>) -> Loss<'t, 'h> {
+    fn lost(&self, how: LossKind<'t, 'h>) -> Loss<'t, 'h> {
         let Handover { timeline, holder, taker, .. } = *self;
         Loss { timeline, holder, taker, how }
     }
@@ -155,11 +156,11 @@ fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
     taken: &Grant,
-) -> Option<Lost<'t, 'h>> {
+) -> Option<LockLoss<'t, 'h>> {
     let seen = Handover { timeline, holder, taker, granted_again: taken.moment };
     let entered = holder.completed?;
     let span = seen.span_at(taken.node).filter(|span| span.from < entered)?;
-    seen.loss(span).map(Lost::there)
+    seen.loss(span).map(LockLoss::at_taking_server)
 }
 
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
@@ -173,7 +174,7 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
+fn was_let_in_by_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {
         let stands = span.from < entered && span.to.is_none_or(|(to, _)| entered < to);

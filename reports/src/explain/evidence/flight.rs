@@ -6,14 +6,14 @@ use crate::record::history::What;
 use fencepost_faults::{Impact, Micros, Node};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OnItsWay {
-    HeldUp,
-    OfOneWhoStoodStill,
+pub(crate) enum InFlightWrite {
+    Delayed,
+    OfPausedProcess,
     /// No fault delayed the write, and its process left before the lock changed hands.
-    OfOneWhoHadLeft,
+    OfFormerHolder,
 }
 
-pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay> {
+pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<InFlightWrite> {
     let landed = timeline.moment(clash.late_write?);
     let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else {
         return None;
@@ -25,13 +25,13 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay
     }
     let during = |fault: &&FaultSpan<'_>| fault.touches(sent.time, landed.time);
     if timeline.faults.iter().filter(during).any(holds_up_storage) {
-        return Some(OnItsWay::HeldUp);
+        return Some(InFlightWrite::Delayed);
     }
     if timeline.paused(by, sent.time, landed.time) > Micros::ZERO {
-        return Some(OnItsWay::OfOneWhoStoodStill);
+        return Some(InFlightWrite::OfPausedProcess);
     }
     let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
-    left.is_some_and(|left| left < changed_hands).then_some(OnItsWay::OfOneWhoHadLeft)
+    left.is_some_and(|left| left < changed_hands).then_some(InFlightWrite::OfFormerHolder)
 }
 
 pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {

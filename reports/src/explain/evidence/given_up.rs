@@ -15,17 +15,17 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
+pub(super) fn has_raised_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let mut acquires = timeline.acquisitions.iter();
     acquires.any(|one| {
         Some(one.process) == standing.by
             && acquire(timeline, one)
             && one.invoked < standing.from
-            && !went_between(timeline, standing, one.invoked)
+            && !ended_between(timeline, standing, one.invoked)
     })
 }
 
-fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -> bool {
+fn ended_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -> bool {
     timeline.keys.iter().filter(|span| span.node == standing.node).any(|span| {
         let gone = span.to.filter(|(_, how)| *how != KeyEnd::Replaced);
         gone.is_some_and(|(gone, _)| from < gone && gone < standing.from)
@@ -33,7 +33,7 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
 }
 
 /// Returns whether a cancelled call, and not a fault, left the node behind.
-pub(super) fn left_a_node(
+pub(super) fn has_left_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,
     first: &KeySpan<'_>,
@@ -53,7 +53,7 @@ pub(super) fn left_a_node(
             .any(|one| is_whose(one.process) && one.invoked < first.from && acquire(timeline, one))
 }
 
-pub(super) fn all_did(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
+pub(super) fn all_gave_up(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
     let did = |process: &Node| {
         let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);
         let mut own = events.filter(|event| event.node == *process);

@@ -23,7 +23,7 @@ impl LongSection {
         Some(LongSection { paused, worked, bound, ended_by: section.ended_by })
     }
 
-    pub(crate) fn stood_still(&self) -> bool {
+    pub(crate) fn was_paused(&self) -> bool {
         let stood_still = self.paused > Micros::ZERO && self.worked <= self.bound;
         stood_still && self.ended_by != SectionEnd::Crash
     }

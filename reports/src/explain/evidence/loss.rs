@@ -12,11 +12,11 @@ pub(crate) struct Loss<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) holder: &'t Acquisition<'h>,
     pub(super) taker: &'t Acquisition<'h>,
-    pub(super) how: How<'t, 'h>,
+    pub(super) how: LossKind<'t, 'h>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum How<'t, 'h> {
+pub(super) enum LossKind<'t, 'h> {
     Ended {
         span: &'t KeySpan<'h>,
         at: Moment,
@@ -38,12 +38,12 @@ pub(crate) enum Remover {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RanOut {
+pub(crate) enum EarlyExpiry {
     ByClock(FaultKind),
     InWholeSeconds,
     /// The server is a former replica that had not received the extension of the lease.
-    AsFirstSet,
-    AsAnotherSet,
+    ByFirstLease,
+    ByOtherLease,
     Unknown,
 }
 
@@ -51,18 +51,18 @@ impl Loss<'_, '_> {
     pub(crate) fn ended_by(&self, wanted: Change) -> bool {
         matches!(
             self.how,
-            How::Ended { how: KeyEnd::Changed { change, .. }, .. } if change == wanted
+            LossKind::Ended { how: KeyEnd::Changed { change, .. }, .. } if change == wanted
         )
     }
 
     pub(crate) fn has_two_primaries(&self) -> bool {
-        matches!(self.how, How::TwoPrimaries)
+        matches!(self.how, LossKind::TwoPrimaries)
     }
 
     pub(crate) fn is_not_replicated(&self) -> bool {
-        matches!(self.how, How::NeverReceived) && !self.is_of_members()
+        matches!(self.how, LossKind::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
-            || self.ran_out() == Some(RanOut::AsFirstSet)
+            || self.ran_out() == Some(EarlyExpiry::ByFirstLease)
     }
 
     pub(crate) fn ended_with_session(&self) -> bool {
@@ -70,7 +70,7 @@ impl Loss<'_, '_> {
         match header.kept_as {
             // The lock ended although its lease had not expired, because its member left.
             Some(Keeping::MemberLease) => {
-                self.ended_by(Change::Expired) && self.ran_out() == Some(RanOut::Unknown)
+                self.ended_by(Change::Expired) && self.ran_out() == Some(EarlyExpiry::Unknown)
             }
             _ => header.lives_with_session && self.ended_by(Change::Expired),
         }
@@ -79,10 +79,12 @@ impl Loss<'_, '_> {
     pub(crate) fn remover(&self) -> Option<Remover> {
         let process = self.holder.process;
         let by = match self.how {
-            How::TakenBack { .. } => return Some(Remover::Itself),
-            How::Ended { at, how: KeyEnd::Changed { change: Change::Removed, by, .. }, .. } => {
-                release::thread_of(self.timeline, by?, at)
-            }
+            LossKind::TakenBack { .. } => return Some(Remover::Itself),
+            LossKind::Ended {
+                at,
+                how: KeyEnd::Changed { change: Change::Removed, by, .. },
+                ..
+            } => release::thread_of(self.timeline, by?, at),
             _ => return None,
         };
         Some(match by {
@@ -94,19 +96,19 @@ impl Loss<'_, '_> {
 
     fn removed(&self) -> Option<Moment> {
         match self.how {
-            How::Ended { at, .. } => Some(at),
-            How::TakenBack { removed } => Some(removed),
-            How::TwoPrimaries | How::NeverReceived => None,
+            LossKind::Ended { at, .. } => Some(at),
+            LossKind::TakenBack { removed } => Some(removed),
+            LossKind::TwoPrimaries | LossKind::NeverReceived => None,
         }
     }
 
-    pub(crate) fn is_takeover_by(&self, process: Node) -> bool {
+    pub(crate) fn is_takeover_of(&self, process: Node) -> bool {
         let is_takeover = |at| takeover::is_stale_takeover(self.timeline, process, at);
         self.removed().is_some_and(is_takeover)
     }
 
     pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
-        self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
+        self.removed().is_some_and(|at| release::has_release_in_transit(self.timeline, process, at))
     }
 
     pub(crate) fn may_be_a_late_release(&self) -> bool {
@@ -114,7 +116,7 @@ impl Loss<'_, '_> {
     }
 
     pub(crate) fn lost_a_reply(&self) -> bool {
-        let How::Ended { at, .. } = self.how else { return false };
+        let LossKind::Ended { at, .. } = self.how else { return false };
         let (process, from) = (self.holder.process, self.holder.invoked.time);
         let mut faults = self.timeline.faults.iter();
         faults
@@ -122,7 +124,7 @@ impl Loss<'_, '_> {
     }
 
     pub(crate) fn is_in_use(&self) -> bool {
-        matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
+        matches!(self.how, LossKind::TakenBack { .. }) || self.section_then().is_some()
     }
 
     fn is_given_back(&self) -> bool {
@@ -133,7 +135,7 @@ impl Loss<'_, '_> {
     }
 
     fn section_then(&self) -> Option<&Section> {
-        let How::Ended { at, .. } = self.how else { return None };
+        let LossKind::Ended { at, .. } = self.how else { return None };
         let process = self.holder.process;
         let mut sections = self.timeline.sections.iter();
         sections.find(|section| section.process == process && section.covers(at))
@@ -142,7 +144,7 @@ impl Loss<'_, '_> {
     pub(crate) fn was_forgotten(&self) -> bool {
         self.ended_by(Change::Forgotten)
             || self.replaced_after_a_crash()
-            || self.is_of_members() && matches!(self.how, How::NeverReceived)
+            || self.is_of_members() && matches!(self.how, LossKind::NeverReceived)
     }
 
     fn is_of_members(&self) -> bool {
@@ -151,24 +153,24 @@ impl Loss<'_, '_> {
     }
 
     pub(crate) fn was_replaced(&self) -> bool {
-        matches!(self.how, How::Ended { how: KeyEnd::Replaced, .. })
-            && self.ran_out() == Some(RanOut::Unknown)
+        matches!(self.how, LossKind::Ended { how: KeyEnd::Replaced, .. })
+            && self.ran_out() == Some(EarlyExpiry::Unknown)
     }
 
     pub(crate) fn is_renewed_over(&self) -> bool {
-        let How::Ended { at, how: KeyEnd::Replaced, .. } = self.how else { return false };
+        let LossKind::Ended { at, how: KeyEnd::Replaced, .. } = self.how else { return false };
         renewed_over(self.timeline, self.holder, at).is_some()
     }
 
     fn replaced_after_a_crash(&self) -> bool {
-        let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return false };
+        let LossKind::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return false };
         let mut between = self.timeline.history.events[span.from.index..at.index].iter();
         self.timeline.history.header.kept_as.is_none()
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    pub(crate) fn ran_out(&self) -> Option<RanOut> {
-        let How::Ended { span, at, how } = self.how else { return None };
+    pub(crate) fn ran_out(&self) -> Option<EarlyExpiry> {
+        let LossKind::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
         match how {
             KeyEnd::Changed { change: Change::Expired, .. } => {
@@ -180,7 +182,9 @@ impl Loss<'_, '_> {
                 let processes = [self.holder.process, self.taker.process];
                 let by_clock = || self.clock_fault(&processes, SimTime::ZERO, at.time);
                 Some(match self.ran_out_early(span, at) {
-                    RanOut::Unknown => by_clock().map_or(RanOut::Unknown, RanOut::ByClock),
+                    EarlyExpiry::Unknown => {
+                        by_clock().map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
+                    }
                     known => known,
                 })
             }
@@ -188,10 +192,10 @@ impl Loss<'_, '_> {
     }
 
     /// Returns why a key expired early in true time, by the clocks of the servers that had it.
-    fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
+    fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
         let set = span.set.last();
         if self.is_shortened(span) {
-            return RanOut::AsAnotherSet;
+            return EarlyExpiry::ByOtherLease;
         }
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
@@ -204,16 +208,16 @@ impl Loss<'_, '_> {
                 set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
             let is_short = is_given_short(self.timeline, span);
             return match is_short {
-                Some(true) => RanOut::InWholeSeconds,
-                _ if drifted => RanOut::ByClock(FaultKind::ClockDrift),
-                None if in_the_last_second => RanOut::InWholeSeconds,
-                _ => RanOut::Unknown,
+                Some(true) => EarlyExpiry::InWholeSeconds,
+                _ if drifted => EarlyExpiry::ByClock(FaultKind::ClockDrift),
+                None if in_the_last_second => EarlyExpiry::InWholeSeconds,
+                _ => EarlyExpiry::Unknown,
             };
         }
         match self.clock_fault(&hosts, since, at.time) {
-            Some(clock) => RanOut::ByClock(clock),
-            None if set.is_none() && self.ran_out_as_first_set(at) => RanOut::AsFirstSet,
-            None => RanOut::Unknown,
+            Some(clock) => EarlyExpiry::ByClock(clock),
+            None if set.is_none() && self.ran_out_as_first_set(at) => EarlyExpiry::ByFirstLease,
+            None => EarlyExpiry::Unknown,
         }
     }
 
@@ -235,7 +239,7 @@ impl Loss<'_, '_> {
     }
 
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
-        self.ran_out() == Some(RanOut::ByClock(kind))
+        self.ran_out() == Some(EarlyExpiry::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
     }
 
@@ -244,7 +248,7 @@ impl Loss<'_, '_> {
     }
 
     fn overwritten_by_clock(&self, keeping: Keeping) -> Option<FaultKind> {
-        let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
+        let LossKind::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
         if self.timeline.history.header.kept_as != Some(keeping) {
             return None;
         }

@@ -35,7 +35,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.until.since(self.lease.from) - lost <= self.lease.lasts
     }
 
-    pub(crate) fn stood_still(&self) -> bool {
+    pub(crate) fn was_paused(&self) -> bool {
         let paused = self.timeline.paused(self.holder.process, self.lease.from, self.until);
         let lease_end = self.lease.ends();
         let across = self.timeline.faults.iter().any(|fault| {

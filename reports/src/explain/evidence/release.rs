@@ -25,11 +25,15 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
-    stray(timeline, process, before).is_some()
+pub(crate) fn has_release_in_transit(
+    timeline: &Timeline<'_>,
+    process: Node,
+    before: Moment,
+) -> bool {
+    release_in_transit(timeline, process, before).is_some()
 }
 
-fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
+fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let (mut open, mut stray) = (None, None);
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
         match &event.what {
@@ -80,7 +84,7 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
 }
 
 pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> Option<Moment> {
-    unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
+    unknown(timeline, process, arrived).or_else(|| release_in_transit(timeline, process, arrived))
 }
 
 pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: Moment) -> bool {
@@ -107,7 +111,10 @@ pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     sender.filter(|_| releasing.next().is_none()).unwrap_or(by)
 }
 
-pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> Option<Moment> {
+pub(super) fn early_removal(
+    timeline: &Timeline<'_>,
+    acquisition: &Acquisition<'_>,
+) -> Option<Moment> {
     let (process, heard) = (acquisition.process, acquisition.completed?);
     timeline.keys.iter().find_map(|span| {
         let Some((removed, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) =
@@ -126,7 +133,7 @@ pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Mome
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-fn stood_still(
+fn was_paused(
     timeline: &Timeline<'_>,
     process: Node,
     changed_hands: Moment,
@@ -139,13 +146,13 @@ fn stood_still(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum HeldUp {
-    AtItsProcess,
+pub(crate) enum LateRelease {
+    InProcess,
     /// The server was down before it answered, so the process sent the release again.
     SentAgain,
     /// The release had removed the process's own lock, so this removal is a second command.
     SentTwice,
-    OnItsWay,
+    InTransit,
 }
 
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
@@ -170,24 +177,26 @@ fn removed_between(
 
 /// Returns how a release that began before another process was granted the lock came to remove the
 /// lock of that process.
-pub(crate) fn held_up(
+pub(crate) fn late_release(
     timeline: &Timeline<'_>,
     remover: Node,
     removed: Moment,
     taker: &Acquisition<'_>,
-) -> Option<HeldUp> {
+) -> Option<LateRelease> {
     let changed_hands = taker.grant.as_ref()?.moment;
     let sent = unknown(timeline, remover, removed).filter(|sent| *sent < changed_hands);
     let server = timeline.history.events[removed.index].node;
-    sent.map(|sent| match stood_still(timeline, remover, changed_hands, removed) {
-        true => HeldUp::AtItsProcess,
-        false if was_down_between(timeline, server, sent, removed) => HeldUp::SentAgain,
-        false if removed_between(timeline, (remover, server), sent, removed) => HeldUp::SentTwice,
-        false => HeldUp::OnItsWay,
+    sent.map(|sent| match was_paused(timeline, remover, changed_hands, removed) {
+        true => LateRelease::InProcess,
+        false if was_down_between(timeline, server, sent, removed) => LateRelease::SentAgain,
+        false if removed_between(timeline, (remover, server), sent, removed) => {
+            LateRelease::SentTwice
+        }
+        false => LateRelease::InTransit,
     })
 }
 
-pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
+pub(crate) fn was_never_recorded(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];
     let Some(granted) = own.grant.as_ref() else { return false };

@@ -8,39 +8,39 @@ use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Gone {
+pub(crate) enum SessionLoss {
     /// A process entered although its key was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
     /// The lock ended with the connection, or with the server that kept it.
     WithConnection,
-    ToldByOneBehind,
+    ToldByStaleServer,
     WithSession,
 }
 
-pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
+pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionLoss> {
     if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
-        return departed(timeline, clash).then_some(Gone::WithSession);
+        return departed(timeline, clash).then_some(SessionLoss::WithSession);
     }
     if !timeline.history.header.has_no_ttl() {
         return None;
     }
     if timeline.history.header.kept_as == Some(Keeping::Lease) && was_never_first(timeline, clash) {
-        return Some(Gone::WasNeverFirst);
+        return Some(SessionLoss::WasNeverFirst);
     }
     let holder = &timeline.acquisitions[clash.earlier];
     if was_granted_elsewhere(timeline, clash) {
-        return Some(Gone::GrantedElsewhere);
+        return Some(SessionLoss::GrantedElsewhere);
     }
     let (gone, how) = timeline.gone(holder)?;
     if timeline.history.header.kept_as == Some(Keeping::Connection) {
-        return ended_by_itself(how).then_some(Gone::WithConnection);
+        return ended_without_request(how).then_some(SessionLoss::WithConnection);
     }
     let told = holder.completed.filter(|told| gone < *told);
     let is_expiry = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
     match told {
-        Some(told) if still_stood(timeline, holder, told) => Some(Gone::ToldByOneBehind),
-        _ if is_expiry => Some(Gone::WithSession),
+        Some(told) if had_lock_at(timeline, holder, told) => Some(SessionLoss::ToldByStaleServer),
+        _ if is_expiry => Some(SessionLoss::WithSession),
         _ => None,
     }
 }
@@ -71,12 +71,12 @@ fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
     [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
 }
 
-fn ended_by_itself(how: KeyEnd) -> bool {
+fn ended_without_request(how: KeyEnd) -> bool {
     let KeyEnd::Changed { change, by, .. } = how else { return false };
     change == Change::Forgotten || change == Change::Removed && by.is_none()
 }
 
-fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
+fn had_lock_at(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
     own.filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
@@ -97,7 +97,7 @@ pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<
     })
 }
 
-pub(super) fn contended_twice(
+pub(super) fn has_second_node(
     timeline: &Timeline<'_>,
     process: Node,
     Period { from, until }: Period,
@@ -112,10 +112,10 @@ pub(super) fn contended_twice(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum First {
-    WaitsOn,
+pub(super) enum FirstInQueue {
+    CreatorWaits,
     /// The node's creator waits with another node, or knows that it does not have the lock.
-    IsUnknown,
+    UnknownToCreator,
 }
 
 /// Returns whether the creator of the queue's first node waits with it; `None` if unknown.
@@ -123,7 +123,7 @@ pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,
     until: SimTime,
-) -> Option<First> {
+) -> Option<FirstInQueue> {
     let is_known = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == first.value;
     let by = first.value.and_then(|node| creator(timeline.history, node));
     if died_since(timeline, (by, first.from.time), until)
@@ -137,11 +137,15 @@ pub(super) fn of_queue(
     match by {
         Some(by) => {
             let waits_with_it = waiting.any(|one| one.process == by)
-                && !contended_twice(timeline, by, Period { from: SimTime::ZERO, until });
-            Some(if waits_with_it { First::WaitsOn } else { First::IsUnknown })
+                && !has_second_node(timeline, by, Period { from: SimTime::ZERO, until });
+            Some(if waits_with_it {
+                FirstInQueue::CreatorWaits
+            } else {
+                FirstInQueue::UnknownToCreator
+            })
         }
         // The node may belong to any process that has waited since before the node was first.
-        None => waiting.next().is_none().then_some(First::IsUnknown),
+        None => waiting.next().is_none().then_some(FirstInQueue::UnknownToCreator),
     }
 }
 

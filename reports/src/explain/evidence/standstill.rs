@@ -9,23 +9,23 @@ mod votes;
 
 pub(crate) use clocks::wrong_clock;
 
-use super::misheard::Obstacle;
 use super::period::Period;
-use super::session::First;
-use super::{asleep, given_up, session};
+use super::session::FirstInQueue;
+use super::untrue_answer::Obstacle;
+use super::{given_up, lost_wakeup, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{KeySpan, Timeline, creator};
 use circle::is_held_by_a_waiter;
 use clocks::clocks_differ;
 use fencepost_faults::{FaultKind, Node};
 use outage::of_outage;
-use owner::{lost_release, of_absent, of_holder, of_owner, unheard_release};
-use spans::{mostly, still_there, waiter_died};
+use owner::{lost_release, of_absent, of_holder, of_owner, unanswered_release};
+use spans::{remaining_values, values_for_most_of, waiter_died};
 use votes::{of_standing_votes, votes_are_split};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standstill {
-    NotTold,
+    NotNotified,
     OnDeadConnections,
     ServersAway,
     NoPrimary,
@@ -34,15 +34,15 @@ pub(crate) enum Standstill {
     VotesSplit,
     OwnerDied,
     OwnerUnaware(Obstacle),
-    OwnerMisled,
+    OwnerMisinformed,
     OwnerReleased,
-    ReleaseUnheard,
+    ReleaseUnanswered,
     OwnerRenews,
     UnknownNode,
     ReleaseNotCopied,
     CallGivenUp,
     WaiterDied,
-    WaiterStoodStill,
+    WaiterPaused,
     ClocksDiffer,
     HeldByWaiter,
 }
@@ -51,27 +51,28 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     match finding.kind {
         Kind::Unavailable => of_outage(timeline, finding),
         Kind::Stuck if is_held_by_a_waiter(timeline, finding) => Some(Standstill::HeldByWaiter),
-        _ if asleep::waits_for_an_answer(timeline, finding) => Some(Standstill::OnDeadConnections),
-        Kind::Deadlock | Kind::Starved if asleep::waits_for_the_dead(timeline, finding) => {
+        _ if lost_wakeup::waits_for_an_answer(timeline, finding) => {
             Some(Standstill::OnDeadConnections)
         }
-        Kind::Deadlock | Kind::Starved if asleep::slept_on(timeline, finding) => {
-            Some(Standstill::NotTold)
+        Kind::Deadlock | Kind::Starved
+            if lost_wakeup::waits_on_dead_connections(timeline, finding) =>
+        {
+            Some(Standstill::OnDeadConnections)
+        }
+        Kind::Deadlock | Kind::Starved if lost_wakeup::missed_release(timeline, finding) => {
+            Some(Standstill::NotNotified)
         }
         _ => of_stuck(timeline, finding),
     }
 }
 
-pub(super) fn counted_once_too_often(
-    timeline: &Timeline<'_>,
-    finding: &Finding,
-) -> Option<(Node, Node)> {
-    let mut standing = mostly(timeline, Period::of_finding(finding));
+pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
+    let mut standing = values_for_most_of(timeline, Period::of_finding(finding));
     standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
 }
 
-pub(super) fn lost_a_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
-    mostly(timeline, Period::of_finding(finding)).find_map(|span| {
+pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
+    values_for_most_of(timeline, Period::of_finding(finding)).find_map(|span| {
         let by = span.by?;
         let mut acquiring = timeline.acquisitions.iter().rev();
         let until = acquiring.find(|one| one.process == by && one.invoked < span.from)?.completed;
@@ -92,24 +93,26 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let has_sessions = timeline.history.header.lives_with_session;
     let standing = match has_sessions {
         true => session::first_node(timeline, span),
-        false => still_there(timeline, span).find(|span| span.by.is_some()).cloned(),
+        false => remaining_values(timeline, span).find(|span| span.by.is_some()).cloned(),
     };
     match standing.as_ref() {
         _ if votes_are_split(timeline, span) => {
             of_standing_votes(timeline, span).or(Some(Standstill::VotesSplit))
         }
-        _ if asleep::waits_for_the_dead(timeline, finding) => Some(Standstill::OnDeadConnections),
+        _ if lost_wakeup::waits_on_dead_connections(timeline, finding) => {
+            Some(Standstill::OnDeadConnections)
+        }
         Some(standing) if has_sessions => match session::of_queue(timeline, standing, span.until) {
-            Some(First::WaitsOn) => Some(Standstill::NotTold),
-            Some(First::IsUnknown) => Some(of_unknown(timeline, standing)),
+            Some(FirstInQueue::CreatorWaits) => Some(Standstill::NotNotified),
+            Some(FirstInQueue::UnknownToCreator) => Some(of_unknown(timeline, standing)),
             None => of_holder(timeline, standing, span.until),
         },
-        None if has_sessions => asleep::slept_on(timeline, finding)
-            .then_some(Standstill::NotTold)
+        None if has_sessions => lost_wakeup::missed_release(timeline, finding)
+            .then_some(Standstill::NotNotified)
             .or_else(|| of_impatient(timeline, finding)),
         // The server will remove the key at the end of its lease, but notifies no process of that.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
-            Some(Standstill::NotTold)
+            Some(Standstill::NotNotified)
         }
         Some(standing) => {
             let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
@@ -118,10 +121,12 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         // Some servers do not report their locks, so a lock may exist.
         None if timeline.history.header.locks_unseen => None,
         None => of_absent(timeline, span)
-            .or_else(|| unheard_release(timeline, span))
+            .or_else(|| unanswered_release(timeline, span))
             .or_else(|| lost_release(timeline, span))
-            .or_else(|| asleep::slept_on(timeline, finding).then_some(Standstill::NotTold))
-            .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.until))
+            .or_else(|| {
+                lost_wakeup::missed_release(timeline, finding).then_some(Standstill::NotNotified)
+            })
+            .or_else(|| of_owner(timeline, values_for_most_of(timeline, span).next()?, span.until))
             .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
             .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
             .or_else(|| of_impatient(timeline, finding)),
@@ -130,7 +135,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
 
 fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     let creator = first.value.and_then(|node| creator(timeline.history, node));
-    match given_up::left_a_node(timeline, creator, first) {
+    match given_up::has_left_node(timeline, creator, first) {
         true => Standstill::CallGivenUp,
         false => Standstill::UnknownNode,
     }
@@ -138,6 +143,6 @@ fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
 
 fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let until = finding.at + finding.duration;
-    let all = given_up::all_did(timeline, &finding.processes, until);
+    let all = given_up::all_gave_up(timeline, &finding.processes, until);
     all.then_some(Standstill::CallGivenUp)
 }

@@ -10,17 +10,17 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
         let Some(last) = begun.max_by_key(|key| key.from) else { return };
-        self.plainly(Weight::Turn, last.from.index);
+        self.add_event(Weight::Turn, last.from.index);
         let until = finding.at + finding.duration;
         if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
-            self.plainly(Weight::Turn, to.index);
+            self.add_event(Weight::Turn, to.index);
         }
         let blocks = |key: &&KeySpan<'_>| {
-            let stood = timeline.stood_until(key).min(until).since(key.from.time);
+            let stood = timeline.existed_until(key).min(until).since(key.from.time);
             finding.at < key.from.time && finding.duration.0 < 2 * stood.0
         };
         if let Some(blocking) = timeline.keys.iter().find(blocks) {
-            self.plainly(Weight::Turn, blocking.from.index);
+            self.add_event(Weight::Turn, blocking.from.index);
         }
         let mut owners = timeline.acquisitions.iter().rev();
         // At a lagging server, a node may become first in the queue after its owner has left.
@@ -30,7 +30,7 @@ impl Story<'_, '_> {
         let left = owner
             .and_then(|owner| timeline.section_of(timeline.acquisition_of(owner.operation)?)?.to);
         if let Some(left) = left.filter(|left| left.time <= until) {
-            self.plainly(Weight::Turn, left.index);
+            self.add_event(Weight::Turn, left.index);
             self.unknown_outcome(left);
         }
     }
@@ -44,7 +44,7 @@ impl Story<'_, '_> {
         };
         let mut later = (invoked.index..events.len()).filter(|at| is_unknown(&events[*at].what));
         if let Some(at) = later.next() {
-            self.plainly(Weight::Turn, at);
+            self.add_event(Weight::Turn, at);
         }
     }
 }

@@ -24,8 +24,9 @@ pub(super) const MEANING: Meaning = Meaning {
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let open = || timeline.acquisitions.iter().filter(|one| one.completed.is_none());
-    let waiting: Vec<(&Acquisition<'_>, Moment)> =
-        open().filter_map(|one| Some((one, told_hopeless(timeline, one.process)?))).collect();
+    let waiting: Vec<(&Acquisition<'_>, Moment)> = open()
+        .filter_map(|one| Some((one, silence_without_hope(timeline, one.process)?)))
+        .collect();
     let is_held = timeline.sections.iter().any(|section| section.to.is_none());
     if waiting.is_empty() || is_held || waiting.len() < open().count() {
         return Vec::new();
@@ -48,7 +49,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     vec![Finding { kind, at: from, duration, processes, what, witness, clash: None }]
 }
 
-fn told_hopeless(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
+fn silence_without_hope(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
     let hopeless = |what: &What| matches!(what, What::Silent { ahead: false, .. });
     let events = &timeline.history.events;
     let index = events.iter().rposition(|event| event.node == process && hopeless(&event.what))?;

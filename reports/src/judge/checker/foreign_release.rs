@@ -38,7 +38,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
             let removed = timeline.moment(index);
             let (owner, granted) = timeline.owner_of(value, event.node, removed)?;
             let removal = Removal { remover: *remover, owner, granted, removed };
-            (owner != *remover && removal.robs(timeline)).then(|| finding(timeline, removal))
+            (owner != *remover && removal.is_granted_lock(timeline))
+                .then(|| finding(timeline, removal))
         })
         .collect()
 }
@@ -51,7 +52,7 @@ struct Removal {
 }
 
 impl Removal {
-    fn theirs(&self, timeline: &Timeline<'_>) -> Option<usize> {
+    fn affected_acquisition(&self, timeline: &Timeline<'_>) -> Option<usize> {
         let belongs = |one: &crate::judge::timeline::Acquisition<'_>| {
             one.grant.as_ref().is_some_and(|grant| {
                 grant.servers.iter().any(|(_, moment)| *moment == self.granted)
@@ -65,17 +66,17 @@ impl Removal {
     }
 
     /// Returns whether the write took another process's lock. GETSET also writes if refused.
-    fn robs(&self, timeline: &Timeline<'_>) -> bool {
-        let Some(theirs) = self.theirs(timeline) else { return false };
+    fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
+        let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =
             || timeline.section_of(theirs).is_some_and(|section| section.covers(self.removed));
-        let of_thread = self.owner.machine() == self.remover.machine();
-        timeline.acquisitions[theirs].outcome == Outcome::Granted && (!of_thread || in_use())
+        let for_thread = self.owner.machine() == self.remover.machine();
+        timeline.acquisitions[theirs].outcome == Outcome::Granted && (!for_thread || in_use())
     }
 }
 
 fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
-    let theirs = removal.theirs(timeline);
+    let theirs = removal.affected_acquisition(timeline);
     let Removal { remover, owner, granted, removed } = removal;
     let server = timeline.history.events[removed.index].node;
     let what = format!(
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
-        let second = Node::Client(1).of_thread(2);
+        let second = Node::Client(1).for_thread(2);
         let story = Story::new()
             .takes(1, 1, "a")
             .leaves(2, 1)
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn rejects_a_thread_that_removes_what_another_of_its_process_uses() {
-        let second = Node::Client(1).of_thread(2);
+        let second = Node::Client(1).for_thread(2);
         let story = Story::new()
             .takes(1, 1, "a")
             .acquires(4, second)

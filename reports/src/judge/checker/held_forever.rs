@@ -21,7 +21,7 @@ pub(super) const MEANING: Meaning = Meaning {
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Some(bound) = timeline.history.header.held_bound_us else { return Vec::new() };
     let kept = |section: &Section| {
-        kept_until(timeline, section, section.from.time + bound).since(section.from.time)
+        lease_kept_until(timeline, section, section.from.time + bound).since(section.from.time)
     };
     let too_long = timeline
         .sections
@@ -32,17 +32,19 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 }
 
 /// Returns when the process left or, if earlier but not before `at`, lost its quorum.
-pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
+pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
     if holder.grant.is_none() {
         return left;
     }
     let standing = timeline.keys.iter().filter(|span| {
-        span.from.time <= at && at < timeline.stood_until(span) && timeline.is_lock_of(span, holder)
+        span.from.time <= at
+            && at < timeline.existed_until(span)
+            && timeline.is_lock_of(span, holder)
     });
-    let stood_until = |span| timeline.stood_until(last_of(timeline, span));
-    let mut ends: Vec<SimTime> = standing.map(stood_until).collect();
+    let existed_until = |span| timeline.existed_until(last_of(timeline, span));
+    let mut ends: Vec<SimTime> = standing.map(existed_until).collect();
     ends.sort();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
     let lost = ends.len().checked_sub(quorum).map_or(at, |place| ends[place]);

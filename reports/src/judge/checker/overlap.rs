@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn accepts_threads_of_one_process_one_after_the_other_and_both_gone_when_it_dies() {
-        let second = Node::Client(1).of_thread(2);
+        let second = Node::Client(1).for_thread(2);
         let story =
             Story::new().takes(1, 1, "a").releases(5, 1).removed(5, "a", 1).takes(6, second, "a");
         assert_eq!(
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn rejects_two_threads_of_one_process() {
-        let second = Node::Client(1).of_thread(2);
+        let second = Node::Client(1).for_thread(2);
         let story = Story::new().takes(1, 1, "a").acquires(2, second).hears(3, second, "a");
         let found = overlaps(story.crashes(7, 1));
         assert_eq!(found.len(), 1);

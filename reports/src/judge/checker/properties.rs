@@ -33,7 +33,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     ];
     let turn = (1_u16..4, 1_u16..3, 0_u64..20, 2_u64..30, any::<bool>(), ending);
     let turn = turn.prop_map(|(client, thread, waits, holds, updates, ends)| {
-        let who = Node::Client(client).of_thread(thread);
+        let who = Node::Client(client).for_thread(thread);
         Turn { who, waits, holds, updates, ends }
     });
     prop::collection::vec(turn, 2..40)

@@ -24,12 +24,12 @@ pub(super) const MEANING: Meaning = Meaning {
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Some(healed) = timeline.healed else { return Vec::new() };
-    let mut findings = asleep(timeline, healed);
-    findings.extend(passed_over(timeline, healed));
+    let mut findings = silent_waiters(timeline, healed);
+    findings.extend(overtaken_waiters(timeline, healed));
     findings
 }
 
-fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
+fn silent_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();
     let silences = silences.filter_map(|(index, event)| match event.what {
@@ -76,7 +76,7 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
 
 fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimTime, Micros) {
     let end = timeline.end;
-    let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.stood_until(span)));
+    let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.existed_until(span)));
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
     let mut taken: Vec<(SimTime, SimTime)> = keys.chain(sections).collect();
     taken.sort();
@@ -92,7 +92,7 @@ fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimT
     longest
 }
 
-fn passed_over(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
+fn overtaken_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let Some(bound) = timeline.history.header.order_bound_us else { return Vec::new() };
     let after = timeline.acquisitions.iter().filter(|one| healed < one.invoked);
     after.filter_map(|one| overtaken(timeline, one, bound)).collect()

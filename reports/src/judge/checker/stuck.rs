@@ -1,6 +1,6 @@
 //! Checks progress after all faults: a process must acquire the free lock within the stated bound.
 
-use super::held_forever::kept_until;
+use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -93,7 +93,7 @@ fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<Si
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);
     }
-    let until = kept_until(timeline, section, healed.time.max(section.from.time));
+    let until = lease_kept_until(timeline, section, healed.time.max(section.from.time));
     (until < timeline.end || section.to.is_some()).then_some(until)
 }
 
@@ -156,7 +156,7 @@ impl Waiting<'_, '_> {
         let stood = self.timeline.keys.iter().filter(|span| {
             span.from.time <= until
                 && span.to.is_none_or(|(to, _)| attempt.invoked < to)
-                && attempt.invoked.time <= self.timeline.stood_until(span)
+                && attempt.invoked.time <= self.timeline.existed_until(span)
         });
         for span in stood {
             servers.entry(span.value).or_default().insert(span.node);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_death_that_ends_the_attempts_of_two_threads_is_one_event() {
-        let thread = Node::Client(2).of_thread(2);
+        let thread = Node::Client(2).for_thread(2);
         let story = healed().probe_acquires(11).acquires(12, 2).acquires(12, thread);
         let found = stuck(story.crashes(20, 2).starts(21, 2).probe_fails(112));
         assert_eq!(found.len(), 1);

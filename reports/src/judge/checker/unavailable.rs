@@ -34,7 +34,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     if !is_unused_for_long(timeline, rule) {
         return Vec::new();
     }
-    let wants = wants(timeline);
+    let wants = waiting_spans(timeline);
     let mut levels = Levels::default();
     taken(timeline).into_iter().for_each(|span| levels.add(span, [1, 0, 0, 0]));
     wants.iter().for_each(|(_, span)| levels.add(*span, [0, 1, 0, 0]));
@@ -50,7 +50,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         }
     }
     let spare = i32::from(rule.servers) - i32::from(rule.needed);
-    let spans = levels.where_all(|[taken, wants, down, faults]| {
+    let spans = levels.spans_where(|[taken, wants, down, faults]| {
         taken == 0 && wants > 0 && down <= spare && faults == 0
     });
     let too_long =
@@ -88,7 +88,7 @@ impl Levels {
         }
     }
 
-    fn where_all(&self, holds: impl Fn([i32; 4]) -> bool) -> Vec<(Span, [i32; 4])> {
+    fn spans_where(&self, holds: impl Fn([i32; 4]) -> bool) -> Vec<(Span, [i32; 4])> {
         let (mut now, mut open, mut spans) = ([0; 4], None, Vec::new());
         for (at, change) in &self.changes {
             (0..4).for_each(|place| now[place] += change[place]);
@@ -110,21 +110,22 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     let mut taken: Vec<Span> = sections.collect();
     let mut standing: BTreeMap<Option<&str>, Levels> = BTreeMap::new();
     for span in &timeline.keys {
-        for kept in kept_for_somebody(timeline, span) {
+        for kept in justified_spans(timeline, span) {
             standing.entry(span.value).or_default().add(kept, [1, 0, 0, 0]);
         }
     }
     let quorum = i32::from(timeline.history.header.quorum.max(1));
     for levels in standing.values() {
-        taken
-            .extend(levels.where_all(|[servers, ..]| servers >= quorum).into_iter().map(|it| it.0));
+        taken.extend(
+            levels.spans_where(|[servers, ..]| servers >= quorum).into_iter().map(|it| it.0),
+        );
     }
     taken
 }
 
 /// Returns when the value blocked others because its process had entered, crashed or paused.
-fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
-    let stood = (span.from.time, timeline.stood_until(span));
+fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
+    let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {
         return vec![stood];
     };
@@ -148,7 +149,7 @@ fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
         .collect()
 }
 
-fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
+fn waiting_spans(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
         of_each.entry(one.process).or_default().push(one);
@@ -165,7 +166,7 @@ fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
         for span in acted(timeline, &[Impact::Freezes, Impact::Kills], process) {
             levels.add(span, [0, 1, 0, 0]);
         }
-        let spans = levels.where_all(|[asks, is_away, ..]| asks > 0 && is_away == 0);
+        let spans = levels.spans_where(|[asks, is_away, ..]| asks > 0 && is_away == 0);
         wants.extend(spans.into_iter().map(|(span, _)| (process, span)));
     }
     wants
@@ -185,7 +186,7 @@ fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
             let spans = acted(timeline, &[Impact::Kills, Impact::Freezes], node);
             spans.into_iter().for_each(|span| levels.add(span, [1, 0, 0, 0]));
         }
-        levels.where_all(|[down, ..]| down > 0).into_iter().map(|(span, _)| span)
+        levels.spans_where(|[down, ..]| down > 0).into_iter().map(|(span, _)| span)
     };
     (1..=servers).flat_map(of_server).collect()
 }
@@ -207,7 +208,7 @@ fn finding(
         (all, running) => format!("at no time fewer than {running} of {all} servers ran"),
     };
     let is_kept = timeline.keys.iter().any(|span| {
-        let stood = timeline.stood_until(span).min(until).since(span.from.time.max(from));
+        let stood = timeline.existed_until(span).min(until).since(span.from.time.max(from));
         length.0 < 2 * stood.0
     });
     let free = match timeline.history.header.locks_unseen {

@@ -35,8 +35,8 @@ pub(super) const MEANING: Meaning = Meaning {
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
-    let refused = timeline.acquisitions.iter().filter_map(|one| refused_but_stands(timeline, one));
-    let left = timeline.sections.iter().filter_map(|section| left_wrongly(timeline, section));
+    let refused = timeline.acquisitions.iter().filter_map(|one| refused_while_held(timeline, one));
+    let left = timeline.sections.iter().filter_map(|section| wrong_release(timeline, section));
     let mut findings: Vec<Finding> = refused.chain(left).collect();
     if is_key_with_lease(timeline) {
         findings.extend(granted::check(timeline));
@@ -62,7 +62,7 @@ fn machine_of(span: &KeySpan<'_>) -> Option<Node> {
     span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine)
 }
 
-fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
+fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
     let is_inside =
         |section: &Section| section.process == one.process && section.covers(one.invoked);
@@ -76,11 +76,11 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
             && !overwrote(timeline, span)
     };
     let mut standing: Vec<&KeySpan<'_>> =
-        timeline.keys.iter().filter(wrote).filter(|span| stays(timeline, span, told)).collect();
+        timeline.keys.iter().filter(wrote).filter(|span| remains(timeline, span, told)).collect();
     let last = standing.last()?.value?;
     standing.retain(|span| span.value.is_some_and(|value| is_one_owner(value, last)));
     let is_wrong =
-        speaks_against(timeline, &standing, told) && is_settled(timeline, one.process, one.invoked);
+        contradicts(timeline, &standing, told) && is_settled(timeline, one.process, one.invoked);
     is_wrong.then(|| {
         let process = one.process;
         let what = format!(
@@ -110,7 +110,7 @@ fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     open.is_empty()
 }
 
-fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
+fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     let invoked = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     let What::Invoke { operation, .. } = timeline.history.events[invoked.index].what else {
         return None;
@@ -142,11 +142,11 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
         true => removed_elsewhere(timeline, process, owner, (invoked, told)),
         false => may_be_another_server(timeline),
     };
-    if is_of_another_server || gave_up_before(timeline, section) {
+    if is_of_another_server || has_given_up_earlier(timeline, section) {
         return None;
     }
-    let standing = stands_on(timeline, process, (invoked, told), owner);
-    speaks_against(timeline, &standing, told).then(|| {
+    let standing = remaining_values(timeline, process, (invoked, told), owner);
+    contradicts(timeline, &standing, told).then(|| {
         let told_so = match is_given_back {
             true => "it had released the lock",
             false => "it no longer held the lock",
@@ -160,7 +160,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
 }
 
 /// Returns whether an earlier call was given up, which may leave the lock's count wrong.
-fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
+fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..left] {
@@ -209,7 +209,7 @@ fn removed_elsewhere(
 }
 
 /// Returns the owner's values from before its release that still existed at the answer.
-fn stands_on<'t, 'h>(
+fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
     (invoked, told): (Moment, Moment),
@@ -240,7 +240,7 @@ fn stands_on<'t, 'h>(
     let is_earlier = |span: &KeySpan<'_>| span.from < invoked || is_lowered(span);
     let here = |span: &&KeySpan<'_>| span.by == Some(process) && is_earlier(span) && is_told(span);
     let standing = timeline.keys.iter().filter(own).filter(here);
-    standing.filter(|span| stays(timeline, span, told)).collect()
+    standing.filter(|span| remains(timeline, span, told)).collect()
 }
 
 fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Moment, bool)> {
@@ -264,7 +264,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
 }
 
 /// Returns whether the value exists at `at`, and its process keeps it until it acquires again.
-fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
+fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
             return false;
@@ -275,10 +275,10 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
             .map(|one| one.invoked);
         by == span.by && again.is_none_or(|again| gone < again)
     };
-    timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
+    timeline.exists_at(span, at) && !taken_back() && !was_removed_elsewhere(timeline, span, at)
 }
 
-fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
+fn was_removed_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.history.header.quorum <= 1
         && timeline.keys.iter().any(|copy| {
             let is_one = copy.value.zip(span.value).is_some_and(|(a, b)| is_one_owner(a, b));
@@ -287,7 +287,7 @@ fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bo
         })
 }
 
-fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
+fn contradicts(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
     let Some(first) = standing.first() else { return false };
     let replicated = timeline.history.header.quorum <= 1;
     let elsewhere = |other: &KeySpan<'_>| {

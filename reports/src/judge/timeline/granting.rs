@@ -31,7 +31,7 @@ enum Ending {
     Lost,
 }
 
-struct Standing<'h> {
+struct ServerValue<'h> {
     owner: &'h str,
     count: Option<u64>,
     of: Option<Node>,
@@ -105,7 +105,7 @@ struct KeyChange {
 #[derive(Default)]
 struct Ledger<'h> {
     claims: Claims<'h>,
-    standing: BTreeMap<Node, Standing<'h>>,
+    standing: BTreeMap<Node, ServerValue<'h>>,
     grantees: BTreeMap<&'h str, Node>,
 }
 
@@ -114,7 +114,7 @@ impl<'h> Ledger<'h> {
         let (owner, count) = owner_and_count(value);
         match change {
             Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
-            Change::Restored if self.stands(owner, asked.server) => {}
+            Change::Restored if self.has_value_of(owner, asked.server) => {}
             Change::Granted | Change::Restored => {
                 self.end_all(asked, |_| Ending::Lost);
                 self.create(owner, count, asked, change == Change::Granted);
@@ -135,7 +135,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    fn stands(&self, owner: &str, server: Node) -> bool {
+    fn has_value_of(&self, owner: &str, server: Node) -> bool {
         self.standing.get(&server).is_some_and(|standing| standing.owner == owner)
     }
 
@@ -153,7 +153,7 @@ impl<'h> Ledger<'h> {
             }
             None => self.grantees.get(owner).copied(),
         };
-        let standing = Standing { owner, count, of, written: asked.moment, open: Vec::new() };
+        let standing = ServerValue { owner, count, of, written: asked.moment, open: Vec::new() };
         self.standing.insert(asked.server, standing);
         if granted {
             self.claim(owner, asked, ClaimKind::Create);

@@ -1,19 +1,25 @@
 //! The events of processes in a [`Story`].
 
-use super::{Story, Who, ok};
+use super::{IntoNode, Story, ok};
 use crate::record::history::{Action, Change, GivingUp, What};
 use fencepost_faults::{Micros, Node, SimTime};
 
 impl Story {
-    pub(crate) fn acquires(self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn acquires(self, ms: u64, client: impl IntoNode) -> Story {
         self.invoke(ms, client.node(), Action::Acquire)
     }
 
-    pub(crate) fn hears(self, ms: u64, client: impl Who, owner: &str) -> Story {
+    pub(crate) fn hears(self, ms: u64, client: impl IntoNode, owner: &str) -> Story {
         self.ok(ms, client.node(), owner, None, None)
     }
 
-    pub(crate) fn hears_token(self, ms: u64, client: impl Who, owner: &str, token: u64) -> Story {
+    pub(crate) fn hears_token(
+        self,
+        ms: u64,
+        client: impl IntoNode,
+        owner: &str,
+        token: u64,
+    ) -> Story {
         self.ok(ms, client.node(), owner, Some(token), None)
     }
 
@@ -37,7 +43,7 @@ impl Story {
         self.event(ms, node, What::Ok { operation, owner, token, valid_for_us, value: None })
     }
 
-    pub(crate) fn fails(mut self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn fails(mut self, ms: u64, client: impl IntoNode) -> Story {
         let operation = self.close(client.node());
         self.event(
             ms,
@@ -46,7 +52,7 @@ impl Story {
         )
     }
 
-    pub(crate) fn info(mut self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn info(mut self, ms: u64, client: impl IntoNode) -> Story {
         let operation = self.close(client.node());
         self.event(
             ms,
@@ -55,39 +61,39 @@ impl Story {
         )
     }
 
-    pub(crate) fn gives_up(self, ms: u64, client: impl Who, how: GivingUp) -> Story {
+    pub(crate) fn gives_up(self, ms: u64, client: impl IntoNode, how: GivingUp) -> Story {
         let node = client.node();
         let operation = *self.open.get(&node).expect("the process has an open operation");
         self.event(ms, node, What::GivenUp { operation, how })
     }
 
-    pub(crate) fn cancels(self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn cancels(self, ms: u64, client: impl IntoNode) -> Story {
         self.gives_up(ms, client, GivingUp::Cancelled).info(ms, client)
     }
 
-    pub(crate) fn takes(self, ms: u64, client: impl Who, owner: &str) -> Story {
+    pub(crate) fn takes(self, ms: u64, client: impl IntoNode, owner: &str) -> Story {
         self.grants(ms, client, owner).hears(ms, client, owner)
     }
 
     pub(crate) fn takes_with_token(
         self,
         ms: u64,
-        client: impl Who,
+        client: impl IntoNode,
         owner: &str,
         token: u64,
     ) -> Story {
         self.grants(ms, client, owner).hears_token(ms, client, owner, token)
     }
 
-    pub(crate) fn releases(self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn releases(self, ms: u64, client: impl IntoNode) -> Story {
         self.leaves(ms, client).left(ms, client)
     }
 
-    pub(crate) fn leaves(self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn leaves(self, ms: u64, client: impl IntoNode) -> Story {
         self.invoke(ms, client.node(), Action::Release)
     }
 
-    pub(crate) fn left(mut self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn left(mut self, ms: u64, client: impl IntoNode) -> Story {
         let node = client.node();
         let operation = self.close(node);
         self.event(ms, node, ok(operation, None))
@@ -102,11 +108,17 @@ impl Story {
         self.event(ms, Node::Client(client), What::Started)
     }
 
-    pub(crate) fn loses(self, ms: u64, client: impl Who) -> Story {
+    pub(crate) fn loses(self, ms: u64, client: impl IntoNode) -> Story {
         self.event(ms, client.node(), What::Lost)
     }
 
-    pub(crate) fn silent(self, ms: u64, client: impl Who, since_ms: u64, ahead: bool) -> Story {
+    pub(crate) fn silent(
+        self,
+        ms: u64,
+        client: impl IntoNode,
+        since_ms: u64,
+        ahead: bool,
+    ) -> Story {
         let (since_us, bound_us) = (SimTime(since_ms * 1_000), Micros::from_millis(20));
         self.event(ms, client.node(), What::Silent { since_us, bound_us, ahead })
     }

@@ -1,6 +1,6 @@
 //! The events of servers in a [`Story`].
 
-use super::{KEY, Story, Who};
+use super::{IntoNode, KEY, Story};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
@@ -25,7 +25,7 @@ impl Story {
         key: &str,
         change: Change,
         value: &str,
-        client: impl Who,
+        client: impl IntoNode,
     ) -> Story {
         let (key, value, by) = (key.to_owned(), Some(value.to_owned()), Some(client.node()));
         let what =
@@ -75,11 +75,17 @@ impl Story {
         self
     }
 
-    pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
+    pub(crate) fn grants(self, ms: u64, client: impl IntoNode, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }
 
-    pub(crate) fn grants_at(mut self, ms: u64, client: impl Who, redis: u16, owner: &str) -> Story {
+    pub(crate) fn grants_at(
+        mut self,
+        ms: u64,
+        client: impl IntoNode,
+        redis: u16,
+        owner: &str,
+    ) -> Story {
         let node = client.node();
         if !self.open.contains_key(&node) {
             self = self.acquires(ms, client);
@@ -95,11 +101,17 @@ impl Story {
         self.server(ms, redis, Change::Expired, owner, None)
     }
 
-    pub(crate) fn removed(self, ms: u64, owner: &str, client: impl Who) -> Story {
+    pub(crate) fn removed(self, ms: u64, owner: &str, client: impl IntoNode) -> Story {
         self.removed_at(ms, 1, owner, client)
     }
 
-    pub(crate) fn removed_at(self, ms: u64, redis: u16, owner: &str, client: impl Who) -> Story {
+    pub(crate) fn removed_at(
+        self,
+        ms: u64,
+        redis: u16,
+        owner: &str,
+        client: impl IntoNode,
+    ) -> Story {
         self.server(ms, redis, Change::Removed, owner, Some(client.node()))
     }
 

@@ -1,6 +1,6 @@
 //! The events of the storage in a [`Story`]. Each belongs to its process's last acquisition.
 
-use super::{Story, Who, ok};
+use super::{IntoNode, Story, ok};
 use crate::record::history::{Access, Action, What};
 use fencepost_faults::{Node, SimTime};
 
@@ -10,12 +10,12 @@ enum Request {
 }
 
 impl Story {
-    pub(crate) fn reads(self, ms: u64, client: impl Who, value: i64) -> Story {
+    pub(crate) fn reads(self, ms: u64, client: impl IntoNode, value: i64) -> Story {
         let acquisition = self.acquisition(client.node());
         self.access(ms, client.node(), acquisition, Request::Read(value))
     }
 
-    pub(crate) fn writes(self, ms: u64, client: impl Who, based_on: i64, value: i64) -> Story {
+    pub(crate) fn writes(self, ms: u64, client: impl IntoNode, based_on: i64, value: i64) -> Story {
         let acquisition = self.acquisition(client.node());
         self.access(
             ms,

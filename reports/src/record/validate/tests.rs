@@ -175,14 +175,14 @@ fn accepts_turns_of_servers_and_sentinels() {
 
 #[test]
 fn rejects_a_turn_of_a_thread() {
-    let thread = Node::Client(1).of_thread(2);
+    let thread = Node::Client(1).for_thread(2);
     let story = Story::new().event(1, thread, What::Turn { turn: Turn::Promoted, about: None });
     let said = validate(&story.build()).unwrap_err().to_string();
     assert!(said.contains("client-1.2"), "{said}");
 }
 
 fn threaded() -> Story {
-    let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));
+    let (first, second) = (Node::Client(1), Node::Client(1).for_thread(2));
     let story = Story::new().acquires(1, first).acquires(2, second).crashes(3, 1).starts(4, 1);
     story.acquires(5, second).acquires(5, first)
 }
@@ -203,7 +203,7 @@ fn rejects_a_thread_that_acts_while_its_process_is_dead() {
 
 #[test]
 fn rejects_a_thread_that_dies_alone_or_is_hit_by_a_fault() {
-    let second = Node::Client(1).of_thread(2);
+    let second = Node::Client(1).for_thread(2);
     let mut history = threaded().build();
     history.events[2].node = second;
     let said = validate(&history).unwrap_err().to_string();

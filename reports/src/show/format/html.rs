@@ -14,17 +14,17 @@ use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
 use maud::{Markup, html};
-use page::{Fill, heads, page};
+use page::{PageContent, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
 /// Possible contents of a page, in decreasing size. A page has the first that fits.
-const FILLS: [Fill; 5] = [
-    Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
-    Fill { messages_max: 1_000, extent: Extent::Run, histories: false },
-    Fill { messages_max: 300, extent: Extent::Run, histories: false },
-    Fill { messages_max: 300, extent: Extent::Window, histories: false },
-    Fill { messages_max: 0, extent: Extent::Window, histories: false },
+const FILLS: [PageContent; 5] = [
+    PageContent { messages_max: 1_500, extent: Extent::Run, histories: true },
+    PageContent { messages_max: 1_000, extent: Extent::Run, histories: false },
+    PageContent { messages_max: 300, extent: Extent::Run, histories: false },
+    PageContent { messages_max: 300, extent: Extent::Window, histories: false },
+    PageContent { messages_max: 0, extent: Extent::Window, histories: false },
 ];
 
 pub(super) const FORMAT: Format = Format {
@@ -51,7 +51,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     sweep::write(sweep, out)
 }
 
-fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
+fn page_of(report: &Report, fill: PageContent) -> io::Result<String> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let title = format!("fencepost: seed {} under {faults}", report.seed);
     let body = html! {
@@ -70,7 +70,7 @@ fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
     Ok(page(&title, &body, &serde_json::to_string(&embedded(report, fill))?))
 }
 
-fn embedded(report: &Report, fill: Fill) -> Report {
+fn embedded(report: &Report, fill: PageContent) -> Report {
     let mut embedded = report.clone();
     for run in &mut embedded.runs {
         run.trace = None;
@@ -111,7 +111,7 @@ fn row(run: &RunReport, index: usize) -> Markup {
     }
 }
 
-fn section(run: &RunReport, index: usize, fill: Fill) -> Markup {
+fn section(run: &RunReport, index: usize, fill: PageContent) -> Markup {
     html! {
         section.run id={ "run-" (index) } {
             @if index == 0 { h1 { (heading(run)) } } @else { h2 { (heading(run)) } }
@@ -149,7 +149,7 @@ fn replay(command: &str) -> Markup {
     }
 }
 
-fn footer(fill: Fill) -> Markup {
+fn footer(fill: PageContent) -> Markup {
     html! {
         footer {
             p {

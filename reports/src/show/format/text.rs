@@ -176,7 +176,7 @@ fn harm(kind: Kind, count: u64, total: Micros) -> String {
 
 fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let Some(expected) = &run.expected else { return Ok(()) };
-    let surprise = run.violations.iter().any(|one| expected.is_surprised_by(one.violation.kind));
+    let surprise = run.violations.iter().any(|one| expected.is_unpredicted(one.violation.kind));
     let says = match expected.is_safe() {
         true => "safe".to_owned(),
         false => {
@@ -268,7 +268,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .as_ref()
             .map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
         rerun_line(out, &format!("Smallest reproduction: {enough}{of}."))?;
-        if let Some(said) = plan_text::of_no_length(plan) {
+        if let Some(said) = plan_text::lasting_effect(plan) {
             rerun_line(out, &said)?;
         }
     }

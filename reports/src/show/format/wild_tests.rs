@@ -2,7 +2,7 @@
 
 use super::exporter_tests::full_of;
 use super::{Detail, FORMATS, Format, HTML, Page, TEXT, format_named};
-use crate::record::story::wild::stories;
+use crate::record::story::random::stories;
 use crate::summary::report::Report;
 use crate::summary::verdict::Verdict;
 use proptest::prelude::*;

@@ -49,7 +49,7 @@ pub(super) fn all(history: &History, run: &RunReport) -> Vec<Mark> {
         at: event.time_us.0,
         node: event.node,
         glyph: glyph(&event.what),
-        whose: whose(event),
+        whose: process_of(event),
         text: narrate::text(history, event),
         note: note(&event.what),
         is_witness: witness.contains(&event.sequence),
@@ -57,7 +57,7 @@ pub(super) fn all(history: &History, run: &RunReport) -> Vec<Mark> {
     marks.collect()
 }
 
-fn whose(event: &Event) -> Option<Node> {
+fn process_of(event: &Event) -> Option<Node> {
     match &event.what {
         What::Storage { by, .. } => Some(*by),
         What::Server { by, .. } => *by,

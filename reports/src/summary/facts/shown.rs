@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-pub(super) fn most_telling<'t, 'h>(
+pub(super) fn most_relevant<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],
     violations: &[Violation],
@@ -135,7 +135,7 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
         let is_evidence = witness.contains(&at);
         let fault = is_fault(event) && (within || (at < *first && acts_on(history, index, *first)));
         let stands = at < *first && stands_at(history, index, *first);
-        (is_evidence || fault || stands || (within && is_telling(history, event, violation)))
+        (is_evidence || fault || stands || (within && is_relevant(history, event, violation)))
             .then_some((rank(event, is_evidence), index))
     };
     let mut chosen: Vec<(u8, usize)> =
@@ -185,7 +185,7 @@ fn stands_at(history: &History, index: usize, at: u64) -> bool {
     })
 }
 
-fn is_telling(history: &History, event: &Event, violation: &Violation) -> bool {
+fn is_relevant(history: &History, event: &Event, violation: &Violation) -> bool {
     let involved = |node: Node| violation.processes.contains(&node);
     match &event.what {
         What::Crashed

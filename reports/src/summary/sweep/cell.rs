@@ -5,7 +5,7 @@ use super::first::SeedsToFirst;
 use super::interval::{Rate, quiet_bound};
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
-use crate::judge::phases::whatever_kind;
+use crate::judge::phases::counts_by_phase;
 use crate::summary::expectation::Expectation;
 use crate::summary::facts::RunFacts;
 use crate::summary::report::ViolationReport;
@@ -202,7 +202,7 @@ impl Cell {
     }
 
     /// Adds processor time of the cell's runs, in microseconds.
-    pub fn took(&mut self, cpu_us: u64) {
+    pub fn add_cpu_time(&mut self, cpu_us: u64) {
         *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us as f64;
         self.measure();
     }
@@ -291,7 +291,7 @@ impl Cell {
 
     /// Returns the protocol phases in which no fault began. In a quiet cell, they are untested.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
-        let counts = whatever_kind(&self.phases).into_iter();
+        let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
         unmet.map(|(phase, _)| phase).collect()
     }

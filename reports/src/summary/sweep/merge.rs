@@ -60,7 +60,7 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     parts.sort_by_key(|sweep| sweep.seeds);
     let (first, others) = parts.split_first().ok_or(MergeError::Nothing)?;
     for part in &parts {
-        stands_alone(part, gaps)?;
+        check_complete(part, gaps)?;
     }
     for other in others {
         agree(first, other)?;
@@ -132,7 +132,7 @@ fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange 
     })
 }
 
-fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
+fn check_complete(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     if part.whole.is_none() && !part.complete && part.gaps.is_empty() {
         return Err(MergeError::Incomplete(part.seeds));
     }

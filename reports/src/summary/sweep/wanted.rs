@@ -42,7 +42,7 @@ impl Wanted {
             .map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied())))
             .collect();
         let anomalies = cell.fingerprints.iter().map(|one| (one.id.clone(), one.kind)).collect();
-        self.against(&Found {
+        self.compare_found(&Found {
             kinds: found,
             anomalies,
             runs: cell.runs,
@@ -51,15 +51,15 @@ impl Wanted {
     }
 
     /// Compares one run with the expected result.
-    pub fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
+    pub fn compare_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let kinds =
             run.violations.iter().map(|violation| (violation.kind, (1, Some(seed)))).collect();
         let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
         let anomalies = run.violations.iter().map(|one| (one.id.clone(), one.kind)).collect();
-        self.against(&Found { kinds, anomalies, runs: 1, exercised })
+        self.compare_found(&Found { kinds, anomalies, runs: 1, exercised })
     }
 
-    fn against(&self, found: &Found) -> Expectation {
+    fn compare_found(&self, found: &Found) -> Expectation {
         let none = BTreeSet::new();
         let mut deviations = Vec::new();
         let runs = |count: u64| format!("{count} run{}", if count == 1 { "" } else { "s" });
@@ -78,7 +78,7 @@ impl Wanted {
             deviations.push(format!("no {kind} in {}", runs(found.runs)));
         }
         for (kind, (count, seed)) in &found.kinds {
-            let news = self.news(*kind, found);
+            let news = self.new_anomalies(*kind, found);
             if allowed.as_ref().is_some_and(|allowed| !allowed.contains(kind)) && !news.is_empty() {
                 let first = seed.map_or(String::new(), |seed| format!(", first in seed {seed}"));
                 let ids = match self {
@@ -93,7 +93,7 @@ impl Wanted {
         Expectation { expected: self.to_string(), deviations }
     }
 
-    fn news<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f str> {
+    fn new_anomalies<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f str> {
         let of_kind = found.anomalies.iter().filter(|(_, one)| *one == kind);
         let ids = of_kind.map(|(id, _)| id.as_str());
         match self {
@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn a_single_run_is_held_to_the_same() {
         let quiet = samples::facts(samples::quiet());
-        assert!(Wanted::Safe.hold_run(&quiet, Seed(7)).is_met());
+        assert!(Wanted::Safe.compare_run(&quiet, Seed(7)).is_met());
         let violated = samples::facts(samples::paused_holder());
-        let said = Wanted::Safe.hold_run(&violated, Seed(7)).deviations;
+        let said = Wanted::Safe.compare_run(&violated, Seed(7)).deviations;
         assert_eq!(said[0], "overlap in 1 of 1 run, first in seed 7");
     }
 }

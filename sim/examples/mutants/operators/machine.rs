@@ -2,7 +2,7 @@
 
 use super::operator::Operator;
 use super::rule::Rule;
-use super::rule::any::{self, Bent};
+use super::rule::any::{self, ServerMistake};
 use super::wire::{Exchange, Heard, Marks, Peer};
 use fencepost::setup::scenario::Factory;
 use fencepost_faults::Node;
@@ -26,19 +26,19 @@ pub(crate) fn mutated(
             }
             _ => image,
         };
-        let mut bent = match &operator.rule {
-            Rule::Any(rule) => Bent::new(rule, now),
-            _ => Bent::Not,
+        let mut mistake = match &operator.rule {
+            Rule::Any(rule) => ServerMistake::new(rule, now),
+            _ => ServerMistake::Not,
         };
-        let inner = factory(image, bent.now(now));
-        Box::new(Mutated { inner, operator, bent, marks: marks.clone(), peers: BTreeMap::new() })
+        let inner = factory(image, mistake.now(now));
+        Box::new(Mutated { inner, operator, mistake, marks: marks.clone(), peers: BTreeMap::new() })
     })
 }
 
 struct Mutated {
     inner: Box<dyn Machine>,
     operator: &'static Operator,
-    bent: Bent,
+    mistake: ServerMistake,
     marks: Rc<Marks>,
     peers: BTreeMap<ConnectionId, Peer>,
 }
@@ -72,7 +72,7 @@ impl Mutated {
     fn pass_on(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         let is_client = |connection| self.peers.get(&connection).is_some_and(|peer| peer.is_client);
         let first = out.list.len();
-        self.bent.handle(&mut *self.inner, (input, now, &is_client), &self.marks, out);
+        self.mistake.handle(&mut *self.inner, (input, now, &is_client), &self.marks, out);
         for output in &mut out.list[first..] {
             let Output::Send { connection, bytes } = output else { continue };
             let Some(peer) = self.peers.get_mut(connection) else { continue };
@@ -89,7 +89,7 @@ impl Mutated {
 
 impl Machine for Mutated {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
-        let now = self.bent.now(now);
+        let now = self.mistake.now(now);
         match input {
             Input::Received { connection, bytes } => self.receive(connection, bytes, now, out),
             Input::Accepted { connection, peer } => {

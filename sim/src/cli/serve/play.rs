@@ -10,7 +10,7 @@ use fake_redis::SentinelConfig;
 use fake_redis::sentinel::Address;
 use fencepost_clients::Coordinator;
 use fencepost_faults::{Micros, Seed, Spans, Topology};
-use fencepost_serve::{Announcement, ServeError, Staging, serve_staged, wall_clock};
+use fencepost_serve::{Announcement, PreparedServers, ServeError, serve_staged, wall_clock};
 use std::ops::ControlFlow;
 
 const LENGTH: Micros = Micros::from_secs(60);
@@ -27,14 +27,14 @@ pub(super) fn play(
     let drawn = draw(&drawing).map_err(Failure::wrong)?;
     let rounds =
         Rounds { length: drawing.length, count: plan.repeat, ends: plan.duration.is_some() };
-    let start = || -> Result<Staging<Playing>, ServeError> {
+    let start = || -> Result<PreparedServers<Playing>, ServeError> {
         let (listeners, servers) = match members(arguments, coordinator) {
             None => stage_redis(&options(arguments, port(arguments, coordinator)))?,
             Some((served, place)) => served.stage(place)?,
         };
         let roles: Vec<&str> = servers.iter().map(|server| server.role).collect();
         let staged = Playing::new((wall_clock(), servers), &drawn, rounds, Box::new(log));
-        Ok(Staging { listeners: roles.into_iter().zip(listeners).collect(), staged })
+        Ok(PreparedServers { listeners: roles.into_iter().zip(listeners).collect(), staged })
     };
     serve_staged(start, announce).map_err(Failure::wrong)
 }

@@ -18,11 +18,11 @@ use std::time::Duration;
 const WORDS: u64 = 5;
 
 #[derive(Default)]
-struct Careful {
+struct SyncingServer {
     held: Vec<Output>,
 }
 
-impl Machine for Careful {
+impl Machine for SyncingServer {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         match input {
             Input::DiskSynced => out.list.append(&mut self.held),
@@ -50,7 +50,7 @@ async fn ask(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
         let asked = env.timeout(Duration::from_secs(8), converse(&env, host)).await;
         recorder.fail(node, 0, format!("{asked:?}"));
     }
-    roster.finishes(node);
+    roster.finish(node);
 }
 
 async fn converse(env: &Env, host: String) -> Result<usize, ErrorKind> {
@@ -97,7 +97,7 @@ const ALL: &str = "Some(Ok(40))";
 
 #[test]
 fn a_server_answers_what_was_asked_before_the_end_and_then_closes() {
-    for machine in [echo, || Box::<Careful>::default() as Box<dyn Machine>] {
+    for machine in [echo, || Box::<SyncingServer>::default() as Box<dyn Machine>] {
         let told = play(Seed(0), &FaultPlan::default(), Engine::Fast, machine);
         let reasons: Vec<&str> = told.reasons().collect();
         assert_eq!(reasons.len(), 90);

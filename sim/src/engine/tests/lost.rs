@@ -39,7 +39,7 @@ async fn count(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>)
         }
         recorder.fail(node, 0, format!("{answer:?}"));
     }
-    roster.finishes(node);
+    roster.finish(node);
 }
 
 async fn ask(
@@ -69,7 +69,7 @@ fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
 
 type Hit = (FaultKind, Vec<Node>);
 
-fn told(plan: &FaultPlan, engine: Engine) -> (Vec<u64>, usize, Vec<Hit>) {
+fn result_of(plan: &FaultPlan, engine: Engine) -> (Vec<u64>, usize, Vec<Hit>) {
     let program = |env, node, recorder, roster| -> TaskFuture {
         Box::pin(count(env, node, recorder, roster))
     };
@@ -98,19 +98,19 @@ const ASKED: u64 = 30 * CLIENTS as u64;
 fn a_lost_request_is_never_applied_and_breaks_its_connection() {
     let plan =
         plan(|client, duration_us| Fault::LostRequest { server: SERVER, client, duration_us });
-    let (counts, resets, faults) = told(&plan, Engine::Fast);
+    let (counts, resets, faults) = result_of(&plan, Engine::Fast);
     assert_eq!((counts.len() as u64, resets), (ASKED - 4, 4));
     assert_eq!(counts.iter().max(), Some(&(ASKED - 4)), "four commands were never applied");
     let hits = |number| (FaultKind::LostRequest, vec![Node::Client(number), SERVER]);
     assert_eq!(faults.len(), 4);
     assert!([1, 2, 3].map(hits).iter().all(|hit| faults.contains(hit)), "{faults:?}");
-    assert_eq!((counts, resets, faults), told(&plan, Engine::Turmoil));
+    assert_eq!((counts, resets, faults), result_of(&plan, Engine::Turmoil));
 }
 
 #[test]
 fn a_lost_reply_is_of_a_command_that_was_applied() {
     let plan = plan(|client, duration_us| Fault::LostReply { server: SERVER, client, duration_us });
-    let (counts, resets, faults) = told(&plan, Engine::Fast);
+    let (counts, resets, faults) = result_of(&plan, Engine::Fast);
     assert_eq!((counts.len() as u64, resets), (ASKED - 4, 4));
     assert_eq!(counts.iter().max(), Some(&ASKED), "all commands were applied");
     assert!(faults.iter().all(|(kind, nodes)| *kind == FaultKind::LostReply && nodes[0] == SERVER));
@@ -119,6 +119,6 @@ fn a_lost_reply_is_of_a_command_that_was_applied() {
 #[test]
 fn a_trap_that_nobody_meets_does_nothing() {
     let never = |client, _| Fault::LostRequest { server: SERVER, client, duration_us: Micros(100) };
-    let (counts, resets, faults) = told(&plan(never), Engine::Fast);
+    let (counts, resets, faults) = result_of(&plan(never), Engine::Fast);
     assert_eq!((counts.len() as u64, resets, faults.len()), (ASKED, 0, 0));
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct HolderDesk {
     entries: RefCell<BTreeMap<Node, Entry>>,
     names: RefCell<BTreeMap<(Node, Bytes), Node>>,
 }
@@ -17,7 +17,7 @@ struct Entry {
     read: Option<i64>,
 }
 
-impl Desk {
+impl HolderDesk {
     pub(crate) fn names(&self, machine: Node, name: Bytes, holder: Node) {
         self.names.borrow_mut().insert((machine, name), holder);
     }

@@ -1,10 +1,10 @@
 //! Steps the processes of a program on their host.
 
 use super::Program;
-use super::desk::Desk;
+use super::desk::HolderDesk;
 use super::judge::{Answer, Judge};
 use super::places::places;
-use super::record::Lives;
+use super::record::ProgramLives;
 use crate::setup::places::addresses;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Scenario;
@@ -44,8 +44,8 @@ pub(crate) struct Shared {
     pub(crate) scenario: Rc<Scenario>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    pub(crate) desk: Rc<Desk>,
-    pub(crate) lives: Rc<Lives>,
+    pub(crate) desk: Rc<HolderDesk>,
+    pub(crate) lives: Rc<ProgramLives>,
     pub(crate) progress_bound: Micros,
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
@@ -67,11 +67,11 @@ enum End {
     Connecting(BoxFuture<'static, io::Result<Socket>>),
     Open(Socket),
     Over(Socket),
-    Judge(Hearing),
+    Judge(JudgeConnection),
 }
 
 #[derive(Default)]
-struct Hearing {
+struct JudgeConnection {
     buffer: BytesMut,
     is_over: bool,
 }
@@ -92,7 +92,7 @@ pub(crate) async fn live(
 ) {
     if let Some(at) = starts_at {
         env.sleep(Duration::from_micros(at.0)).await;
-        lets_others_in_first(&env, &shared).await;
+        wait_for_earlier_waiters(&env, &shared).await;
     }
     let life = shared.lives.begins(node, shared.recorder.now());
     let has_nothing_to_do = shared.roster.member(node).cycles_left.get() == 0;
@@ -118,25 +118,25 @@ pub(crate) async fn live(
                 timer: None,
                 works: Vec::new(),
             };
-            host.lives().await;
-            roster.finishes(node);
+            host.run_to_end().await;
+            roster.finish(node);
         }
         Err(error) => {
             let at = shared.recorder.now();
             let ending = Ending::NotEmulated(format!("could not be started: {error}"));
             shared.lives.with(life, |life| life.ending = Some((at, ending)));
-            shared.roster.finishes(node);
+            shared.roster.finish(node);
         }
     }
 }
 
 /// Waits until other processes have had time to acquire the lock, because the first commands of a
 /// new program could wake processes that would have waited forever.
-async fn lets_others_in_first(env: &Env, shared: &Shared) {
+async fn wait_for_earlier_waiters(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
-    let waiting = shared.recorder.who_waits();
+    let waiting = shared.recorder.waiting_processes();
     let mut left_us = shared.progress_bound.0;
-    while left_us > 0 && shared.recorder.waits_any_of(&waiting) {
+    while left_us > 0 && shared.recorder.is_any_still_waiting(&waiting) {
         let step_us = left_us.min(STEP_US);
         env.sleep(Duration::from_micros(step_us)).await;
         left_us -= step_us;
@@ -144,22 +144,22 @@ async fn lets_others_in_first(env: &Env, shared: &Shared) {
 }
 
 impl Host {
-    async fn lives(&mut self) {
+    async fn run_to_end(&mut self) {
         loop {
             let clocks = Clocks {
                 wall_us: self.env.wall_clock().0,
                 monotonic_us: self.env.monotonic_clock().0,
             };
             let step = self.group.step(clocks);
-            self.writes_down();
+            self.record_output();
             let mut has_news = false;
             for request in step.requests {
-                has_news |= self.carries_out(request).await;
+                has_news |= self.carry_out(request).await;
             }
             if let Some(ending) = step.ending {
                 let now = self.shared.recorder.now();
                 if self.judge.is_amid() {
-                    self.shared.recorder.dies_by_itself(self.node);
+                    self.shared.recorder.record_exit(self.node);
                 }
                 let is_inside = self.judge.is_inside();
                 self.shared.lives.with(self.life, |life| {
@@ -175,10 +175,10 @@ impl Host {
         }
     }
 
-    fn writes_down(&mut self) {
+    fn record_output(&mut self) {
         let now = self.shared.recorder.now();
         let output = self.group.take_output();
-        let (dropped, has_spoken) = (self.group.output_dropped(), self.judge.has_heard());
+        let (dropped, has_spoken) = (self.group.output_dropped(), self.judge.has_received());
         self.shared.lives.with(self.life, |life| {
             life.output.extend(output.into_iter().map(|one| (now, one.channel, one.bytes)));
             life.output_dropped = dropped;
@@ -186,10 +186,10 @@ impl Host {
         });
     }
 
-    async fn carries_out(&mut self, request: Request) -> bool {
+    async fn carry_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
-                self.ends.insert(socket, End::Judge(Hearing::default()));
+                self.ends.insert(socket, End::Judge(JudgeConnection::default()));
                 self.group.deliver(News::Connected(socket));
                 true
             }
@@ -200,7 +200,7 @@ impl Host {
                 false
             }
             Request::Send { socket, bytes } => self.sends(socket, &bytes).await,
-            Request::Shutdown { socket } => self.hears_the_end(socket),
+            Request::Shutdown { socket } => self.receive_end(socket),
             Request::Close { socket } => {
                 self.works.retain(|work| work.socket != socket);
                 self.ends.remove(&socket);
@@ -223,26 +223,26 @@ impl Host {
             }
             Some(End::Judge(hearing)) => {
                 hearing.buffer.extend_from_slice(bytes);
-                let answers = self.judge.hears(&mut hearing.buffer);
+                let answers = self.judge.receive(&mut hearing.buffer);
                 self.answers(socket, answers)
             }
             _ => false,
         }
     }
 
-    fn hears_the_end(&mut self, socket: SocketId) -> bool {
+    fn receive_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),
             Some(End::Judge(hearing)) => {
                 hearing.is_over = true;
-                return self.judge_closes(socket);
+                return self.close_judge(socket);
             }
             _ => {}
         }
         false
     }
 
-    fn judge_closes(&mut self, socket: SocketId) -> bool {
+    fn close_judge(&mut self, socket: SocketId) -> bool {
         let is_over = matches!(self.ends.get(&socket), Some(End::Judge(it)) if it.is_over);
         let closes = is_over && !self.works.iter().any(|work| work.socket == socket);
         if closes {
@@ -301,7 +301,7 @@ impl Host {
         self.works.retain(|work| work.left_us > 0);
         for socket in &done {
             self.group.deliver(News::Received(*socket, b"+OK\r\n".to_vec()));
-            self.judge_closes(*socket);
+            self.close_judge(*socket);
         }
         !done.is_empty()
     }
@@ -353,7 +353,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.writes_down();
+        self.record_output();
         let used = self.group.files_used().clone();
         let (calls, preempted) = (self.group.calls().to_vec(), self.group.preempted());
         self.shared.lives.with(self.life, |life| {

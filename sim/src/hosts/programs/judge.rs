@@ -1,7 +1,7 @@
 //! The judge of one process, a RESP server that turns reports into the history's operations.
 
-use super::desk::Desk;
-use super::resp::{courtesy, name, next_command, number, take_pair};
+use super::desk::HolderDesk;
+use super::resp::{answer_handshake, name, next_command, number, take_pair};
 use super::watched::is_pattern;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Hold, Scenario};
@@ -18,7 +18,7 @@ pub(crate) struct Judge {
     recorder: Rc<Recorder>,
     roster: Rc<Roster>,
     scenario: Rc<Scenario>,
-    desk: Rc<Desk>,
+    desk: Rc<HolderDesk>,
     holders: Vec<Holder>,
     has_spoken: bool,
 }
@@ -55,13 +55,13 @@ impl Judge {
         node: Node,
         (recorder, roster): (Rc<Recorder>, Rc<Roster>),
         scenario: Rc<Scenario>,
-        desk: Rc<Desk>,
+        desk: Rc<HolderDesk>,
     ) -> Judge {
         let holders = Vec::new();
         Judge { node, recorder, roster, scenario, desk, holders, has_spoken: false }
     }
 
-    pub(crate) fn has_heard(&self) -> bool {
+    pub(crate) fn has_received(&self) -> bool {
         self.has_spoken
     }
 
@@ -73,13 +73,13 @@ impl Judge {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
 
-    pub(crate) fn hears(&mut self, buffer: &mut BytesMut) -> Vec<Answer> {
+    pub(crate) fn receive(&mut self, buffer: &mut BytesMut) -> Vec<Answer> {
         let mut answers = Vec::new();
         loop {
             match next_command(buffer) {
-                Ok(Some(words)) => answers.push(match courtesy(&words) {
+                Ok(Some(words)) => answers.push(match answer_handshake(&words) {
                     Some(answer) => Answer::Now(answer),
-                    None => self.judges(words),
+                    None => self.execute(words),
                 }),
                 Ok(None) => return answers,
                 Err(()) => {
@@ -91,16 +91,16 @@ impl Judge {
         }
     }
 
-    fn judges(&mut self, mut words: Vec<Bytes>) -> Answer {
+    fn execute(&mut self, mut words: Vec<Bytes>) -> Answer {
         self.has_spoken = true;
         let said = name(&words[0]);
         if said == "WORK" {
-            return works(words.get(1));
+            return parse_work(words.get(1));
         }
         let valid_ms = take_pair(&mut words, "VALID");
         let Some(holder) = self.holder(take_pair(&mut words, "AS")) else {
             return Answer::Now(match said.as_str() {
-                "ACQUIRED" => format!(":{}\r\n", self.draws_hold_ms()),
+                "ACQUIRED" => format!(":{}\r\n", self.draw_hold_ms()),
                 _ => "+OK\r\n".to_owned(),
             });
         };
@@ -132,7 +132,7 @@ impl Judge {
             return Some(known);
         }
         let number = u16::try_from(self.holders.len() + 1).ok()?;
-        let node = self.node.of_thread(number);
+        let node = self.node.for_thread(number);
         if number > 1 && node == self.node {
             return None;
         }
@@ -177,10 +177,10 @@ impl Judge {
         self.recorder.record(holder.node, what);
         self.desk.acquires(holder.node, operation);
         holder.phase = Phase::Holding;
-        format!(":{}\r\n", self.draws_hold_ms())
+        format!(":{}\r\n", self.draw_hold_ms())
     }
 
-    fn draws_hold_ms(&self) -> u64 {
+    fn draw_hold_ms(&self) -> u64 {
         let us = match self.scenario.hold {
             Hold::Drawn(range) => {
                 let draws = &mut *self.roster.member(self.node).draws.borrow_mut();
@@ -194,7 +194,7 @@ impl Judge {
     fn refused(&mut self, holder: usize, operation: u64, reason: Option<&Bytes>) -> String {
         let reason = reason.map_or("refused".into(), |text| String::from_utf8_lossy(text));
         self.recorder.fail(self.holders[holder].node, operation, reason);
-        self.ends_cycle(holder)
+        self.end_cycle(holder)
     }
 
     fn releasing(&mut self, holder: usize) -> String {
@@ -215,7 +215,7 @@ impl Judge {
                 self.recorder.info(node, operation, "the release may have happened");
             }
         }
-        self.ends_cycle(holder)
+        self.end_cycle(holder)
     }
 
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
@@ -223,7 +223,7 @@ impl Judge {
             Phase::Acquiring(operation) => {
                 let reason = reason.map_or("unknown".into(), |text| String::from_utf8_lossy(text));
                 self.recorder.info(self.holders[holder].node, operation, reason);
-                self.ends_cycle(holder)
+                self.end_cycle(holder)
             }
             Phase::Releasing { operation, .. } => {
                 self.holders[holder].phase =
@@ -234,7 +234,7 @@ impl Judge {
         }
     }
 
-    fn ends_cycle(&mut self, holder: usize) -> String {
+    fn end_cycle(&mut self, holder: usize) -> String {
         let left = &self.roster.member(self.node).cycles_left;
         left.set(left.get().saturating_sub(1));
         self.holders[holder].phase = Phase::Idle;
@@ -251,7 +251,7 @@ impl Judge {
     }
 }
 
-fn works(ms: Option<&Bytes>) -> Answer {
+fn parse_work(ms: Option<&Bytes>) -> Answer {
     match ms.and_then(number::<u64>).filter(|ms| *ms <= WORK_MAX_MS) {
         Some(ms) => Answer::AfterWork { ms },
         None => Answer::Now(format!("-ERR WORK: expected milliseconds, at most {WORK_MAX_MS}\r\n")),

@@ -32,7 +32,7 @@ pub(super) fn places(program: &Program, servers: &Servers) -> Vec<(String, Strin
             all.push(("MASTERS".to_owned(), masters.len().to_string()));
             all
         }
-        Servers::Ensemble(members) => of_members(program, members),
+        Servers::Ensemble(members) => member_variables(program, members),
     }
 }
 
@@ -40,7 +40,7 @@ fn own_address(server: &OwnServer) -> Address {
     Address { host: server.name.clone(), port: server.port }
 }
 
-fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
+fn member_variables(program: &Program, members: &[Address]) -> Vec<(String, String)> {
     let all = joined(members);
     let first = members.first().map_or(String::new(), ToString::to_string);
     let url = |address: &Address| match program.coordinator {

@@ -31,7 +31,7 @@ pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
             files.insert(path.display().to_string(), hashed.sha256.clone());
         }
     }
-    for path in opened.iter().filter(|path| !is_the_systems(path)) {
+    for path in opened.iter().filter(|path| !is_system_file(path)) {
         if let Some(hashed) = hashed(path).filter(|hashed| is_code(path, hashed)) {
             files.insert(path.display().to_string(), hashed.sha256.clone());
         }
@@ -68,7 +68,7 @@ fn source(path: &Path) -> PathBuf {
     compiled().unwrap_or_else(|| path.to_owned())
 }
 
-fn is_the_systems(path: &Path) -> bool {
+fn is_system_file(path: &Path) -> bool {
     let is_own = path.starts_with("/usr/local");
     if !is_own && SYSTEM.iter().any(|folder| path.starts_with(folder)) {
         return true;
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_the_system_brings_is_left_out_and_packages_are_not() {
-        let of = |path: &str| is_the_systems(Path::new(path));
+        let of = |path: &str| is_system_file(Path::new(path));
         for path in [
             "/usr/lib/python3.11/json/decoder.py",
             "/lib/x86_64-linux-gnu/libc.so.6",

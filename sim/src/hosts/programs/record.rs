@@ -1,6 +1,6 @@
 //! Records of programs in addition to the history: their output, ends and system calls.
 
-use super::complaint::{error_line, is_of_uncaught};
+use super::error_text::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};
 use fencepost_reports::record::programs::{Printed, ProgramReport};
@@ -42,9 +42,9 @@ pub struct Life {
 }
 
 #[derive(Default)]
-pub(crate) struct Lives(pub(crate) RefCell<Vec<Life>>);
+pub(crate) struct ProgramLives(pub(crate) RefCell<Vec<Life>>);
 
-impl Lives {
+impl ProgramLives {
     pub(crate) fn begins(&self, node: Node, started: SimTime) -> usize {
         let mut lives = self.0.borrow_mut();
         lives.push(Life {
@@ -90,7 +90,7 @@ impl Life {
                 (None, None, None) => None,
             },
             failed: self.failure().is_some(),
-            error: self.failure().and_then(|_| self.complaint()),
+            error: self.failure().and_then(|_| self.error_text()),
             output: self.lines(),
             output_dropped: self.output_dropped as u64,
             calls: self.calls.len() as u64,
@@ -125,7 +125,7 @@ impl Life {
         lines.into_iter().map(|(line, bytes)| Printed { text: text(bytes), ..line }).collect()
     }
 
-    fn complaint(&self) -> Option<String> {
+    fn error_text(&self) -> Option<String> {
         const LETTERS_MAX: usize = 200;
         let lines = self.lines();
         let complained = lines.iter().filter(|line| line.is_error).map(|line| line.text.as_str());
@@ -149,7 +149,7 @@ impl Life {
     /// Returns a description of the program's failure, if it failed.
     pub fn failure(&self) -> Option<String> {
         let told = |time: SimTime, how: &str| {
-            let said = self.complaint().map_or(String::new(), |words| format!(": {words}"));
+            let said = self.error_text().map_or(String::new(), |words| format!(": {words}"));
             let (seconds, ms) = (time.0 / 1_000_000, time.0 / 1_000 % 1_000);
             Some(format!("{} {how} at {seconds}.{ms:03} s{said}", self.node))
         };
@@ -235,7 +235,7 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
                     0 => String::new(),
                     bytes => format!(" of bytes with the checksum {bytes:08x}"),
                 };
-                let looks = match call.looks {
+                let looks = match call.clock_reads {
                     0 => String::new(),
                     looks => format!(" after {looks} clock readings"),
                 };
@@ -259,7 +259,7 @@ mod tests {
     use fencepost_faults::Micros;
 
     fn life(output: &[(u64, Channel, &str)], ending: Option<Ending>) -> Life {
-        let lives = Lives::default();
+        let lives = ProgramLives::default();
         lives.begins(Node::Client(1), SimTime(0));
         lives.with(0, |life| {
             let printed = output.iter();

@@ -36,7 +36,7 @@ pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-pub(crate) fn courtesy(words: &[Bytes]) -> Option<String> {
+pub(crate) fn answer_handshake(words: &[Bytes]) -> Option<String> {
     Some(match name(&words[0]).as_str() {
         "HELLO" => hello(words.get(1)),
         "AUTH" | "SELECT" | "QUIT" | "READONLY" | "RESET" => "+OK\r\n".to_owned(),
@@ -86,7 +86,7 @@ mod tests {
         let asked = |text: &str| {
             let words: Vec<Bytes> =
                 text.split(' ').map(|word| Bytes::copy_from_slice(word.as_bytes())).collect();
-            courtesy(&words)
+            answer_handshake(&words)
         };
         assert!(asked("HELLO 3").unwrap().starts_with("%7\r\n$6\r\nserver\r\n"));
         assert!(asked("hello 2").unwrap().starts_with("*14\r\n"));

@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn an_acquisition_has_the_owner_that_was_written_while_it_was_asked_for() {
-        let thread = Node::Client(1).of_thread(2);
+        let thread = Node::Client(1).for_thread(2);
         let invoke = What::Invoke { operation: 1, action: Action::Acquire };
         let ok =
             What::Ok { operation: 1, owner: None, token: None, valid_for_us: None, value: None };

@@ -10,12 +10,12 @@ use std::net::Ipv4Addr;
 pub(super) type Channel = usize;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Ask {
+pub(super) enum ConsoleRequest {
     Open(Channel),
     Send(Channel, Vec<u8>),
 }
 
-pub(super) enum Heard {
+pub(super) enum ConsoleReply {
     Reading(Option<Reading>),
     Notice(Notice),
 }
@@ -30,19 +30,23 @@ pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
     /// Returns the connections to open. Called until they are open, and after one has closed.
-    fn connects(&mut self) -> Vec<Ask>;
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
-    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+    fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
         Vec::new()
     }
 
-    fn closed(&mut self, channel: Channel) -> Vec<Heard>;
+    fn closed(&mut self, channel: Channel) -> Vec<ConsoleReply>;
 
-    fn read(&mut self) -> Vec<Ask>;
+    fn read(&mut self) -> Vec<ConsoleRequest>;
 
     fn is_waiting(&self) -> bool;
 
-    fn hears(&mut self, channel: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>);
+    fn receive(
+        &mut self,
+        channel: Channel,
+        bytes: &[u8],
+    ) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>);
 
     fn changes(&self) -> Changes {
         Changes::default()
@@ -56,23 +60,27 @@ pub(super) trait Console {
         next_message(by, buffer, is_raw)
     }
 
-    fn begins_replication(&self, _: &[u8]) -> bool {
+    fn is_replication_request(&self, _: &[u8]) -> bool {
         false
     }
 
     /// Returns how a key was replaced or removed, and by which connection. Returns `None` if the
     /// key was overwritten, or if the trigger determines the reason.
-    fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+    fn removal_of(
+        &self,
+        _before: &Key,
+        _now: Option<&Key>,
+    ) -> Option<(KeyChange, Option<ConnectionId>)> {
         None
     }
 
-    fn meets(&mut self, _: ConnectionId, _: PeerAddress) {}
+    fn note_peer(&mut self, _: ConnectionId, _: PeerAddress) {}
 
     fn supports(&self, _: OperatorAction) -> bool {
         false
     }
 
-    fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
+    fn operate(&mut self, _: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
         (Vec::new(), Trigger::Operator(None))
     }
 

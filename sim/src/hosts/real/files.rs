@@ -30,7 +30,7 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    pub(super) fn keeps(&self, synced: SyncedFiles) {
+    pub(super) fn keep_synced(&self, synced: SyncedFiles) {
         self.synced.borrow_mut().extend(synced);
     }
 
@@ -53,7 +53,7 @@ fn made(part: &Part, synced: &mut SyncedFiles) -> Result<TempDir, String> {
         synced.sync_one(&path).map_err(failed)?;
     }
     if let Some(user) = part.recipe.user {
-        belongs_to(folder.path(), user).map_err(failed)?;
+        change_owner(folder.path(), user).map_err(failed)?;
     }
     Ok(folder)
 }
@@ -73,19 +73,19 @@ fn written<'f>(
 }
 
 #[cfg(not(unix))]
-fn belongs_to(_: &Path, _: u32) -> io::Result<()> {
+fn change_owner(_: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 
 #[cfg(unix)]
-fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
+fn change_owner(path: &Path, user: u32) -> io::Result<()> {
     match std::os::unix::fs::lchown(path, Some(user), Some(user)) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
         other => other?,
     }
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
-            belongs_to(&entry?.path(), user)?;
+            change_owner(&entry?.path(), user)?;
         }
     }
     Ok(())
@@ -139,9 +139,9 @@ fn make(template: &Template, path: &Path) -> Result<(), String> {
     let files = template.files.iter().map(|(name, text)| (*name, text.as_str()));
     written(folder.path(), files).map_err(failed)?;
     if let Some(user) = template.user {
-        belongs_to(folder.path(), user).map_err(failed)?;
+        change_owner(folder.path(), user).map_err(failed)?;
     }
-    runs(template, folder.path())?;
+    run_setup(template, folder.path())?;
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent).map_err(failed)?;
     let copy = tempfile::Builder::new().prefix("new-").tempdir_in(parent).map_err(failed)?;
@@ -154,7 +154,7 @@ fn make(template: &Template, path: &Path) -> Result<(), String> {
     }
 }
 
-fn runs(template: &Template, folder: &Path) -> Result<(), String> {
+fn run_setup(template: &Template, folder: &Path) -> Result<(), String> {
     let environment = [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
     let launch = Launch {
         command: template.command.clone(),

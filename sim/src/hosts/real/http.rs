@@ -15,7 +15,7 @@ enum Body {
 }
 
 impl Answers {
-    pub(super) fn hears(&mut self, bytes: &[u8]) {
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
         self.received.extend_from_slice(bytes);
     }
 
@@ -84,7 +84,7 @@ mod tests {
                     Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n";
         let mut found = Vec::new();
         for byte in text.bytes() {
-            answers.hears(&[byte]);
+            answers.receive(&[byte]);
             found.extend(answers.next().map(|piece| piece.to_vec()));
         }
         assert_eq!(found, [b"{}".to_vec(), b"abc".to_vec(), b"defg".to_vec()]);

@@ -65,7 +65,7 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    pub(super) fn expires(&mut self, wall: WallTime, out: &mut Vec<Output>) {
+    pub(super) fn report_expired(&mut self, wall: WallTime, out: &mut Vec<Output>) {
         if !self.is_primary() {
             return;
         }
@@ -82,7 +82,7 @@ impl Judged {
 
     /// Takes a new reading and reports the changes. `left` returns how a key was replaced or
     /// removed, unless the trigger determines that.
-    pub(super) fn takes(
+    pub(super) fn take_reading(
         &mut self,
         reading: Reading,
         cause: &Trigger,
@@ -92,7 +92,7 @@ impl Judged {
         let was_syncing = matches!(self.role, Some(Role::Replica { is_syncing: true, .. }));
         let has_taken_over =
             was_syncing && matches!(reading.role, Role::Replica { is_in_step: true, .. });
-        self.plays(reading.role, out);
+        self.take_role(reading.role, out);
         let keys = reading.keys.into_iter();
         let now: BTreeMap<(Bytes, u8), Key> =
             keys.map(|key| ((key.name.clone(), key.form), key)).collect();
@@ -145,7 +145,7 @@ impl Judged {
         matches!(self.role, Some(Role::Primary { .. } | Role::Member { leads: true }))
     }
 
-    fn plays(&mut self, role: Role, out: &mut Vec<Output>) {
+    fn take_role(&mut self, role: Role, out: &mut Vec<Output>) {
         let part = |role: &Role| match role {
             Role::Primary { .. } => Some(Notice::Leads),
             Role::Replica { of, .. } => Some(Notice::Follows { host: of.clone() }),
@@ -227,7 +227,7 @@ mod tests {
         Trigger::Command { by: BY, clears, sets }
     }
 
-    fn told(out: Vec<Output>) -> Vec<(KeyChange, Option<ConnectionId>)> {
+    fn change_of(out: Vec<Output>) -> Vec<(KeyChange, Option<ConnectionId>)> {
         let of = |output| match output {
             Output::Tap(tap) => Some((tap.change, tap.by)),
             _ => None,
@@ -243,9 +243,9 @@ mod tests {
         let (mut judged, mut out) = (Judged::default(), Vec::new());
         let role = || Role::Primary { replicas: 0 };
         let reading = |key: Option<Key>| Reading { keys: key.into_iter().collect(), role: role() };
-        judged.takes(reading(before), &Trigger::Start, |_, _| None, &mut Vec::new());
-        judged.takes(reading(after), cause, |_, _| None, &mut out);
-        told(out)
+        judged.take_reading(reading(before), &Trigger::Start, |_, _| None, &mut Vec::new());
+        judged.take_reading(reading(after), cause, |_, _| None, &mut out);
+        change_of(out)
     }
 
     #[test]
@@ -271,13 +271,13 @@ mod tests {
         let (mut judged, mut out) = (Judged::default(), Vec::new());
         let reading =
             || Reading { keys: vec![key("a", Some(5))], role: Role::Primary { replicas: 0 } };
-        judged.takes(reading(), &Trigger::Start, |_, _| None, &mut out);
-        judged.expires(WallTime(5_999), &mut out);
-        assert_eq!(told(std::mem::take(&mut out)), [(KeyChange::Restored, None)]);
-        judged.expires(WallTime(6_000), &mut out);
-        assert_eq!(told(std::mem::take(&mut out)), [(KeyChange::Expired, None)]);
-        judged.takes(reading(), &command(false, None), |_, _| None, &mut out);
-        assert_eq!(told(out), [(KeyChange::Restored, None)]);
+        judged.take_reading(reading(), &Trigger::Start, |_, _| None, &mut out);
+        judged.report_expired(WallTime(5_999), &mut out);
+        assert_eq!(change_of(std::mem::take(&mut out)), [(KeyChange::Restored, None)]);
+        judged.report_expired(WallTime(6_000), &mut out);
+        assert_eq!(change_of(std::mem::take(&mut out)), [(KeyChange::Expired, None)]);
+        judged.take_reading(reading(), &command(false, None), |_, _| None, &mut out);
+        assert_eq!(change_of(out), [(KeyChange::Restored, None)]);
     }
 
     #[test]
@@ -290,11 +290,11 @@ mod tests {
         };
         let reading =
             |value, is_syncing| Reading { keys: vec![key(value, None)], role: role(is_syncing) };
-        judged.takes(reading("old", true), &Trigger::Start, |_, _| None, &mut Vec::new());
-        judged.takes(reading("new", false), &Trigger::Itself, |_, _| None, &mut out);
+        judged.take_reading(reading("old", true), &Trigger::Start, |_, _| None, &mut Vec::new());
+        judged.take_reading(reading("new", false), &Trigger::Itself, |_, _| None, &mut out);
         let took_over = Notice::TookOver { host: "redis-2".to_owned() };
         assert_eq!(out.last(), Some(&Output::Notice(took_over)));
-        assert_eq!(told(out), [(KeyChange::Discarded, None), (KeyChange::Restored, None)]);
+        assert_eq!(change_of(out), [(KeyChange::Discarded, None), (KeyChange::Restored, None)]);
     }
 
     #[test]
@@ -306,10 +306,10 @@ mod tests {
         };
         let reading = |key: Key| Reading { keys: vec![key], role: Role::Member { leads: true } };
         let left = |_: &Key, _: Option<&Key>| Some((KeyChange::Expired, None));
-        judged.takes(reading(held("a", 1)), &Trigger::Itself, left, &mut out);
-        judged.takes(reading(held("a", 1)), &Trigger::Itself, left, &mut out);
-        judged.takes(reading(held("b", 2)), &Trigger::Itself, left, &mut out);
+        judged.take_reading(reading(held("a", 1)), &Trigger::Itself, left, &mut out);
+        judged.take_reading(reading(held("a", 1)), &Trigger::Itself, left, &mut out);
+        judged.take_reading(reading(held("b", 2)), &Trigger::Itself, left, &mut out);
         let granted = |by| (KeyChange::Granted, Some(ConnectionId(by)));
-        assert_eq!(told(out), [granted(1), (KeyChange::Expired, None), granted(2)]);
+        assert_eq!(change_of(out), [granted(1), (KeyChange::Expired, None), granted(2)]);
     }
 }

@@ -1,22 +1,22 @@
 //! A traced server as a machine, which handles one input at a time.
 
+mod console_reader;
 mod links;
-mod look;
 
-use super::console::{Console, Heard};
+use super::console::{Console, ConsoleReply};
 use super::files::Files;
 use super::judged::{Judged, Trigger};
 use super::kind::Part;
 use super::work::Work;
 use bytes::BytesMut;
+use console_reader::ConsoleReader;
 use fencepost_faults::{Node, SimTime};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{
     ConnectionId, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
 };
 use fencepost_programs::{Clocks, Ending, Group, News, Request, SocketId};
-use links::{Answered, Links, Peer};
-use look::Look;
+use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ pub(super) struct RealServer {
     life: usize,
     links: Links,
     dialled: BTreeMap<ConnectionId, u16>,
-    look: Look,
+    console_reader: ConsoleReader,
     judged: Judged,
     work: VecDeque<Work>,
     partial: BTreeMap<ConnectionId, BytesMut>,
@@ -42,7 +42,7 @@ pub(super) struct RealServer {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stepped {
+enum StepOutcome {
     Idle,
     Busy,
 }
@@ -70,7 +70,7 @@ impl RealServer {
             life,
             links: Links::default(),
             dialled: BTreeMap::new(),
-            look: Look::new((part.kind.console)(part), part.recipe.port),
+            console_reader: ConsoleReader::new((part.kind.console)(part), part.recipe.port),
             judged: Judged::default(),
             work: VecDeque::new(),
             partial: BTreeMap::new(),
@@ -80,7 +80,7 @@ impl RealServer {
     }
 
     pub(super) fn has_read(&self) -> bool {
-        self.look.has_read()
+        self.console_reader.has_read()
     }
 
     pub(super) fn listening(&self) -> Vec<u16> {
@@ -88,51 +88,51 @@ impl RealServer {
     }
 
     pub(super) fn has_connected(&self) -> bool {
-        self.look.is_connected()
+        self.console_reader.is_connected()
     }
 
     fn console(&mut self) -> &mut dyn Console {
-        &mut *self.look.console
+        &mut *self.console_reader.console
     }
 
     /// Runs the server's start, without skipping the end of a long one, so that no clock jumps.
-    fn boots(&mut self, now: Now, out: &mut Outputs) {
+    fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
-            self.look.is_to_read(Trigger::Start);
+            self.console_reader.require_read(Trigger::Start);
         }
         let mut left_us = self.part.recipe.boot.0;
         let is_short = left_us <= SHORT_BOOT_US;
         while left_us > 0 {
             let then =
                 Now { wall: WallTime(now.wall.0 - left_us as i64), monotonic: now.monotonic };
-            let (stepped, wake_after_us) = self.steps(then, left_us, out);
-            let is_ready = stepped == Stepped::Idle && self.look.has_read();
+            let (stepped, wake_after_us) = self.step_server(then, left_us, out);
+            let is_ready = stepped == StepOutcome::Idle && self.console_reader.has_read();
             if self.group.is_none() || (is_ready && is_short) {
                 return;
             }
-            if stepped == Stepped::Idle && self.asks_console(now, left_us) {
+            if stepped == StepOutcome::Idle && self.query_console(now, left_us) {
                 continue;
             }
-            self.look.is_loading = false;
+            self.console_reader.is_loading = false;
             let longest = if is_ready { left_us } else { 1_000 };
             left_us = left_us.saturating_sub(wake_after_us.unwrap_or(longest).clamp(1, longest));
         }
     }
 
     /// Steps the server until it waits. Passes on one command at a time, if they can be separated.
-    fn goes_on(&mut self, now: Now, out: &mut Outputs) {
+    fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
-            let (stepped, wake_after_us) = self.steps(now, 0, out);
+            let (stepped, wake_after_us) = self.step_server(now, 0, out);
             if let Some(micros) = wake_after_us {
                 out.list.retain(|output| !matches!(output, Output::WakeAfter { .. }));
                 out.list.push(Output::WakeAfter { micros });
             }
-            if stepped == Stepped::Busy || self.group.is_none() {
+            if stepped == StepOutcome::Busy || self.group.is_none() {
                 return;
             }
-            if self.asks_console(now, 0) {
+            if self.query_console(now, 0) {
                 continue;
             }
             let Some(work) = self.work.front() else { return };
@@ -141,34 +141,38 @@ impl RealServer {
                 out.more = true;
                 return;
             }
-            if work.is_alone() && self.look.console.is_waiting() {
+            if work.is_alone() && self.console_reader.console.is_waiting() {
                 return;
             }
             has_served |= is_command;
-            self.does_next(now, out);
+            self.do_next_work(now, out);
         }
     }
 
-    fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
+    fn query_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
         let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();
-        self.look.asks(group, MONOTONIC_BEGIN_US + now.monotonic.0 - before_us, is_judged)
+        self.console_reader.send_requests(
+            group,
+            MONOTONIC_BEGIN_US + now.monotonic.0 - before_us,
+            is_judged,
+        )
     }
 
-    fn does_next(&mut self, now: Now, out: &mut Outputs) {
+    fn do_next_work(&mut self, now: Now, out: &mut Outputs) {
         let (Some(work), Some(group)) = (self.work.pop_front(), &mut self.group) else { return };
         let is_judged = !self.part.is_sentinel();
         match work {
             Work::Command { by, bytes, cause } => {
-                if self.look.console.expires_by_wall() {
-                    self.judged.expires(now.wall, &mut out.list);
+                if self.console_reader.console.expires_by_wall() {
+                    self.judged.report_expired(now.wall, &mut out.list);
                 }
                 out.commands += 1;
-                if let Some(socket) = self.links.asks(by) {
+                if let Some(socket) = self.links.note_request(by) {
                     group.deliver(News::Received(socket, bytes));
                 }
                 if let Some(cause) = cause.filter(|_| is_judged) {
-                    self.look.is_to_read(cause);
+                    self.console_reader.require_read(cause);
                 }
             }
             Work::Raw { by, bytes, changes } => {
@@ -176,7 +180,7 @@ impl RealServer {
                     group.deliver(News::Received(socket, bytes));
                 }
                 if is_judged && changes {
-                    self.look.may_read(Trigger::Itself);
+                    self.console_reader.allow_read(Trigger::Itself);
                 }
             }
             Work::End { of } => {
@@ -184,24 +188,30 @@ impl RealServer {
                 if let Some(socket) = self.links.ends(of) {
                     group.deliver(News::Ended(socket));
                 }
-                if is_client && self.look.console.changes().by_ends && self.judged.holds() {
-                    self.look.may_read(Trigger::End);
+                if is_client && self.console_reader.console.changes().by_ends && self.judged.holds()
+                {
+                    self.console_reader.allow_read(Trigger::End);
                 }
             }
-            Work::Operator(action) => self.look.operates(action),
+            Work::Operator(action) => self.console_reader.operate(action),
         }
     }
 
-    fn steps(&mut self, now: Now, before_us: u64, out: &mut Outputs) -> (Stepped, Option<u64>) {
-        let Some(group) = &mut self.group else { return (Stepped::Busy, None) };
+    fn step_server(
+        &mut self,
+        now: Now,
+        before_us: u64,
+        out: &mut Outputs,
+    ) -> (StepOutcome, Option<u64>) {
+        let Some(group) = &mut self.group else { return (StepOutcome::Busy, None) };
         let monotonic_us = MONOTONIC_BEGIN_US + now.monotonic.0 - before_us;
         let step = group.step(Clocks { wall_us: now.wall.0, monotonic_us });
         let output = group.take_output();
         let synced = group.take_synced();
         if !synced.is_empty() {
-            self.files.keeps(synced);
-            if self.look.console.changes().by_syncs && self.judged.holds() {
-                self.look.may_read(Trigger::Itself);
+            self.files.keep_synced(synced);
+            if self.console_reader.console.changes().by_syncs && self.judged.holds() {
+                self.console_reader.allow_read(Trigger::Itself);
             }
         }
         let at = SimTime(now.monotonic.0);
@@ -209,30 +219,30 @@ impl RealServer {
             life.output.extend(output.into_iter().map(|one| (at, one.channel, one.bytes)));
         });
         for request in step.requests {
-            self.carries_out(request, out);
+            self.carry_out(request, out);
         }
         if let Some(ending) = step.ending {
             self.ends(at, ending, out);
-            return (Stepped::Busy, None);
+            return (StepOutcome::Busy, None);
         }
-        (if step.is_idle { Stepped::Idle } else { Stepped::Busy }, step.wake_after_us)
+        (if step.is_idle { StepOutcome::Idle } else { StepOutcome::Busy }, step.wake_after_us)
     }
 
-    fn carries_out(&mut self, request: Request, out: &mut Outputs) {
+    fn carry_out(&mut self, request: Request, out: &mut Outputs) {
         match request {
             Request::Connect { socket, host, port } => {
-                let connection = self.links.opens(socket);
+                let connection = self.links.open_connection(socket);
                 out.list.push(Output::Connect { connection, host, port });
             }
-            Request::Send { socket, bytes } => match self.look.hears(socket, &bytes) {
-                Some(heard) => self.takes(heard, out),
+            Request::Send { socket, bytes } => match self.console_reader.receive(socket, &bytes) {
+                Some(heard) => self.take_heard(heard, out),
                 None => self.answers(socket, bytes, out),
             },
             Request::Shutdown { socket } | Request::Close { socket } => {
-                match self.look.closed(socket) {
-                    Some(heard) => self.takes(heard, out),
+                match self.console_reader.closed(socket) {
+                    Some(heard) => self.take_heard(heard, out),
                     None => {
-                        let closed = self.links.closes(socket).into_iter();
+                        let closed = self.links.close_socket(socket).into_iter();
                         out.list.extend(closed.map(|connection| Output::Close { connection }));
                     }
                 }
@@ -243,21 +253,21 @@ impl RealServer {
     fn answers(&mut self, socket: SocketId, bytes: Vec<u8>, out: &mut Outputs) {
         let Some((connection, answered)) = self.links.answers(socket) else { return };
         let cause = match answered {
-            Answered::AtOnce => None,
-            Answered::Unasked => Some(Trigger::Itself),
-            Answered::Late => Some(Trigger::of(connection)),
+            AnswerTiming::AtOnce => None,
+            AnswerTiming::Unasked => Some(Trigger::Itself),
+            AnswerTiming::Late => Some(Trigger::of(connection)),
         };
         if let Some(cause) = cause.filter(|_| !self.part.is_sentinel()) {
-            self.look.may_read(cause);
+            self.console_reader.allow_read(cause);
         }
         out.list.push(Output::Send { connection, bytes: bytes.into() });
     }
 
-    fn takes(&mut self, heard: Vec<Heard>, out: &mut Outputs) {
+    fn take_heard(&mut self, heard: Vec<ConsoleReply>, out: &mut Outputs) {
         for heard in heard {
-            let read = self.look.takes(heard, &mut self.judged, out);
+            let read = self.console_reader.take_heard(heard, &mut self.judged, out);
             if let Some(Trigger::Command { by, .. }) = read {
-                self.links.is_read(by);
+                self.links.note_read(by);
             }
         }
     }
@@ -267,12 +277,12 @@ impl RealServer {
         out.list.extend(closed.map(|connection| Output::Close { connection }));
         self.part.world.lives.with(self.life, |life| life.ending = Some((at, ending)));
         out.stopped = true;
-        self.is_buried();
+        self.end_life();
     }
 
-    fn is_buried(&mut self) {
+    fn end_life(&mut self) {
         let Some(mut group) = self.group.take() else { return };
-        self.files.keeps(group.take_synced());
+        self.files.keep_synced(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
         // The server's own files are not part of its program, and each run has another folder.
@@ -285,7 +295,7 @@ impl RealServer {
         });
     }
 
-    fn is_accepted(&mut self, connection: ConnectionId, peer: &str, out: &mut Outputs) {
+    fn accept_client(&mut self, connection: ConnectionId, peer: &str, out: &mut Outputs) {
         let (host, port) = peer.rsplit_once(':').unwrap_or((peer, "0"));
         let node: Option<Node> = host.parse().ok().map(|node: Node| node.machine());
         let host = node.map_or(host.to_owned(), |node| node.to_string());
@@ -301,21 +311,21 @@ impl RealServer {
         };
         let is_server = matches!(node, Some(Node::Server(_)));
         let peer = if is_server { Peer::Server } else { Peer::Client };
-        self.links.accepts(connection, socket, peer);
+        self.links.accept_connection(connection, socket, peer);
         if !is_server {
-            self.console().meets(connection, (address, port));
+            self.console().note_peer(connection, (address, port));
         }
     }
 
-    fn receives(&mut self, connection: ConnectionId, bytes: &[u8]) {
+    fn receive_from(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let mut partial = self.partial.remove(&connection).unwrap_or_default();
         partial.extend_from_slice(bytes);
         let is_raw = self.links.is_raw(connection);
         while let Some(work) = self.console().next_work(connection, &mut partial, is_raw) {
             if let Work::Command { bytes, .. } = &work
-                && self.console().begins_replication(bytes)
+                && self.console().is_replication_request(bytes)
             {
-                self.links.is_server(connection);
+                self.links.mark_server(connection);
             }
             self.work.push_back(work);
         }
@@ -326,10 +336,10 @@ impl RealServer {
 impl Machine for RealServer {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         match input {
-            Input::Timer if !self.has_started => self.boots(now, out),
+            Input::Timer if !self.has_started => self.boot(now, out),
             Input::Timer | Input::Continue | Input::DiskSynced | Input::Unsent { .. } => {}
-            Input::Accepted { connection, peer } => self.is_accepted(connection, peer, out),
-            Input::Received { connection, bytes } => self.receives(connection, bytes),
+            Input::Accepted { connection, peer } => self.accept_client(connection, peer, out),
+            Input::Received { connection, bytes } => self.receive_from(connection, bytes),
             Input::Closed { connection } => self.work.push_back(Work::End { of: connection }),
             Input::Connected { connection } => {
                 if let (Some(group), Some(socket)) =
@@ -346,11 +356,11 @@ impl Machine for RealServer {
             }
             Input::Operator { action } => self.work.push_back(Work::Operator(action)),
         }
-        self.look.is_loading = false;
-        if self.look.console.expires_by_wall() {
-            self.judged.expires(now.wall, &mut out.list);
+        self.console_reader.is_loading = false;
+        if self.console_reader.console.expires_by_wall() {
+            self.judged.report_expired(now.wall, &mut out.list);
         }
-        self.goes_on(now, out);
+        self.run_until_waiting(now, out);
     }
 
     fn dialled(&mut self, connection: ConnectionId, port: u16) {
@@ -360,15 +370,15 @@ impl Machine for RealServer {
     fn supports(&self, action: OperatorAction) -> bool {
         let has_clients = action != OperatorAction::CloseConnections || self.links.has_clients();
         let is_up = self.group.is_some() && !self.part.is_sentinel();
-        is_up && has_clients && self.look.console.supports(action)
+        is_up && has_clients && self.console_reader.console.supports(action)
     }
 
     fn will_send(&self) -> bool {
-        self.links.owes_an_answer()
+        self.links.has_pending_answer()
     }
 
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
-        self.look.console.sign_of_life()
+        self.console_reader.console.sign_of_life()
     }
 
     fn lose_power(&mut self) {
@@ -376,13 +386,13 @@ impl Machine for RealServer {
     }
 
     fn wording(&self) -> Wording {
-        self.look.console.wording()
+        self.console_reader.console.wording()
     }
 }
 
 impl Drop for RealServer {
     fn drop(&mut self) {
-        self.is_buried();
+        self.end_life();
         if self.has_lost_power
             && let Err(error) = self.files.lose_power()
         {

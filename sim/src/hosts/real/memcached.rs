@@ -1,7 +1,7 @@
 //! Real memcached servers. The console reads every item whose key a client has used (`me`, `gets`).
 
 use super::RealSetup;
-use super::console::{Ask, Channel, Console, Heard};
+use super::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use super::judged::{Key, Reading, Role, Trigger};
 use super::kind::{Kind, Part, Recipe, command, version_after};
 use super::work::{Work, next_message};
@@ -65,12 +65,12 @@ impl MemcachedConsole {
         }
     }
 
-    fn asks(&mut self, asked: Question, text: String) -> Vec<Ask> {
+    fn request(&mut self, asked: Question, text: String) -> Vec<ConsoleRequest> {
         self.asked = asked;
-        vec![Ask::Send(0, text.into_bytes())]
+        vec![ConsoleRequest::Send(0, text.into_bytes())]
     }
 
-    fn answered(&mut self, answer: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn answered(&mut self, answer: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         match self.asked {
             Question::Clock => {
                 let text = String::from_utf8_lossy(answer);
@@ -78,7 +78,7 @@ impl MemcachedConsole {
                 self.clock_s = shown.and_then(|shown| shown.trim().parse().ok()).unwrap_or(0);
                 let asks = self.names.iter().map(|name| format!("me {name}\r\n"));
                 let question = asks.collect::<String>() + "mn\r\n";
-                (self.asks(Question::Expiries, question), Vec::new())
+                (self.request(Question::Expiries, question), Vec::new())
             }
             Question::Expiries => {
                 let text = String::from_utf8_lossy(answer);
@@ -89,7 +89,7 @@ impl MemcachedConsole {
                 }
                 let names = self.items.iter().map(|item| String::from_utf8_lossy(&item.name));
                 let question = format!("gets {}\r\n", names.collect::<Vec<_>>().join(" "));
-                (self.asks(Question::Values, question), Vec::new())
+                (self.request(Question::Values, question), Vec::new())
             }
             Question::Values => {
                 let values = values(answer);
@@ -127,11 +127,11 @@ impl MemcachedConsole {
         Some(Key { name, expires_at_ms, version, token, ..Key::default() })
     }
 
-    fn reads(&mut self, keys: Vec<Key>) -> Vec<Heard> {
+    fn reads(&mut self, keys: Vec<Key>) -> Vec<ConsoleReply> {
         self.asked = Question::Nothing;
         self.read.clone_from(&keys);
         let role = Role::Member { leads: true };
-        vec![Heard::Reading(Some(Reading { keys, role }))]
+        vec![ConsoleReply::Reading(Some(Reading { keys, role }))]
     }
 }
 
@@ -140,30 +140,30 @@ impl Console for MemcachedConsole {
         self.is_open
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
-        vec![Ask::Open(0)]
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
+        vec![ConsoleRequest::Open(0)]
     }
 
-    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+    fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
         self.is_open = true;
         Vec::new()
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         (self.is_open, self.asked) = (false, Question::Nothing);
         self.received.clear();
         Vec::new()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
-        self.asks(Question::Clock, "stats\r\n".to_owned())
+    fn read(&mut self) -> Vec<ConsoleRequest> {
+        self.request(Question::Clock, "stats\r\n".to_owned())
     }
 
     fn is_waiting(&self) -> bool {
         self.asked != Question::Nothing
     }
 
-    fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(&mut self, _: Channel, bytes: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         self.received.extend_from_slice(bytes);
         let end = match self.asked {
             Question::Typed | Question::Nothing => &b"\r\n"[..],
@@ -189,7 +189,11 @@ impl Console for MemcachedConsole {
         Some(Work::Command { by, bytes, cause })
     }
 
-    fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+    fn removal_of(
+        &self,
+        before: &Key,
+        _: Option<&Key>,
+    ) -> Option<(KeyChange, Option<ConnectionId>)> {
         let is_over = before.expires_at_ms.is_some_and(|at| self.clock_s * 1_000 >= at);
         is_over.then_some((KeyChange::Expired, None))
     }
@@ -199,8 +203,8 @@ impl Console for MemcachedConsole {
         action == OperatorAction::FlushAll
     }
 
-    fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
-        let asks = self.asks(Question::Typed, "flush_all\r\n".to_owned());
+    fn operate(&mut self, _: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
+        let asks = self.request(Question::Typed, "flush_all\r\n".to_owned());
         (asks, Trigger::Operator(Some(KeyChange::Flushed)))
     }
 }
@@ -238,19 +242,19 @@ mod tests {
         let command = &b"add lock:a 0 10 2\r\nme\r\n"[..];
         console.next_work(ConnectionId(1), &mut BytesMut::from(command), false);
         console.read();
-        let (asks, _) = console.hears(0, b"STAT pid 101\r\nSTAT time 1700000003\r\nEND\r\n");
-        assert_eq!(asks, [Ask::Send(0, b"me lock:a\r\nmn\r\n".to_vec())]);
+        let (asks, _) = console.receive(0, b"STAT pid 101\r\nSTAT time 1700000003\r\nEND\r\n");
+        assert_eq!(asks, [ConsoleRequest::Send(0, b"me lock:a\r\nmn\r\n".to_vec())]);
         let item = b"ME lock:a exp=-7 la=0 cas=7 fetch=no cls=1 size=63\r\nMN\r\n";
-        let (asks, _) = console.hears(0, item);
-        assert_eq!(asks, [Ask::Send(0, b"gets lock:a\r\n".to_vec())]);
-        let (_, mut heard) = console.hears(0, b"VALUE lock:a 0 2 7\r\nme\r\nEND\r\n");
-        let Some(Heard::Reading(Some(reading))) = heard.pop() else { panic!() };
+        let (asks, _) = console.receive(0, item);
+        assert_eq!(asks, [ConsoleRequest::Send(0, b"gets lock:a\r\n".to_vec())]);
+        let (_, mut heard) = console.receive(0, b"VALUE lock:a 0 2 7\r\nme\r\nEND\r\n");
+        let Some(ConsoleReply::Reading(Some(reading))) = heard.pop() else { panic!() };
         let [key] = &reading.keys[..] else { panic!() };
         assert_eq!((&key.value[..], key.token), (&b"me"[..], Some(7)));
         assert_eq!(key.expires_at_ms, Some(1_700_000_010_000));
-        assert_eq!(console.left(key, None), None, "before its time");
+        assert_eq!(console.removal_of(key, None), None, "before its time");
         console.clock_s = 1_700_000_010;
-        assert_eq!(console.left(key, None), Some((KeyChange::Expired, None)));
+        assert_eq!(console.removal_of(key, None), Some((KeyChange::Expired, None)));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Real MariaDB servers, whose console asks for the holder of the user lock (`IS_USED_LOCK`).
 
 use super::RealSetup;
-use super::console::{Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address};
+use super::console::{
+    Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
+};
 use super::judged::{Key, Reading, Role};
 use super::kind::{FOLDER, Kind, Part, Recipe, command, version_after};
 use super::peers::Peers;
@@ -79,10 +81,10 @@ impl MysqlConsole {
         }
     }
 
-    fn packet(&mut self, body: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn packet(&mut self, body: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         if self.stage == Stage::Greeting {
             self.stage = Stage::LogsIn;
-            return (vec![Ask::Send(0, login())], Vec::new());
+            return (vec![ConsoleRequest::Send(0, login())], Vec::new());
         }
         let rows = match self.answer.read(body) {
             Ok(None) => return (Vec::new(), Vec::new()),
@@ -91,8 +93,8 @@ impl MysqlConsole {
         };
         self.answer = Answer::default();
         let was = std::mem::replace(&mut self.stage, Stage::Ready);
-        let heard =
-            (was == Stage::Reads).then(|| Heard::Reading(rows.map(|rows| self.reads(&rows))));
+        let heard = (was == Stage::Reads)
+            .then(|| ConsoleReply::Reading(rows.map(|rows| self.reads(&rows))));
         (Vec::new(), heard.into_iter().collect())
     }
 
@@ -116,38 +118,38 @@ impl Console for MysqlConsole {
         matches!(self.stage, Stage::Ready | Stage::Reads)
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
         match self.stage {
-            Stage::Closed => vec![Ask::Open(0)],
+            Stage::Closed => vec![ConsoleRequest::Open(0)],
             _ => Vec::new(),
         }
     }
 
-    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+    fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
         self.stage = Stage::Greeting;
         Vec::new()
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         (self.stage, self.answer) = (Stage::Closed, Answer::default());
         self.received.clear();
         Vec::new()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
+    fn read(&mut self) -> Vec<ConsoleRequest> {
         self.stage = Stage::Reads;
         let holder = format!("IS_USED_LOCK({})", quoted(&self.lock));
         let session = format!(
             "SELECT {holder}, (SELECT host FROM information_schema.processlist WHERE id = {holder})"
         );
-        vec![Ask::Send(0, query(&session))]
+        vec![ConsoleRequest::Send(0, query(&session))]
     }
 
     fn is_waiting(&self) -> bool {
         self.stage == Stage::Reads
     }
 
-    fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(&mut self, _: Channel, bytes: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         self.received.extend_from_slice(bytes);
         let (mut asks, mut heard) = (Vec::new(), Vec::new());
         while let Ok(Some(body)) = take(&mut self.received) {
@@ -162,11 +164,11 @@ impl Console for MysqlConsole {
         Changes { by_ends: true, ..Changes::default() }
     }
 
-    fn meets(&mut self, connection: ConnectionId, address: PeerAddress) {
-        self.peers.meets(connection, address);
+    fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
+        self.peers.note_peer(connection, address);
     }
 
-    fn left(&self, _: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+    fn removal_of(&self, _: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         Some((KeyChange::Removed, None))
     }
 
@@ -184,7 +186,7 @@ mod tests {
     fn the_holder_is_the_connection_from_its_address() {
         let mut console = MysqlConsole::of(&Part::for_tests(&KIND, Node::Server(1)));
         let address = peer_address("10.0.1.2:40001").unwrap();
-        console.meets(ConnectionId(3), address);
+        console.note_peer(ConnectionId(3), address);
         let rows = vec![vec![Some("17".to_owned()), Some("10.0.1.2:40001".to_owned())]];
         let reading = console.reads(&rows);
         assert_eq!(reading.keys[0].owner, Owner::Connection(Some(ConnectionId(3))));

@@ -1,7 +1,7 @@
 //! Servers that the user brings. The judge knows their locks only from the processes' reports.
 
 use super::RealSetup;
-use super::console::{Ask, Channel, Console, Heard};
+use super::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use super::kind::{FOLDER, Kind, Recipe};
 use super::work::{Work, next_message};
 use crate::hosts::programs::host::FIXED;
@@ -64,15 +64,15 @@ impl Console for NoConsole {
         true
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
         Vec::new()
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         Vec::new()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
+    fn read(&mut self) -> Vec<ConsoleRequest> {
         Vec::new()
     }
 
@@ -80,7 +80,7 @@ impl Console for NoConsole {
         false
     }
 
-    fn hears(&mut self, _: Channel, _: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(&mut self, _: Channel, _: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         (Vec::new(), Vec::new())
     }
 

@@ -12,7 +12,7 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    pub(super) fn meets(&mut self, connection: ConnectionId, address: PeerAddress) {
+    pub(super) fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
         self.address.insert(connection, address);
         self.connection.insert(address, connection);
     }

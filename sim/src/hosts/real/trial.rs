@@ -4,7 +4,7 @@ use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
 use super::machine::RealServer;
 use super::{Kind, RealSetup, RealWorld, folder, kind, own};
-use crate::hosts::programs::record::{Life, Lives, in_words};
+use crate::hosts::programs::record::{Life, ProgramLives, in_words};
 use crate::setup::places::RESOURCE;
 use crate::setup::scenario::{InvalidServers, OwnServer, Scenario, ServerBinary, ServersArgument};
 use crate::world::node_clock::WALL_EPOCH_US;
@@ -163,7 +163,7 @@ fn serves(
         _ => (Node::Server(1), Topology::Ensemble { servers: 1 }),
     };
     let addresses = BTreeMap::from([(node.to_string(), Ipv4Addr::new(10, 0, 0, 1))]);
-    let lives = Rc::new(Lives::default());
+    let lives = Rc::new(ProgramLives::default());
     let world = RealWorld::new(addresses, own, lives.clone());
     let setup = RealSetup {
         world: &world,

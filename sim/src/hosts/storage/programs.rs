@@ -2,7 +2,7 @@
 //! value [token] [AS holder]`. Only the value `orders` is judged.
 
 use super::{Request, Storage, answer, error};
-use crate::hosts::programs::resp::{courtesy, name, number, take_pair, words};
+use crate::hosts::programs::resp::{answer_handshake, name, number, take_pair, words};
 use bytes::Bytes;
 use fencepost_faults::Node;
 use fencepost_machine::{ConnectionId, Output, Outputs};
@@ -23,7 +23,7 @@ impl Storage {
             answer(connection, &error("ERR Protocol error"), out);
             return;
         };
-        if let Some(text) = courtesy(&words) {
+        if let Some(text) = answer_handshake(&words) {
             out.list.push(Output::Send { connection, bytes: Bytes::from(text) });
             return;
         }

@@ -22,7 +22,7 @@ pub(super) struct Impatience {
 #[error("the application cancelled it")]
 pub(super) struct Cancelled;
 
-pub(super) struct Pen {
+pub(super) struct CallRecorder {
     pub(super) env: Env,
     pub(super) recorder: Rc<Recorder>,
     pub(super) node: Node,
@@ -49,12 +49,12 @@ impl Impatience {
 }
 
 pub(super) async fn until_given_up<T>(
-    pen: Pen,
+    call_recorder: CallRecorder,
     impatience: Option<Impatience>,
     call: impl Future<Output = T>,
 ) -> Result<T, Cancelled> {
     let Some(Impatience { patience, how }) = impatience else { return Ok(call.await) };
-    let Pen { env, recorder, node, operation } = pen;
+    let CallRecorder { env, recorder, node, operation } = call_recorder;
     let mut call = Box::pin(call);
     if let Some(outcome) = env.timeout(patience, call.as_mut()).await {
         return Ok(outcome);

@@ -1,7 +1,7 @@
 //! One thread of a process, from its first acquire to its last release.
 
 use super::guard::{Answer, Guard, Request};
-use super::impatience::{Impatience, Pen, until_given_up};
+use super::impatience::{CallRecorder, Impatience, until_given_up};
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Calls, Hold, Nesting, Scenario, Section};
 use crate::world::recorder::Recorder;
@@ -25,7 +25,7 @@ pub(crate) struct Process {
     pub(crate) is_nested: bool,
 }
 
-struct Stretch {
+struct WorkSpan {
     began: Monotonic,
     stood_still: Duration,
     span: Duration,
@@ -35,7 +35,7 @@ pub(crate) async fn work(mut process: Process) {
     let roster = process.roster.clone();
     let member = roster.member(process.node);
     if member.cycles_left.get() == process.scenario.cycles {
-        process.staggers().await;
+        process.wait_for_start().await;
     }
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
@@ -47,7 +47,7 @@ pub(crate) async fn work(mut process: Process) {
         process.cycle(hold).await;
         member.cycles_left.set(member.cycles_left.get() - 1);
     }
-    roster.finishes(process.node);
+    roster.finish(process.node);
 }
 
 pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
@@ -55,11 +55,11 @@ pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
     if let Some((_, lease)) = process.acquire().await {
         process.release(lease).await;
     }
-    process.roster.finishes(process.node);
+    process.roster.finish(process.node);
 }
 
 impl Process {
-    async fn staggers(&self) {
+    async fn wait_for_start(&self) {
         let before = match self.node.machine() {
             Node::Client(number) => u64::from(number) - 1,
             _ => 0,
@@ -107,8 +107,13 @@ impl Process {
         Impatience::draw(gives_up, &self.scenario, are_such).filter(|_| !is_probe)
     }
 
-    fn pen(&self, operation: u64) -> Pen {
-        Pen { env: self.env.clone(), recorder: self.recorder.clone(), node: self.node, operation }
+    fn call_recorder(&self, operation: u64) -> CallRecorder {
+        CallRecorder {
+            env: self.env.clone(),
+            recorder: self.recorder.clone(),
+            node: self.node,
+            operation,
+        }
     }
 
     async fn cycle(&mut self, hold: Option<Duration>) {
@@ -121,8 +126,8 @@ impl Process {
     async fn acquire(&mut self) -> Option<(u64, Lease)> {
         let impatience = self.impatience(Calls::have_acquires);
         let operation = self.recorder.invoke(self.node, Action::Acquire);
-        let (resource, pen) = (self.resource.clone(), self.pen(operation));
-        let outcome = until_given_up(pen, impatience, self.lock.acquire(&resource)).await;
+        let (resource, call_recorder) = (self.resource.clone(), self.call_recorder(operation));
+        let outcome = until_given_up(call_recorder, impatience, self.lock.acquire(&resource)).await;
         match outcome.unwrap_or_else(|given_up| Acquisition::Unknown(given_up.to_string())) {
             Acquisition::Granted(lease) => {
                 let now = self.env.monotonic_clock();
@@ -155,7 +160,7 @@ impl Process {
         hold: Option<Duration>,
     ) {
         let Some(read) = self.read(acquisition, lease).await else { return };
-        if let Some(hang) = self.hangs() {
+        if let Some(hang) = self.draw_hang() {
             self.env.sleep(hang).await;
             return;
         }
@@ -177,7 +182,7 @@ impl Process {
         if let Some(remaining) = too_short {
             if usage.leaves {
                 let stretch = self.begins(remaining);
-                self.works_until_lost(lease, &stretch).await;
+                self.work_until_lost(lease, &stretch).await;
             } else {
                 self.env.sleep(remaining).await;
             }
@@ -189,7 +194,7 @@ impl Process {
         }
     }
 
-    fn hangs(&self) -> Option<Duration> {
+    fn draw_hang(&self) -> Option<Duration> {
         let is_first = self.roster.member(self.node).cycles_left.get() == self.scenario.cycles;
         self.scenario.hang.filter(|_| self.node == Node::Client(1) && is_first).map(Duration::from)
     }
@@ -205,7 +210,7 @@ impl Process {
         let usage = self.lock.usage();
         let stretch = self.begins(span);
         if usage.leaves {
-            return self.works_until_lost(lease, &stretch).await;
+            return self.work_until_lost(lease, &stretch).await;
         }
         if !usage.extends {
             self.env.sleep(span).await;
@@ -223,13 +228,13 @@ impl Process {
             }
             if left >= ttl / 3 {
                 self.env.sleep(work.min(left - ttl / 3 + Duration::from_micros(1))).await;
-            } else if !self.extends(lease).await {
+            } else if !self.extend_lease(lease).await {
                 return false;
             }
         }
     }
 
-    async fn works_until_lost(&mut self, lease: &mut Lease, stretch: &Stretch) -> bool {
+    async fn work_until_lost(&mut self, lease: &mut Lease, stretch: &WorkSpan) -> bool {
         let (env, roster, is_work) = (self.env.clone(), self.roster.clone(), self.is_work);
         let machine = self.node.machine();
         let mut lost = std::pin::pin!(self.lock.lost(lease));
@@ -243,19 +248,19 @@ impl Process {
         true
     }
 
-    fn begins(&self, span: Duration) -> Stretch {
-        Stretch {
+    fn begins(&self, span: Duration) -> WorkSpan {
+        WorkSpan {
             began: self.env.monotonic_clock(),
-            stood_still: self.roster.stood_still(self.node.machine()),
+            stood_still: self.roster.paused_time(self.node.machine()),
             span,
         }
     }
 
-    fn left_of(&self, stretch: &Stretch) -> Option<Duration> {
+    fn left_of(&self, stretch: &WorkSpan) -> Option<Duration> {
         stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
-    async fn extends(&mut self, lease: &mut Lease) -> bool {
+    async fn extend_lease(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);
             match self.lock.extend(lease).await {
@@ -353,8 +358,8 @@ impl Process {
     async fn release(&mut self, lease: Lease) {
         let impatience = self.impatience(Calls::have_releases);
         let operation = self.recorder.invoke(self.node, Action::Release);
-        let pen = self.pen(operation);
-        let outcome = until_given_up(pen, impatience, self.lock.release(lease)).await;
+        let call_recorder = self.call_recorder(operation);
+        let outcome = until_given_up(call_recorder, impatience, self.lock.release(lease)).await;
         match outcome.unwrap_or_else(|given_up| Release::Unknown(given_up.to_string())) {
             Release::Released => self.recorder.ok(self.node, operation),
             Release::NotHeld => {
@@ -365,10 +370,10 @@ impl Process {
     }
 }
 
-impl Stretch {
+impl WorkSpan {
     fn left(&self, env: &Env, roster: &Roster, machine: Node, is_work: bool) -> Option<Duration> {
         let passed = env.monotonic_clock().since(self.began);
-        let idle = roster.stood_still(machine).saturating_sub(self.stood_still);
+        let idle = roster.paused_time(machine).saturating_sub(self.stood_still);
         let done = if is_work { passed.saturating_sub(idle) } else { passed };
         // A shorter wait would end immediately, because timers count whole microseconds.
         Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)

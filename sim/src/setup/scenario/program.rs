@@ -4,7 +4,7 @@ use super::hashed::hashed;
 use super::own_server::OwnServer;
 use super::words::words;
 use fencepost_clients::{
-    Coordinator, Definition, Deployment, Env, Keeps, Lock, ServerLock, Servers, Settings,
+    Coordinator, Definition, Deployment, Env, Lock, LockForm, ServerLock, Servers, Settings,
 };
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -216,7 +216,7 @@ impl Program {
     }
 
     /// Checks that the coordinator has the requested servers.
-    pub fn has_servers(&self) -> Result<(), InvalidProgram> {
+    pub fn check_servers(&self) -> Result<(), InvalidProgram> {
         let valid = ProgramDeployment::of(self.coordinator);
         if valid.contains(&self.deployment) {
             return Ok(());
@@ -270,11 +270,11 @@ impl Program {
             (Coordinator::Memcached, _) => Deployment::Memcached,
             (Coordinator::ZooKeeper, _) => Deployment::ZooKeeper,
             // The history's header states whether the lock is a row with a lease.
-            (Coordinator::PostgreSql, _) => Deployment::PostgreSql(Keeps::Connection),
+            (Coordinator::PostgreSql, _) => Deployment::PostgreSql(LockForm::Connection),
             (Coordinator::MySql, _) => Deployment::MySql,
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),
             (Coordinator::Chubby, _) => Deployment::Chubby,
-            (Coordinator::GemFire, _) => Deployment::GemFire(Keeps::Membership),
+            (Coordinator::GemFire, _) => Deployment::GemFire(LockForm::Membership),
             (Coordinator::Own, _) => Deployment::Own,
         };
         let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

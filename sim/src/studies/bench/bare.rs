@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const TAKE: u8 = b't';
 const RELEASE: u8 = b'r';
-const TEACH: u8 = b'e';
+const LOAD_SCRIPT: u8 = b'e';
 
 const DONE: &[u8] = b"+";
 const HELD_BY_ANOTHER: &[u8] = b"-";
@@ -84,7 +84,7 @@ pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
         }
         env.sleep(env.jitter(&HOLD)).await;
         if client.ask(RELEASE).await? == UNKNOWN_SCRIPT {
-            client.ask(TEACH).await?;
+            client.ask(LOAD_SCRIPT).await?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ const RISK: f64 = 1e-6;
 const STEP_US: u64 = 1_000;
 
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
-    let contest = Contest::of(scenario);
+    let contest = ContentionModel::of(scenario);
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -28,7 +28,7 @@ pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     })
 }
 
-struct Contest {
+struct ContentionModel {
     processes: u64,
     lead_us: u64,
     round_us: u64,
@@ -36,11 +36,11 @@ struct Contest {
     time_us: u64,
 }
 
-impl Contest {
-    fn of(scenario: &Scenario) -> Contest {
+impl ContentionModel {
+    fn of(scenario: &Scenario) -> ContentionModel {
         let round_trip_us = scenario.timing.latency.max.0.0 * 2 + scenario.timing.service_time.0.0;
         let masters = u64::from(scenario.servers.masters);
-        Contest {
+        ContentionModel {
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
             round_us: round_trip_us * masters * 2,
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_lead_is_that_of_a_majority_and_without_it_nothing_is_sure() {
-        let contest = Contest::of(&within(4, Span::millis(2)));
+        let contest = ContentionModel::of(&within(4, Span::millis(2)));
         assert_eq!((contest.lead_us, contest.round_us), (3 * 4_020, 10 * 4_020));
         assert!((contest.risk(contest.lead_us) - 1.0).abs() < f64::EPSILON);
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_risk_of_the_bound_is_small_and_that_of_half_of_it_is_not() {
         let scenario = within(4, Span::millis(2));
-        let (contest, bound) = (Contest::of(&scenario), spread(&scenario).unwrap().value);
+        let (contest, bound) = (ContentionModel::of(&scenario), spread(&scenario).unwrap().value);
         assert!(contest.risk(bound) <= RISK && contest.risk(bound / 2) > RISK, "{bound}");
     }
 

@@ -44,7 +44,7 @@ pub struct Facts {
     pub session: Option<Micros>,
 }
 
-const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
+const FORWARD_DELAY: Micros = Micros::from_secs(1);
 
 impl Facts {
     fn silence_allowed(&self) -> Option<Bound> {
@@ -71,7 +71,7 @@ impl Facts {
             ));
         }
         Some(bound(
-            Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0)),
+            Micros((timeout.0 * 2 / 3).saturating_sub(FORWARD_DELAY.0)),
             "a process sends a keep-alive at least every third of its session timeout, and it \
              reaches the server that ends sessions within a second, so the rest of the timeout \
              remains when a pause begins, regardless of the critical section",

@@ -115,7 +115,7 @@ pub fn check(
     let mut runs = 0;
     for stated in &chosen {
         let slice = read_slice(stated);
-        let again = work.again(&slice, progress, stop)?;
+        let again = work.recheck(&slice, progress, stop)?;
         if stop.is_asked() {
             return Ok(Checked::Stopped);
         }

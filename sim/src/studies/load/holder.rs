@@ -1,7 +1,7 @@
 //! The holder's work at the server, one command that depends on the kind of server.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
-use fencepost_clients::zookeeper::shared::Habits;
+use fencepost_clients::zookeeper::shared::SessionOptions;
 use fencepost_clients::{
     Coordinator, Env, Servers, Session, Settings, chubby, etcd, gemfire, memcached, mysql, sql,
 };
@@ -32,7 +32,7 @@ impl Holder {
                 Some(Holder::Memcached(memcached::session::Session::new(env, first, timeout)))
             }
             Coordinator::ZooKeeper => {
-                let ensemble = Ensemble::new(env, servers, settings, Habits::JAVA);
+                let ensemble = Ensemble::new(env, servers, settings, SessionOptions::JAVA);
                 Some(Holder::ZooKeeper(Client::open(ensemble)))
             }
             Coordinator::PostgreSql => {
@@ -67,7 +67,7 @@ impl Holder {
                 drop(gateway.call("kv/range", &serde_json::json!({"key": "YQ=="})).await);
             }
             Holder::Chubby(cell) => drop(cell.call("master").await),
-            Holder::GemFire(system) => drop(system.look("get nobody 0 key").await),
+            Holder::GemFire(system) => drop(system.ask_first_server("get nobody 0 key").await),
         }
     }
 }

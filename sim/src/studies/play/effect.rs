@@ -3,10 +3,10 @@
 use super::command;
 use fencepost_faults::{Direction, Fault, Node, OperatorCommand};
 use fencepost_machine::OperatorAction;
-use fencepost_serve::{Happening, Loses, Place, Stage, Trap};
+use fencepost_serve::{LostMessage, Place, Stage, StageRecord, Trap};
 use std::collections::BTreeSet;
 
-pub(super) struct Stagehand {
+pub(super) struct FaultInjector {
     stage: Stage,
     nodes: Vec<Node>,
     acting: BTreeSet<u32>,
@@ -15,9 +15,9 @@ pub(super) struct Stagehand {
 const DOWN: &str = "the server is down";
 const UNSUPPORTED: &str = "the server does not support it now";
 
-impl Stagehand {
-    pub(super) fn new(stage: Stage, nodes: Vec<Node>) -> Stagehand {
-        Stagehand { stage, nodes, acting: BTreeSet::new() }
+impl FaultInjector {
+    pub(super) fn new(stage: Stage, nodes: Vec<Node>) -> FaultInjector {
+        FaultInjector { stage, nodes, acting: BTreeSet::new() }
     }
 
     pub(super) fn stage(&self) -> &Stage {
@@ -28,11 +28,11 @@ impl Stagehand {
         &mut self.stage
     }
 
-    pub(super) fn take_sprung(&mut self) -> Vec<u32> {
+    pub(super) fn take_triggered(&mut self) -> Vec<u32> {
         let records = self.stage.take_records().into_iter();
         let sprung = records.filter_map(|record| match record.what {
-            Happening::Sprung(id) => Some(id),
-            Happening::Tap(_) => None,
+            StageRecord::Triggered(id) => Some(id),
+            StageRecord::Tap(_) => None,
         });
         let sprung: Vec<u32> = sprung.collect();
         self.acting.retain(|id| !sprung.contains(id));
@@ -60,15 +60,15 @@ impl Stagehand {
     fn act(&mut self, fault: &Fault, id: u32) -> Result<(), &'static str> {
         match fault {
             Fault::Pause { node, .. } | Fault::Suspend { node, .. } => {
-                let server = self.up(*node)?;
+                let server = self.running_server(*node)?;
                 self.stage.freeze(server);
             }
             Fault::Crash { node, .. } => {
-                let server = self.up(*node)?;
+                let server = self.running_server(*node)?;
                 self.stage.crash(server);
             }
             Fault::PowerLoss { node, .. } => {
-                let server = self.up(*node)?;
+                let server = self.running_server(*node)?;
                 self.stage.lose_power(server);
             }
             Fault::Partition { side_a, side_b, direction, .. } => {
@@ -82,8 +82,8 @@ impl Stagehand {
                 let (from, to) = (self.places(from), self.places(to));
                 self.stage.delay(id, &from, &to, extra_us_min.0..=extra_us_max.0);
             }
-            Fault::LostReply { server, .. } => self.trap(*server, id, Loses::Reply)?,
-            Fault::LostRequest { server, .. } => self.trap(*server, id, Loses::Request)?,
+            Fault::LostReply { server, .. } => self.trap(*server, id, LostMessage::Reply)?,
+            Fault::LostRequest { server, .. } => self.trap(*server, id, LostMessage::Request)?,
             Fault::ClockDrift { node, rate_ppm, .. } => {
                 let server = self.server(*node)?;
                 self.stage.set_clock_rate(server, *rate_ppm);
@@ -94,12 +94,12 @@ impl Stagehand {
             }
             Fault::SlowServer { node, extra_us, .. } => {
                 let server = self.server(*node)?;
-                self.stage.slow(id, server, extra_us.0);
+                self.stage.add_slowdown(id, server, extra_us.0);
             }
             Fault::Evict { node } => self.operate(*node, OperatorAction::Evict)?,
             Fault::FlushAll { node } => self.operate(*node, OperatorAction::FlushAll)?,
             Fault::Promote { node } => self.operate(*node, OperatorAction::Promote)?,
-            Fault::Operator { node, command } => self.type_in(*node, *command)?,
+            Fault::Operator { node, command } => self.run_operator_command(*node, *command)?,
         }
         Ok(())
     }
@@ -112,12 +112,12 @@ impl Stagehand {
                 self.stage.restart(server);
             }
             (Fault::Partition { .. }, _) => self.stage.heal(id),
-            (Fault::Delay { .. }, _) => self.stage.undelay(id),
+            (Fault::Delay { .. }, _) => self.stage.remove_delay(id),
             (Fault::LostReply { .. } | Fault::LostRequest { .. }, _) => {
                 self.stage.remove_trap(id);
             }
             (Fault::ClockDrift { .. }, Some(server)) => self.stage.set_clock_rate(server, 0),
-            (Fault::SlowServer { .. }, Some(server)) => self.stage.unslow(id, server),
+            (Fault::SlowServer { .. }, Some(server)) => self.stage.remove_slowdown(id, server),
             _ => {}
         }
     }
@@ -126,7 +126,7 @@ impl Stagehand {
         self.nodes.iter().position(|one| *one == node).ok_or("there is no such server")
     }
 
-    fn up(&self, node: Node) -> Result<usize, &'static str> {
+    fn running_server(&self, node: Node) -> Result<usize, &'static str> {
         self.server(node).and_then(|server| match self.stage.is_up(server) {
             true => Ok(server),
             false => Err(DOWN),
@@ -141,20 +141,29 @@ impl Stagehand {
         nodes.iter().filter_map(place).collect()
     }
 
-    fn trap(&mut self, server: Node, id: u32, loses: Loses) -> Result<(), &'static str> {
+    fn trap(
+        &mut self,
+        server: Node,
+        id: u32,
+        lost_message: LostMessage,
+    ) -> Result<(), &'static str> {
         let server = Some(self.server(server)?);
-        self.stage.set_trap(Trap { id, server, matches: Box::new(|_| true), loses });
+        self.stage.set_trap(Trap { id, server, matches: Box::new(|_| true), lost_message });
         Ok(())
     }
 
     fn operate(&mut self, node: Node, action: OperatorAction) -> Result<(), &'static str> {
-        let server = self.up(node)?;
+        let server = self.running_server(node)?;
         self.stage.operate(server, action).then_some(()).ok_or(UNSUPPORTED)
     }
 
-    fn type_in(&mut self, node: Node, typed: OperatorCommand) -> Result<(), &'static str> {
+    fn run_operator_command(
+        &mut self,
+        node: Node,
+        typed: OperatorCommand,
+    ) -> Result<(), &'static str> {
         let action = match typed {
-            OperatorCommand::ReplicaOf => return self.follow_next(node),
+            OperatorCommand::ReplicaOf => return self.replicate_next(node),
             OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
             OperatorCommand::ClientKill => OperatorAction::CloseConnections,
             OperatorCommand::Failover => OperatorAction::HandOver,
@@ -166,8 +175,8 @@ impl Stagehand {
     }
 
     /// Names the next server by its address, because the operator's action names simulated servers.
-    fn follow_next(&mut self, node: Node) -> Result<(), &'static str> {
-        let server = self.up(node)?;
+    fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
+        let server = self.running_server(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();
         let port = self.stage.port((server + 1) % redis).to_string();
         self.stage.command(server, &command(&["REPLICAOF", "127.0.0.1", &port]));

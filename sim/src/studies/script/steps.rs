@@ -3,7 +3,7 @@
 use super::ScriptError;
 use super::faults::Faults;
 use super::step::{Class, Span, Step};
-use super::talk::talk;
+use super::transcript::transcript;
 use crate::run::{RunOutcome, RunSpec};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Node, SimTime};
@@ -18,7 +18,7 @@ pub(super) fn steps(
     outcome: &RunOutcome,
     span: Span,
 ) -> Result<Vec<Value>, ScriptError> {
-    let mut steps = talk(spec, outcome, span)?;
+    let mut steps = transcript(spec, outcome, span)?;
     steps.extend(concluded(outcome));
     steps.extend(promotions(spec, outcome));
     steps.extend(Faults { spec, history: &outcome.history, span }.steps()?);

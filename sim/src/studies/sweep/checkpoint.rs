@@ -64,7 +64,7 @@ impl Checkpoint {
     /// Reads the finished work from this sweep's checkpoint, and whether a checksum protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
-        read.belongs_to(spec)?;
+        read.check_same_spec(spec)?;
         read.sum.possible()?;
         Ok((read.sum, protection))
     }
@@ -87,7 +87,7 @@ impl Checkpoint {
         Ok((read, protection))
     }
 
-    fn belongs_to(&self, spec: &SweepSpec) -> Result<(), InvalidCheckpoint> {
+    fn check_same_spec(&self, spec: &SweepSpec) -> Result<(), InvalidCheckpoint> {
         let sum = &self.sum;
         let names: Vec<String> =
             sum.cells.iter().map(|cell| format!("{} x {}", cell.client, cell.fault)).collect();

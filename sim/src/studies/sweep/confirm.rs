@@ -1,6 +1,6 @@
 //! Repeats the smallest run of every anomaly under turmoil.
 
-use super::again::{Closer, again};
+use super::repeat::{Inspection, repeat_runs};
 use super::{FailedRun, SweepSpec};
 use crate::engine::{Engine, EngineError};
 use crate::setup::scenario::Scenario;
@@ -11,19 +11,24 @@ use std::rc::Rc;
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,
-    closer: &Closer<'_>,
+    inspection: &Inspection<'_>,
 ) -> Result<(), FailedRun> {
-    confirm_by(|place, seed, scenario| confirm_run(spec, place, seed, scenario), spec, sum, closer)
+    confirm_by(
+        |place, seed, scenario| confirm_run(spec, place, seed, scenario),
+        spec,
+        sum,
+        inspection,
+    )
 }
 
 fn confirm_by(
     run: impl Fn(usize, Seed, &Rc<Scenario>) -> Result<(), FailedRun> + Sync,
     spec: &SweepSpec,
     sum: &mut Sweep,
-    closer: &Closer<'_>,
+    inspection: &Inspection<'_>,
 ) -> Result<(), FailedRun> {
     let mut first = Ok(());
-    for (place, seed, result) in again(spec, sum, closer, run) {
+    for (place, seed, result) in repeat_runs(spec, sum, inspection, run) {
         match result {
             Ok(()) => sum.cells[place].confirm(seed),
             Err(failed) => first = first.and(Err(failed)),
@@ -93,8 +98,8 @@ mod tests {
             }),
             false => Ok(()),
         };
-        let closer = Closer { stage: Stage::Confirming, listener, stop: &stop };
-        let failed = confirm_by(fails, &spec, &mut sum, &closer).unwrap_err();
+        let inspection = Inspection { stage: Stage::Confirming, listener, stop: &stop };
+        let failed = confirm_by(fails, &spec, &mut sum, &inspection).unwrap_err();
         assert_eq!(failed.seed, seeds[0]);
         let confirmed = |seed: Seed| {
             let mut of = sum.cells[0].fingerprints.iter().filter(|one| one.smallest.seed == seed);

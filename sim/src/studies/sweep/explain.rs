@@ -1,6 +1,6 @@
 //! Minimizes and explains the smallest run of every anomaly.
 
-use super::again::{Closer, again};
+use super::repeat::{Inspection, repeat_runs};
 use super::{FailedRun, SweepSpec};
 use crate::diagnosis::{Rates, diagnose_with};
 use crate::studies::seed::Ran;
@@ -10,13 +10,13 @@ use fencepost_reports::{Cell, RunReport, Stages, Sweep};
 pub(super) fn explain(
     spec: &SweepSpec,
     sum: &mut Sweep,
-    closer: &Closer<'_>,
+    inspection: &Inspection<'_>,
 ) -> Result<(), FailedRun> {
     let smallest = |cell: &Cell, id: &str, seed: Seed| {
         cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
     };
     let rates = Rates::default();
-    let results = again(spec, sum, closer, |place, seed, scenario| {
+    let results = repeat_runs(spec, sum, inspection, |place, seed, scenario| {
         let ran = Ran::of(spec.draw(place, seed, scenario), spec.engine)?;
         let mut facts = ran.facts();
         facts.violations.retain(|one| smallest(&sum.cells[place], &one.id, seed));

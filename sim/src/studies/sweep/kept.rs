@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-struct Showing {
+struct KeptRun {
     cell: usize,
     seed: Seed,
     ids: Vec<String>,
@@ -23,8 +23,8 @@ pub fn kept<E: From<FailedRun> + Send>(
     sum: &Sweep,
     hand_on: &(dyn Fn(&Report) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
-    let runs: Vec<Showing> =
-        sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
+    let runs: Vec<KeptRun> =
+        sum.cells.iter().enumerate().flat_map(|(place, cell)| kept_run(place, cell)).collect();
     let has_failed = AtomicBool::new(false);
     let shown = in_parallel(spec.jobs, &runs, |run| {
         if has_failed.load(Ordering::Relaxed) {
@@ -37,18 +37,18 @@ pub fn kept<E: From<FailedRun> + Send>(
     shown.into_iter().collect()
 }
 
-fn showing(cell_place: usize, cell: &Cell) -> impl Iterator<Item = Showing> {
+fn kept_run(cell_place: usize, cell: &Cell) -> impl Iterator<Item = KeptRun> {
     let limit = usize::try_from(cell.violations_max).unwrap_or(usize::MAX);
     let mut ids: BTreeMap<Seed, Vec<String>> = BTreeMap::new();
     for (place, kept) in cell.kept().into_iter().take(limit) {
         ids.entry(kept.seed).or_default().push(cell.fingerprints[place].id.clone());
     }
-    ids.into_iter().map(move |(seed, ids)| Showing { cell: cell_place, seed, ids })
+    ids.into_iter().map(move |(seed, ids)| KeptRun { cell: cell_place, seed, ids })
 }
 
 fn show<E: From<FailedRun>>(
     spec: &SweepSpec,
-    showing: &Showing,
+    showing: &KeptRun,
     hand_on: &dyn Fn(&Report) -> Result<(), E>,
 ) -> Result<(), E> {
     let seed = showing.seed;

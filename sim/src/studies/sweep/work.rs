@@ -1,7 +1,7 @@
 //! The threads of a sweep, which run the seeds and add up the results.
 
-use super::blind_spots::blind_spots;
 use super::cpu::ThreadClock;
+use super::untested::untested_settings;
 use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};
 use crate::engine::{EngineError, deadline};
 use crate::run::verdicts::tool;
@@ -133,7 +133,7 @@ impl<'s> Work<'s> {
         for (cell, told) in cells.iter_mut().zip(told) {
             cell.add(&RunSummary { seed, run: &told.facts, phases: &told.phases });
             if let Some(cpu_us) = told.cpu_us {
-                cell.took(cpu_us);
+                cell.add_cpu_time(cpu_us);
             }
         }
     }
@@ -188,7 +188,7 @@ impl Done {
 fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     let cell = |(client, families): &(&Definition, Families)| Cell {
         violations_max: spec.violations_max,
-        blind_spots: blind_spots(&spec.scenario, client, families),
+        blind_spots: untested_settings(&spec.scenario, client, families),
         ..Cell::new(client.name, &families.to_string())
     };
     spec.cells.iter().map(cell).collect()

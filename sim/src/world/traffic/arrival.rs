@@ -10,7 +10,7 @@ use fencepost_machine::ConnectionId;
 impl State {
     #[inline(always)]
     pub(crate) fn deliver(&mut self, id: u32) {
-        if self.network.had_obstacles && self.meets_obstacle(id) {
+        if self.network.had_obstacles && self.is_held_or_lost(id) {
             return;
         }
         let message = self.messages.remove(id as usize);
@@ -25,7 +25,7 @@ impl State {
     }
 
     #[inline(never)]
-    fn meets_obstacle(&mut self, id: u32) -> bool {
+    fn is_held_or_lost(&mut self, id: u32) -> bool {
         if self.is_lost(self.messages[id as usize].flow) {
             self.messages.remove(id as usize);
             return true;
@@ -35,7 +35,7 @@ impl State {
         }
         let overtakes = self.overtakes(id);
         if overtakes {
-            self.note_held_up(id);
+            self.record_held_up(id);
             let message = &self.messages[id as usize];
             let (from, to) = (message.from, message.to);
             let at = self.sockets[message.flow as usize].last_arrival.max(self.now);
@@ -72,7 +72,7 @@ impl State {
         }
         let (thread, port) =
             (self.sockets[client as usize].thread, self.sockets[client as usize].port);
-        let peer = format!("{}:{}", self.node(remote).of_thread(thread), 40_000 + client % 20_000);
+        let peer = format!("{}:{}", self.node(remote).for_thread(thread), 40_000 + client % 20_000);
         let Some(server) = self.server(host) else { return };
         let connection = ConnectionId(server.next_connection);
         server.next_connection += 1;

@@ -20,11 +20,11 @@ impl Shown {
     }
 }
 
-pub(crate) fn look(case: Case, fault: &str, seed: u64) -> Shown {
+pub(crate) fn shown_under(case: Case, fault: &str, seed: u64) -> Shown {
     shown(&drawn(case, fault, seed))
 }
 
-pub(crate) fn look_under(written: &Written, case: Case, seed: u64) -> Shown {
+pub(crate) fn shown_under_plan(written: &Written, case: Case, seed: u64) -> Shown {
     shown(&RunSpec { plan: (written.plan)(), ..drawn(case, written.families, seed) })
 }
 
@@ -48,6 +48,6 @@ pub(crate) fn seeds_to_first(
     kinds: &[Kind],
     seeds: Range<u64>,
 ) -> Option<u64> {
-    let found = seeds.clone().find(|seed| look(case, fault, *seed).any_of(kinds))?;
+    let found = seeds.clone().find(|seed| shown_under(case, fault, *seed).any_of(kinds))?;
     Some(found - seeds.start + 1)
 }

@@ -14,7 +14,7 @@ static ASK: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-static ASK_ANYHOW: Script = Script::new(
+static TAKE_WITHOUT_QUEUE: Script = Script::new(
     "if redis.call('exists', KEYS[1]) == 0 then \
        redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2]) \
        redis.call('lrem', KEYS[2], 0, ARGV[1]) \
@@ -57,8 +57,8 @@ macro_rules! definition {
     };
 }
 pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
-pub(super) static DROPS_A_PLACE: Definition = definition!(ASK, "2", "0");
-pub(super) static LAST_FIRST: Definition = definition!(ASK_ANYHOW, "1", "-1");
+pub(super) static LOSES_QUEUE_PLACE: Definition = definition!(ASK, "2", "0");
+pub(super) static LAST_FIRST: Definition = definition!(TAKE_WITHOUT_QUEUE, "1", "-1");
 
 impl Queued {
     async fn obtain(&mut self, key: &str) -> Acquisition {

@@ -76,7 +76,7 @@ impl System for Model {
     fn outcome(&mut self, who: usize) -> Option<bool> {
         let process = &mut self.processes[who];
         let asked = process.call.as_ref()?.asked;
-        let heard = self.world.heard(asked?.0);
+        let heard = self.world.received(asked?.0);
         if heard.is_empty() || heard == "not-grantor" || heard == "busy" {
             return None;
         }
@@ -104,7 +104,7 @@ impl System for Model {
             self.ask_again();
             let alive = self.processes.iter().filter(|process| process.is_alive);
             let names: Vec<&str> = alive.map(|process| process.name.as_str()).collect();
-            self.world.beat_for(&names, 20);
+            self.world.send_heartbeats_for(&names, 20);
         }
     }
 

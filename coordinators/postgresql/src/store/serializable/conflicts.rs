@@ -39,7 +39,7 @@ impl Serializable {
         }
         for target in targets {
             for reader in self.readers_of(*target) {
-                if self.matters(reader, writer) {
+                if self.can_matter(reader, writer) {
                     self.flag(reader, writer, writer)?;
                 }
             }
@@ -50,7 +50,7 @@ impl Serializable {
         Ok(())
     }
 
-    fn matters(&self, reader: Tracked, writer: Tracked) -> bool {
+    fn can_matter(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(other), Some(own)) = (self.get(reader), self.get(writer)) else { return false };
         let overlaps = other.committed.is_none() || own.xmin < other.finished_before;
         reader != writer && !other.is_doomed && overlaps && !other.outs.contains(&writer)

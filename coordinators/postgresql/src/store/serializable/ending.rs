@@ -11,14 +11,14 @@ impl Serializable {
         entry.committed = Some(self.last);
         entry.finished_before = next.0;
         entry.is_read_only |= !entry.has_written;
-        self.count_out(was_declared);
+        self.remove_writable(was_declared);
         if was_declared {
             self.forget_undecided(id);
         }
         self.release_outs(id);
         self.release_ins(id);
         if !was_declared {
-            self.decide(id);
+            self.resolve_undecided(id);
         }
         self.finished.push_back(id);
         self.leave(id);
@@ -29,17 +29,17 @@ impl Serializable {
         let was_declared = entry.is_read_only;
         entry.is_doomed = true;
         entry.prepared = None;
-        self.count_out(was_declared);
+        self.remove_writable(was_declared);
         match was_declared {
             true => self.forget_undecided(id),
-            false => self.decide(id),
+            false => self.resolve_undecided(id),
         }
         let xmin = self.get(id).map(|entry| entry.xmin);
         self.remove(id);
-        self.leave_with(xmin);
+        self.release_xmin(xmin);
     }
 
-    fn count_out(&mut self, was_declared: bool) {
+    fn remove_writable(&mut self, was_declared: bool) {
         if !was_declared {
             self.writable = self.writable.saturating_sub(1);
             if self.writable == 0 {
@@ -95,7 +95,7 @@ impl Serializable {
         }
     }
 
-    fn decide(&mut self, id: Tracked) {
+    fn resolve_undecided(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let waiting = std::mem::take(&mut entry.undecided);
         let is_committed = entry.committed.is_some() && entry.has_written;
@@ -113,10 +113,10 @@ impl Serializable {
 
     fn leave(&mut self, id: Tracked) {
         let xmin = self.get(id).map(|entry| entry.xmin);
-        self.leave_with(xmin);
+        self.release_xmin(xmin);
     }
 
-    fn leave_with(&mut self, xmin: Option<u64>) {
+    fn release_xmin(&mut self, xmin: Option<u64>) {
         let Some((oldest, count)) = &mut self.global_xmin else { return };
         if Some(*oldest) != xmin {
             return;

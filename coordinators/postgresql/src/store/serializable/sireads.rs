@@ -16,7 +16,7 @@ pub(crate) enum Target {
 const ROWS_MAX: usize = 2;
 
 impl Target {
-    fn around(self) -> &'static [fn(TableId) -> Target] {
+    fn enclosing(self) -> &'static [fn(TableId) -> Target] {
         match self {
             Target::Row(..) => &[Target::Page, Target::Table],
             Target::Page(_) => &[Target::Table],
@@ -38,7 +38,7 @@ impl Serializable {
     pub(crate) fn read(&mut self, id: Tracked, target: Target) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let table = target.table();
-        let is_covered = target.around().iter().any(|of| entry.sireads.contains(&of(table)));
+        let is_covered = target.enclosing().iter().any(|of| entry.sireads.contains(&of(table)));
         if is_covered || !entry.sireads.insert(target) {
             return;
         }

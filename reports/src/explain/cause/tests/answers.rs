@@ -75,7 +75,7 @@ fn a_confirmed_release_is_confirmed_even_by_the_last_event() {
 
 #[test]
 fn the_thread_with_an_open_release_removed_the_lock_of_another() {
-    let [one, two] = [Node::Client(1), CLIENT.of_thread(2)];
+    let [one, two] = [Node::Client(1), CLIENT.for_thread(2)];
     let story = Story::new().takes(1, one, "a").acquires(1, two).hears(2, two, "a");
     let story = story.leaves(3, one).removed(4, "a", 1).left(5, one).takes(6, 2, "b");
     let told = overlap(story.releases(8, two).releases(9, 2));

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_release_of_another_thread_that_was_not_late_took_one_for_the_other() {
-    let thread = CLIENT.of_thread(2);
+    let thread = CLIENT.for_thread(2);
     let left = |ends: fn(Story) -> Story| {
         let first = ends(Story::new().takes(1, 1, "a").leaves(2, 1))
             .acquires(4, thread)

@@ -27,7 +27,7 @@ fn a_short_pause_does_not_excuse_a_holder_who_would_have_overrun_anyway() {
 
 #[test]
 fn a_pause_of_a_process_is_one_of_each_of_its_threads() {
-    let thread = CLIENT.of_thread(2);
+    let thread = CLIENT.for_thread(2);
     let story =
         Story::new().takes(1, thread, "a").expires(11, "a").takes(12, 2, "b").releases(20, thread);
     let paused = story

@@ -102,7 +102,7 @@ fn a_system_that_is_founded_again_has_forgotten_the_locks_of_its_members() {
 
 #[test]
 fn two_threads_under_one_grant_have_a_shared_owner() {
-    let thread = CLIENT.of_thread(2);
+    let thread = CLIENT.for_thread(2);
     let both = || Story::new().takes(1, 1, "a").acquires(2, thread).hears(3, thread, "a");
     assert_eq!(overlap(both().releases(5, 1).releases(6, thread)), Cause::SharedOwner);
     let removed = both().leaves(4, thread).removed(5, "a", thread).releases(6, 1);
@@ -374,7 +374,7 @@ fn of_a_server_that_is_not_read_the_facts_are_told_and_no_cause_is_guessed() {
 fn of_a_server_that_is_not_read_no_lock_is_said_to_be_free() {
     let stuck = |story: Story| {
         let story = story.acquires(1, 1).event(5, CLIENT, What::Crashed).progress_bound(100);
-        nobody(story)
+        cause_of_standstill(story)
     };
     assert_eq!(stuck(Story::new()), Cause::WaiterCrash);
     assert_eq!(stuck(Story::unseen()), Cause::Unexplained);

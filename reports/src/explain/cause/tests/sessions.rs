@@ -36,28 +36,40 @@ fn who_enters_though_its_key_was_never_the_first_is_a_waiter_whose_lease_had_end
 #[test]
 fn a_first_node_that_no_process_knows_of_is_an_orphan() {
     let refused = |story: Story| story.acquires(1, 1).grants(2, 1, "a").info(3, 1);
-    assert_eq!(nobody(refused(Story::with_sessions())), Cause::OrphanNode);
+    assert_eq!(cause_of_standstill(refused(Story::with_sessions())), Cause::OrphanNode);
     let with_ttl = loses_reply(refused(Story::new()), 1, 3);
-    assert_eq!(nobody(with_ttl), Cause::LostReply, "a ttl is no session");
+    assert_eq!(cause_of_standstill(with_ttl), Cause::LostReply, "a ttl is no session");
     let unheard = || Story::with_sessions().acquires(1, 1).replicated(2, 1, "a").info(3, 1);
-    assert_eq!(nobody(unheard()), Cause::OrphanNode, "nobody waits since then");
-    assert_ne!(nobody(unheard().crashes(125, 2)), Cause::OrphanNode, "it may be the dead one's");
+    assert_eq!(cause_of_standstill(unheard()), Cause::OrphanNode, "nobody waits since then");
+    assert_ne!(
+        cause_of_standstill(unheard().crashes(125, 2)),
+        Cause::OrphanNode,
+        "it may be the dead one's"
+    );
     let died = refused(Story::with_sessions()).crashes(4, 1);
-    assert_ne!(nobody(died), Cause::OrphanNode, "its session will end");
+    assert_ne!(cause_of_standstill(died), Cause::OrphanNode, "its session will end");
 }
 
 #[test]
 fn the_first_node_may_be_that_of_an_acquire_which_the_application_gave_up() {
     let cancelled = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a").cancels(3, 1);
-    assert_eq!(nobody(cancelled()), Cause::GivenUpCall);
+    assert_eq!(cause_of_standstill(cancelled()), Cause::GivenUpCall);
     let another = Story::with_sessions().acquires(1, 2).cancels(1, 2);
-    assert_eq!(nobody(another.grants(2, 1, "a").info(3, 1)), Cause::OrphanNode, "not its own");
+    assert_eq!(
+        cause_of_standstill(another.grants(2, 1, "a").info(3, 1)),
+        Cause::OrphanNode,
+        "not its own"
+    );
     let (redis, client) = (Node::Redis(1), Node::Client(1));
     let lost = cancelled().fault_began(1, 1, "lost-reply", &[redis, client]);
     let lost = lost.fault_ended(2, 1, "lost-reply", redis);
-    assert_eq!(nobody(lost), Cause::OrphanNode, "a lost reply leaves such a node, too");
+    assert_eq!(
+        cause_of_standstill(lost),
+        Cause::OrphanNode,
+        "a lost reply leaves such a node, too"
+    );
     let released = Story::with_sessions().takes(1, 1, "a").leaves(3, 1).cancels(4, 1);
-    assert_eq!(nobody(released), Cause::GivenUpCall);
+    assert_eq!(cause_of_standstill(released), Cause::GivenUpCall);
 }
 
 #[test]
@@ -76,26 +88,30 @@ fn an_orphan_that_keeps_the_order_of_a_semaphore_is_in_the_way_where_no_lease_st
     let refused = || Story::with_sessions().acquires(1, 1);
     let order = format!("{KEY}/locks");
     let orphan = refused().keyed(2, &order, Change::Granted, "lock-1", 1).info(3, 1);
-    assert_eq!(nobody(orphan.clone()), Cause::OrphanNode);
+    assert_eq!(cause_of_standstill(orphan.clone()), Cause::OrphanNode);
     let gone = orphan.keyed(30, &order, Change::Removed, "lock-1", 1);
-    assert_eq!(nobody(gone), Cause::Unexplained, "it stood for a tenth of that time");
-    assert_eq!(nobody(refused().info(3, 1)), Cause::Unexplained);
+    assert_eq!(cause_of_standstill(gone), Cause::Unexplained, "it stood for a tenth of that time");
+    assert_eq!(cause_of_standstill(refused().info(3, 1)), Cause::Unexplained);
 }
 
 #[test]
 fn a_first_node_whose_process_waits_on_lost_its_watch() {
     let waits = Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
-    assert_eq!(nobody(waits), Cause::LostWatch);
+    assert_eq!(cause_of_standstill(waits), Cause::LostWatch);
     let unheard = Story::with_sessions().acquires(1, 1).replicated(2, 1, "a");
-    assert_eq!(nobody(unheard), Cause::Unexplained, "it may be another's node");
+    assert_eq!(cause_of_standstill(unheard), Cause::Unexplained, "it may be another's node");
     let waits = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
     let told = |key: &str, client: u16| {
         let story = waits().keyed(3, &format!("{KEY}{key}"), Change::Granted, "b", client);
-        nobody(story)
+        cause_of_standstill(story)
     };
     assert_eq!(told("/twice", 1), Cause::OrphanNode);
     assert_eq!(told("/twice", 2), Cause::LostWatch, "another process has two nodes");
     assert_eq!(told("/other", 1), Cause::LostWatch, "it has one node in this queue");
     let released = Story::with_sessions().takes(1, 1, "a").leaves(3, 1).info(4, 1);
-    assert_eq!(nobody(released), Cause::LostRelease, "a node that its process knows of");
+    assert_eq!(
+        cause_of_standstill(released),
+        Cause::LostRelease,
+        "a node that its process knows of"
+    );
 }

@@ -44,23 +44,26 @@ fn a_holder_who_stays_for_ever_stood_still_or_worked() {
 #[test]
 fn a_lock_whose_release_was_lost_stands_for_ever() {
     let taken = || Story::new().takes(1, 1, "a");
-    assert_eq!(nobody(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
+    assert_eq!(cause_of_standstill(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
     assert_eq!(
-        nobody(taken().leaves(3, 1).left(4, 1)),
+        cause_of_standstill(taken().leaves(3, 1).left(4, 1)),
         Cause::UnfoundedAnswer,
         "it was told that it is gone, and no server had removed it"
     );
     let followed = || taken().replicated(2, 2, "a").redis_crashes(3, 1);
     let forgotten =
         |story: Story| story.redis_starts(10, 1).server(10, 1, Change::Forgotten, "a", None);
-    assert_eq!(nobody(forgotten(followed().leaves(4, 1).info(5, 1))), Cause::LostRelease);
     assert_eq!(
-        nobody(forgotten(followed().crashes(4, 1))),
+        cause_of_standstill(forgotten(followed().leaves(4, 1).info(5, 1))),
+        Cause::LostRelease
+    );
+    assert_eq!(
+        cause_of_standstill(forgotten(followed().crashes(4, 1))),
         Cause::HolderCrash,
         "its holder never gave it back"
     );
     assert_eq!(
-        nobody(forgotten(followed().leaves(4, 1).left(5, 1))),
+        cause_of_standstill(forgotten(followed().leaves(4, 1).left(5, 1))),
         Cause::Unexplained,
         "its holder was told that it is gone"
     );
@@ -84,17 +87,21 @@ fn what_was_in_the_way_is_what_stood_then_and_not_at_the_end_of_the_run() {
 #[test]
 fn what_a_call_that_was_given_up_left_behind_is_told_from_what_a_fault_did() {
     let granted = || Story::new().grants(1, 1, "a");
-    assert_eq!(nobody(granted().cancels(3, 1)), Cause::GivenUpCall);
+    assert_eq!(cause_of_standstill(granted().cancels(3, 1)), Cause::GivenUpCall);
     let interrupted = granted().gives_up(2, 1, GivingUp::Interrupted);
-    assert_eq!(nobody(interrupted.clone().info(3, 1)), Cause::GivenUpCall);
+    assert_eq!(cause_of_standstill(interrupted.clone().info(3, 1)), Cause::GivenUpCall);
     let unheard = loses_reply(granted().info(3, 1), 1, 2);
-    assert_eq!(nobody(unheard), Cause::LostReply, "nobody gave anything up");
+    assert_eq!(cause_of_standstill(unheard), Cause::LostReply, "nobody gave anything up");
     let taken = || Story::new().takes(1, 1, "a").leaves(3, 1);
-    assert_eq!(nobody(taken().cancels(4, 1)), Cause::GivenUpCall);
-    assert_eq!(nobody(taken().info(4, 1)), Cause::LostRelease);
-    assert_eq!(nobody(granted().cancels(3, 1).crashes(4, 1)), Cause::HolderCrash);
+    assert_eq!(cause_of_standstill(taken().cancels(4, 1)), Cause::GivenUpCall);
+    assert_eq!(cause_of_standstill(taken().info(4, 1)), Cause::LostRelease);
+    assert_eq!(cause_of_standstill(granted().cancels(3, 1).crashes(4, 1)), Cause::HolderCrash);
     let in_all_the_same = interrupted.hears(3, 1, "a").leaves(4, 1).info(5, 1);
-    assert_eq!(nobody(in_all_the_same), Cause::LostRelease, "the acquire was not in vain");
+    assert_eq!(
+        cause_of_standstill(in_all_the_same),
+        Cause::LostRelease,
+        "the acquire was not in vain"
+    );
 }
 
 #[test]
@@ -111,8 +118,8 @@ fn a_lock_that_counts_may_have_been_taken_once_more_than_the_application_knows()
         };
         count(7, "1")(story.leaves(6, 1)).left(8, 1)
     };
-    assert_eq!(nobody(inner(true)), Cause::GivenUpCall);
-    assert_eq!(nobody(inner(false)), Cause::LostReply);
+    assert_eq!(cause_of_standstill(inner(true)), Cause::GivenUpCall);
+    assert_eq!(cause_of_standstill(inner(false)), Cause::LostReply);
 }
 
 #[test]
@@ -174,11 +181,11 @@ fn a_dead_waiter_is_in_the_way_if_nothing_else_is() {
         let story = if waiting { story.acquires(2, 2) } else { story };
         story.crashes(3, 2).releases(4, 1).removed(5, "a", 1)
     };
-    assert_eq!(nobody(died(true)), Cause::WaiterCrash);
-    assert_eq!(nobody(died(false)), Cause::Unexplained, "it was not in the queue");
+    assert_eq!(cause_of_standstill(died(true)), Cause::WaiterCrash);
+    assert_eq!(cause_of_standstill(died(false)), Cause::Unexplained, "it was not in the queue");
     let standing =
         Story::new().takes(1, 1, "a").acquires(2, 2).crashes(3, 2).leaves(4, 1).info(5, 1);
-    assert_eq!(nobody(standing), Cause::LostRelease, "the lock itself is in the way");
+    assert_eq!(cause_of_standstill(standing), Cause::LostRelease, "the lock itself is in the way");
 }
 
 #[test]
@@ -216,8 +223,8 @@ fn a_process_that_died_before_its_command_was_applied_leaves_the_lock_behind() {
         };
         story.server(3, 1, Change::Granted, "1", Some(CLIENT))
     };
-    assert_eq!(nobody(story(true)), Cause::HolderCrash);
-    assert_eq!(nobody(story(false)), Cause::LostReply);
+    assert_eq!(cause_of_standstill(story(true)), Cause::HolderCrash);
+    assert_eq!(cause_of_standstill(story(false)), Cause::LostReply);
 }
 
 #[test]
@@ -226,12 +233,16 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
         let story = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1);
         renewed(story, renewals)
     };
-    assert_eq!(nobody(story(&[80, 83, 86])), Cause::OrphanRenewal);
-    assert_eq!(nobody(story(&[80])), Cause::LostRelease, "that may be a command sent again");
-    assert_eq!(nobody(story(&[])), Cause::LostRelease);
+    assert_eq!(cause_of_standstill(story(&[80, 83, 86])), Cause::OrphanRenewal);
+    assert_eq!(
+        cause_of_standstill(story(&[80])),
+        Cause::LostRelease,
+        "that may be a command sent again"
+    );
+    assert_eq!(cause_of_standstill(story(&[])), Cause::LostRelease);
     // After an earlier renewal, one renewal after the holder's exit is enough evidence.
     let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
-    assert_eq!(nobody(renewed(renews, &[80])), Cause::OrphanRenewal);
+    assert_eq!(cause_of_standstill(renewed(renews, &[80])), Cause::OrphanRenewal);
 }
 
 #[test]
@@ -343,7 +354,7 @@ fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_releas
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });
         let story = story.grants_at(2, 1, 2, "a=1").hears(3, 1, "a=1").leaves(4, 1);
         let story = if lowered { story.grants_at(5, 1, 1, "a=1") } else { story };
-        nobody(story.removed_at(5, 2, "a=1", 1).left(6, 1))
+        cause_of_standstill(story.removed_at(5, 2, "a=1", 1).left(6, 1))
     };
     assert_eq!(story(true), Cause::LostReply);
     assert_eq!(story(false), Cause::LostRelease);

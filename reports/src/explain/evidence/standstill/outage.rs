@@ -3,10 +3,10 @@
 use super::Standstill;
 use super::clocks::clocks_differ;
 use super::owner::{lost_by, of_owner};
-use super::spans::{mostly, waiter_died};
+use super::spans::{values_for_most_of, waiter_died};
 use super::votes::{of_standing_votes, votes_are_split};
 use crate::explain::evidence::period::Period;
-use crate::explain::evidence::{asleep, session};
+use crate::explain::evidence::{lost_wakeup, session};
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, FaultSpan, Moment, Timeline, creator};
 use crate::record::history::What;
@@ -22,16 +22,16 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
                 && fault.nodes.iter().any(|node| node.is_server())
         })
     };
-    if waiter_stood_still(timeline, span) {
-        return Some(Standstill::WaiterStoodStill);
+    if was_waiter_paused(timeline, span) {
+        return Some(Standstill::WaiterPaused);
     }
-    if asleep::waits_for_an_answer(timeline, finding)
-        || asleep::waits_for_the_dead(timeline, finding)
+    if lost_wakeup::waits_for_an_answer(timeline, finding)
+        || lost_wakeup::waits_on_dead_connections(timeline, finding)
     {
         return Some(Standstill::OnDeadConnections);
     }
-    if asleep::slept_on(timeline, finding) || first_slept_on(timeline, span) {
-        return Some(Standstill::NotTold);
+    if lost_wakeup::missed_release(timeline, finding) || first_missed_release(timeline, span) {
+        return Some(Standstill::NotNotified);
     }
     // If a quorum of servers was reachable, the locks at these servers explain the wait.
     let votes = || {
@@ -61,7 +61,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
         .or_else(|| {
-            let standing = mostly(timeline, span).next()?;
+            let standing = values_for_most_of(timeline, span).next()?;
             of_owner(timeline, standing, span.until).or_else(|| of_last_holder(timeline, span.from))
         })
 }
@@ -74,7 +74,7 @@ fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
 }
 
 /// Returns whether the next process in the queue was paused for most of the outage.
-fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
+fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
         let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, *process));
@@ -91,22 +91,22 @@ fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let first = asked.iter().min_by_key(|one| one.invoked).map(|one| one.process);
     let is_first = |process: &Node| match header.order_bound_us {
         Some(_) => first == Some(*process),
-        None => got_it(timeline, *process, until),
+        None => was_granted_at(timeline, *process, until),
     };
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-fn first_slept_on(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
+fn first_missed_release(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     timeline.history.events.iter().any(|event| {
         let What::Silent { since_us, .. } = event.what else { return false };
         since_us <= from
             && from < event.time_us
             && event.time_us <= until
-            && got_it(timeline, event.node, until)
+            && was_granted_at(timeline, event.node, until)
     })
 }
 
-fn got_it(timeline: &Timeline<'_>, process: Node, at: SimTime) -> bool {
+fn was_granted_at(timeline: &Timeline<'_>, process: Node, at: SimTime) -> bool {
     timeline.keys.iter().any(|span| span.from.time == at && span.by == Some(process))
 }
 

@@ -1,9 +1,9 @@
 //! Finds out what happened to the process whose lock still exists at the servers.
 
 use super::Standstill;
-use super::spans::{mostly, still_there};
-use crate::explain::evidence::misheard::{self, Obstacle};
+use super::spans::{remaining_values, values_for_most_of};
 use crate::explain::evidence::period::Period;
+use crate::explain::evidence::untrue_answer::{self, Obstacle};
 use crate::explain::evidence::{given_up, lease, release};
 use crate::judge::timeline::{
     Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
@@ -39,17 +39,18 @@ pub(super) fn of_owner(
     }
     match owner.outcome {
         _ if given_up::acquire(timeline, owner) => Some(Standstill::CallGivenUp),
-        Outcome::Unknown | Outcome::Refused if misheard::is_unfounded(timeline, owner) => {
-            Some(Standstill::OwnerMisled)
+        Outcome::Unknown | Outcome::Refused if untrue_answer::is_unfounded(timeline, owner) => {
+            Some(Standstill::OwnerMisinformed)
         }
         Outcome::Unknown | Outcome::Refused => {
             let until = owner.completed.map_or(until, |to| to.time);
             let meanwhile = Period { from: owner.invoked.time, until };
             Some(unaware(timeline, owner.process, span.node, meanwhile))
         }
-        Outcome::Granted if is_unheard(owner, span) => {
+        Outcome::Granted if is_unknown_to_owner(owner, span) => {
             let meanwhile = Period { from: owner.invoked.time, until: span.from.time };
-            let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
+            let obstacle =
+                untrue_answer::obstacle(timeline, owner.process, &[span.node], meanwhile);
             obstacle.map(Standstill::OwnerUnaware)
         }
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
@@ -63,7 +64,7 @@ pub(super) fn unaware(
     server: Node,
     meanwhile: Period,
 ) -> Standstill {
-    let at = |servers: &[Node]| misheard::obstacle(timeline, process, servers, meanwhile);
+    let at = |servers: &[Node]| untrue_answer::obstacle(timeline, process, servers, meanwhile);
     let elsewhere = || {
         let named = timeline.faults.iter().flat_map(|fault| fault.nodes).copied();
         let servers: Vec<Node> = named.filter(|node| node.is_server()).collect();
@@ -73,7 +74,7 @@ pub(super) fn unaware(
     Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss))
 }
 
-fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
+fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let is_own = span.value.zip(owner.owner).is_some_and(|(value, own)| is_one_owner(value, own));
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
@@ -88,16 +89,16 @@ fn left_behind(
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
-        true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnheard),
+        true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
-        false if given_up::raised_a_count(timeline, span) => Some(Standstill::CallGivenUp),
+        false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let Period { from, until } = period;
-    let span = mostly(timeline, period).next()?;
+    let span = values_for_most_of(timeline, period).next()?;
     let of = span.by?;
     // The grant also sets a time to live, but that is not a renewal.
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
@@ -125,8 +126,8 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
     meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
-pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
-    let mut standing = still_there(timeline, span);
+pub(super) fn unanswered_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
+    let mut standing = remaining_values(timeline, span);
     let released = |span: &KeySpan<'_>| {
         let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
         let mut granting = timeline
@@ -141,7 +142,7 @@ pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<S
 }
 
 pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
-    let mut owners = still_there(timeline, span).filter_map(|span| {
+    let mut owners = remaining_values(timeline, span).filter_map(|span| {
         timeline
             .acquisitions
             .iter()
@@ -166,6 +167,6 @@ pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Optio
     let sent = release::unknown(timeline, owner.process, until).filter(|sent| granted < *sent)?;
     Some(match given_up::call(timeline, sent) {
         true => Standstill::CallGivenUp,
-        false => Standstill::ReleaseUnheard,
+        false => Standstill::ReleaseUnanswered,
     })
 }

@@ -5,7 +5,7 @@ use crate::judge::timeline::{KeySpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-pub(super) fn still_there<'t, 'h>(
+pub(super) fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     Period { from, until }: Period,
 ) -> impl Iterator<Item = &'t KeySpan<'h>> {
@@ -15,25 +15,26 @@ pub(super) fn still_there<'t, 'h>(
     let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
     timeline.keys.iter().filter(move |span| {
         let its_own = || taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
-        span.from.time < until && timeline.stood_until(span) >= until && !its_own()
+        span.from.time < until && timeline.existed_until(span) >= until && !its_own()
     })
 }
 
-pub(super) fn mostly<'t, 'h>(
+pub(super) fn values_for_most_of<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,
 ) -> impl Iterator<Item = &'t KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = move |span: &&KeySpan<'_>| {
-        let end = timeline.stood_until(span).min(until);
+        let end = timeline.existed_until(span).min(until);
         period.is_mostly(end.since(span.from.time.max(from)))
     };
     timeline.keys.iter().filter(|span| span.by.is_some()).filter(stood)
 }
 
 pub(super) fn waiter_died(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
-    let within =
-        |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
+    let within = |span: &KeySpan<'_>| {
+        timeline.existed_until(span).min(until).since(span.from.time.max(from))
+    };
     let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);
     let mut acquisitions = timeline.acquisitions.iter();
     let died = acquisitions.any(|one| {

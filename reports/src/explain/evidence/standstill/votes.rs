@@ -2,7 +2,7 @@
 
 use super::Standstill;
 use super::owner::{of_owner, unaware};
-use super::spans::mostly;
+use super::spans::values_for_most_of;
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
@@ -30,7 +30,7 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
 
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
-    let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
+    let votes: Vec<&KeySpan<'_>> = values_for_most_of(timeline, span).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|vote| vote.node).collect();
     let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.until) {
         true => {

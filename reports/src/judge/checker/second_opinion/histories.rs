@@ -18,7 +18,7 @@ pub(super) enum Style {
 pub(super) fn random(style: Style, number: u64) -> History {
     let mut rng = Seed(number).stream(Stream::Plan(style as u16));
     let processes = uniform(&mut rng, 2..=4);
-    let mut telling = Telling {
+    let mut telling = HistoryBuilder {
         rng,
         style,
         story: Some(Story::new()),
@@ -32,7 +32,7 @@ pub(super) fn random(style: Style, number: u64) -> History {
     telling.story.take().unwrap_or_else(Story::new).build()
 }
 
-struct Telling<R> {
+struct HistoryBuilder<R> {
     rng: R,
     style: Style,
     story: Option<Story>,
@@ -41,7 +41,7 @@ struct Telling<R> {
     token: u64,
 }
 
-impl<R: Rng> Telling<R> {
+impl<R: Rng> HistoryBuilder<R> {
     fn draw(&mut self, range: std::ops::RangeInclusive<u64>) -> u64 {
         uniform(&mut self.rng, range)
     }

@@ -68,11 +68,11 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
         return None;
     }
     // The grants are unknown if no key is recorded, or if the owner of any value is unknown.
-    let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(is_somebodys);
+    let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(has_known_owner);
     if own.is_empty() {
         return is_known.then_some(Unsupported::Grant(0));
     }
-    let standing = own.iter().filter(|span| timeline.stands_at(span, told));
+    let standing = own.iter().filter(|span| timeline.exists_at(span, told));
     let mut ends: BTreeMap<Node, Option<SimTime>> = BTreeMap::new();
     for span in standing {
         ends.insert(span.node, span.runs_out);
@@ -107,7 +107,7 @@ pub(crate) fn was_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> boo
     granted.len() >= usize::from(timeline.history.header.quorum.max(1))
 }
 
-fn is_somebodys(span: &KeySpan<'_>) -> bool {
+fn has_known_owner(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
 }
 
@@ -167,7 +167,7 @@ fn without_quorum(
     });
     let why = match (quorum, expired) {
         (1, Some(span)) => {
-            format!("its lease had expired at {}", timeline.stood_until(span))
+            format!("its lease had expired at {}", timeline.existed_until(span))
         }
         (1, None) => "no server had it".to_owned(),
         _ => too_few(timeline, one, standing),

@@ -1,6 +1,6 @@
 //! Checks reported losses: the process must have had a lock, and must not have it any more.
 
-use super::{finding, gone_elsewhere, may_be_another_server, never_expires};
+use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{
     KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
@@ -17,14 +17,14 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         let ended =
             |section: &&Section| section.ended_by == SectionEnd::Lost && section.to == Some(told);
         match own.find(ended) {
-            Some(section) => while_it_stands(timeline, section, told),
+            Some(section) => lost_while_held(timeline, section, told),
             None => after_release(timeline, event.node, told),
         }
     })
     .collect()
 }
 
-fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> Option<Finding> {
+fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> Option<Finding> {
     if may_be_another_server(timeline) {
         return None;
     }
@@ -37,8 +37,8 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
             && (is_named || section.covers(span.from))
     };
     let stands = |span: &&KeySpan<'_>| {
-        timeline.stands_at(span, told)
-            && !gone_elsewhere(timeline, span, told)
+        timeline.exists_at(span, told)
+            && !was_removed_elsewhere(timeline, span, told)
             && outlasts(timeline, span, process, told)
     };
     let standing: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(own).filter(stands).collect();

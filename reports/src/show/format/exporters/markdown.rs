@@ -163,7 +163,7 @@ fn write_violation(
     }
     if let Some(minimal) = &report.minimal_plan {
         write_plan("Smallest reproduction", minimal, out)?;
-        if let Some(said) = plan_text::of_no_length(minimal) {
+        if let Some(said) = plan_text::lasting_effect(minimal) {
             writeln!(out, "\n{said}")?;
         }
     }

@@ -11,26 +11,26 @@ use maud::{Markup, PreEscaped, html};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy)]
-struct Took {
+struct CallSpan {
     from: SimTime,
     to: SimTime,
 }
 
-impl Took {
+impl CallSpan {
     fn long(self) -> Micros {
         self.to.since(self.from)
     }
 }
 
-struct Sort {
+struct CallDurations {
     name: &'static str,
-    took: Vec<Took>,
+    took: Vec<CallSpan>,
 }
 
 pub(crate) fn of(run: &RunReport) -> Markup {
     let Some(history) = &run.history else { return Markup::default() };
     let timeline = Timeline::new(history);
-    let sorts = sorts(&timeline);
+    let sorts = call_durations(&timeline);
     if sorts.iter().all(|sort| sort.took.is_empty()) {
         return Markup::default();
     }
@@ -42,27 +42,27 @@ pub(crate) fn of(run: &RunReport) -> Markup {
                 (PreEscaped(plot.svg()))
             }
             (durations(&timeline, &sorts))
-            (met(history, &run.plan))
+            (faults_by_phase(history, &run.plan))
         }
     }
 }
 
-fn sorts(timeline: &Timeline<'_>) -> [Sort; 3] {
+fn call_durations(timeline: &Timeline<'_>) -> [CallDurations; 3] {
     let acquires = |outcome: Outcome| {
         let ended = timeline.acquisitions.iter().filter(move |one| one.outcome == outcome);
-        let took = |from: SimTime, to: SimTime| Took { from, to };
+        let took = |from: SimTime, to: SimTime| CallSpan { from, to };
         ended.filter_map(move |one| Some(took(one.invoked.time, one.completed?.time))).collect()
     };
     let sections = timeline.sections.iter();
-    let holds = sections.map(|one| Took { from: one.from.time, to: one.ends(timeline.end) });
+    let holds = sections.map(|one| CallSpan { from: one.from.time, to: one.ends(timeline.end) });
     [
-        Sort { name: "waited and got it", took: acquires(Outcome::Granted) },
-        Sort { name: "waited without success", took: acquires(Outcome::Refused) },
-        Sort { name: "in the section", took: holds.collect() },
+        CallDurations { name: "waited and got it", took: acquires(Outcome::Granted) },
+        CallDurations { name: "waited without success", took: acquires(Outcome::Refused) },
+        CallDurations { name: "in the section", took: holds.collect() },
     ]
 }
 
-fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
+fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[CallDurations]) -> Plot {
     let series = sorts.iter().filter(|sort| !sort.took.is_empty()).map(|sort| Series {
         name: sort.name.to_owned(),
         points: points(&sort.took, timeline.end),
@@ -93,15 +93,18 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     }
 }
 
-fn points(took: &[Took], end: SimTime) -> Vec<Point> {
-    let pixel = |one: &Took| {
+fn points(took: &[CallSpan], end: SimTime) -> Vec<Point> {
+    let pixel = |one: &CallSpan| {
         let ms = (one.long().0 as f64 / 1e3).max(1.0);
         (one.from.0 * 800 / end.0.max(1), (ms.log10() * 100.0) as u64)
     };
     let mut taken = BTreeSet::new();
     let shown = took.iter().filter(|one| taken.insert(pixel(one)));
-    let point =
-        |one: &Took| Point { x: seconds(one.from), y: one.long().0 as f64 / 1e3, between: None };
+    let point = |one: &CallSpan| Point {
+        x: seconds(one.from),
+        y: one.long().0 as f64 / 1e3,
+        between: None,
+    };
     shown.map(point).collect()
 }
 
@@ -109,10 +112,11 @@ fn seconds(at: SimTime) -> f64 {
     at.0 as f64 / 1e6
 }
 
-fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
-    let hurt = |one: &Took| timeline.faults.iter().any(|fault| fault.touches(one.from, one.to));
+fn durations(timeline: &Timeline<'_>, sorts: &[CallDurations]) -> Markup {
+    let hurt = |one: &CallSpan| timeline.faults.iter().any(|fault| fault.touches(one.from, one.to));
     let rows = sorts.iter().flat_map(|sort| {
-        let (during, apart): (Vec<Took>, Vec<Took>) = sort.took.iter().partition(|one| hurt(one));
+        let (during, apart): (Vec<CallSpan>, Vec<CallSpan>) =
+            sort.took.iter().partition(|one| hurt(one));
         [("no fault", apart), ("a fault", during)]
             .into_iter()
             .filter(|(_, took)| !took.is_empty())
@@ -125,7 +129,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
     )
 }
 
-fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
+fn row(name: &str, when: &str, took: &[CallSpan]) -> Vec<String> {
     let mut long: Vec<Micros> = took.iter().map(|one| one.long()).collect();
     long.sort_unstable();
     // The smallest value that at least `percent` of the values do not exceed.
@@ -137,7 +141,7 @@ fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     vec![name.to_owned(), when.to_owned(), counted, at_most(50), at_most(95), at_most(100)]
 }
 
-fn met(history: &History, plan: &FaultPlan) -> Markup {
+fn faults_by_phase(history: &History, plan: &FaultPlan) -> Markup {
     let mut met: BTreeMap<(String, String), u32> = BTreeMap::new();
     for pair in phases(history) {
         *met.entry(pair).or_default() += 1;
@@ -180,13 +184,13 @@ mod tests {
         assert!(title.is_some_and(|title| title.contains("is paused for 11.98s")), "{title:?}");
     }
 
-    fn micros(ms: u64) -> Took {
-        Took { from: SimTime(0), to: SimTime(ms * 1_000) }
+    fn micros(ms: u64) -> CallSpan {
+        CallSpan { from: SimTime(0), to: SimTime(ms * 1_000) }
     }
 
     #[test]
     fn a_share_is_told_by_the_least_that_covers_it() {
-        let took: Vec<Took> = (1..=20).map(micros).collect();
+        let took: Vec<CallSpan> = (1..=20).map(micros).collect();
         let told = row("holds", "no fault", &took);
         assert_eq!(told[2..], ["20", "10ms", "19ms", "20ms"]);
         assert_eq!(row("holds", "no fault", &took[..1])[2..], ["1", "1ms", "1ms", "1ms"]);

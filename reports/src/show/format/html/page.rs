@@ -10,7 +10,7 @@ const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
 #[derive(Clone, Copy)]
-pub(crate) struct Fill {
+pub(crate) struct PageContent {
     pub(crate) messages_max: usize,
     pub(crate) extent: Extent,
     pub(crate) histories: bool,

@@ -1,6 +1,6 @@
 //! The picture in a page, and the buttons that move its window.
 
-use super::page::Fill;
+use super::page::PageContent;
 use crate::show::format::drawing::canvas::Extent;
 use crate::show::format::drawing::glyphs::LEGEND;
 use crate::show::format::drawing::space_time::{Drawing, height};
@@ -20,7 +20,7 @@ const BUTTONS: [(&str, &str, &str); 6] = [
     ("next", "Next event", "event ›"),
 ];
 
-pub(crate) fn of(run: &RunReport, index: usize, fill: Fill) -> Markup {
+pub(crate) fn of(run: &RunReport, index: usize, fill: PageContent) -> Markup {
     if fill.extent == Extent::Window && run.violations.is_empty() {
         return missing("This run's picture is omitted to keep the page small.");
     }

@@ -42,7 +42,7 @@ pub(crate) fn minimal(report: &ViolationReport) -> Markup {
 
 fn searched(plan: &FaultPlan, report: &ViolationReport) -> Markup {
     html! {
-        (enough(report))
+        (minimal_faults(report))
         (boundary(report.boundary.as_ref()))
         (causes(plan, report))
         (remedies(report))
@@ -64,7 +64,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
                 " · fingerprint " code { (violation.id) }
             }
             (story(run, violation, prefix))
-            @if let Some(expected) = &run.expected && Expected::speaks_of(violation.kind) {
+            @if let Some(expected) = &run.expected && Expected::covers_rule(violation.kind) {
                 p { b { "Literature:" } " " (rerun::known(expected, violation.kind)) }
             }
             (searched(report.minimal_plan.as_ref().unwrap_or(&run.plan), report))
@@ -92,14 +92,15 @@ fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     }
 }
 
-fn enough(report: &ViolationReport) -> Markup {
+fn minimal_faults(report: &ViolationReport) -> Markup {
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
     let faults: Vec<String> =
         plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
     let faults = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
     let size =
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
-    let no_length = plan_text::of_no_length(plan).map_or(String::new(), |said| format!(" {said}"));
+    let no_length =
+        plan_text::lasting_effect(plan).map_or(String::new(), |said| format!(" {said}"));
     html! { p { b { "Smallest reproduction:" } " " (faults) (size) "." (no_length) } }
 }
 

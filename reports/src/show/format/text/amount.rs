@@ -5,7 +5,7 @@ use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
 /// Returns a count such as `8 stale writes`. That of `stuck` includes the total duration.
-pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
+pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
         Kind::Stuck => format!("stuck ({count}x, {})", about(total)),

@@ -1,6 +1,6 @@
 //! Writes the first screen of a run: its parameters, the verdicts, and a story for each cause.
 
-use super::amount::{about, often};
+use super::amount::{about, count_phrase};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
 use super::programs;
 use super::story;
@@ -119,7 +119,7 @@ fn consequences(run: &RunReport) -> String {
         *total = *total + one.violation.total_duration_us;
     }
     let mut told: Vec<String> =
-        counts.iter().map(|(kind, (count, total))| often(*kind, *count, *total)).collect();
+        counts.iter().map(|(kind, (count, total))| count_phrase(*kind, *count, *total)).collect();
     if run.storage.rejected > 0 {
         told.push(format!("{} rejected", counted(run.storage.rejected, "request")));
     }

@@ -113,7 +113,7 @@ impl Lanes {
 
 fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     let holds = entry.holding.contains(&node);
-    let enters = opens_a_section(entry) && entry.process == node;
+    let enters = begins_section(entry) && entry.process == node;
     let leaves = match entry.what {
         What::Invoke { action: Action::Release, .. } | What::Lost => entry.process == node,
         What::Crashed => entry.process == node.machine(),
@@ -128,7 +128,7 @@ fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     }
 }
 
-fn opens_a_section(entry: &TimelineEntry) -> bool {
+fn begins_section(entry: &TimelineEntry) -> bool {
     matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested
 }
 
@@ -140,7 +140,7 @@ impl Gap {
     ) -> Gap {
         let mut sections: Vec<Node> = hidden
             .iter()
-            .filter(|entry| opens_a_section(entry))
+            .filter(|entry| begins_section(entry))
             .map(|entry| entry.process)
             .collect();
         let further = hidden.iter().copied().chain([next]);

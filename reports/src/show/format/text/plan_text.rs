@@ -74,7 +74,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
-pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
+pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     let healed = plan.heals_at();
     let acts =
         |fault: &Fault| matches!(fault.kind().impact(), Impact::Freezes | Impact::HoldsUpMessages);
@@ -169,7 +169,7 @@ mod tests {
             let fault = Fault::Pause { node, duration_us: Micros(duration) };
             TimedFault { id, at_us, fault }
         };
-        let said = |faults: &[TimedFault]| of_no_length(&FaultPlan::new(faults.to_vec()));
+        let said = |faults: &[TimedFault]| lasting_effect(&FaultPlan::new(faults.to_vec()));
         assert_eq!(
             said(&[pause(1, 1_000, 500), pause(2, 9_000, 0)]).unwrap(),
             "Fault 2 has no duration; without it the run would count as healed before 9ms."

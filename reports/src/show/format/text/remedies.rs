@@ -17,12 +17,12 @@ pub(crate) fn render(
         true => Unknown::Always(first.unknown_without),
         false => Unknown::Varies,
     };
-    let mut parts = vec![elsewhere(lead, first, unknown)];
+    let mut parts = vec![on_other_seeds(lead, first, unknown)];
     if !here_too {
         return parts.pop();
     }
-    parts.push(here(lead));
-    parts.extend(others.iter().filter_map(|other| differently(lead, other, unknown)));
+    parts.push(in_this_run(lead));
+    parts.extend(others.iter().filter_map(|other| differing_effects(lead, other, unknown)));
     Some(parts.join(" "))
 }
 
@@ -48,7 +48,7 @@ impl Unknown {
     }
 }
 
-fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
+fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
     let without = unknown.count(first.broken_without, first.unknown_without);
     let show = if first.broken_without == 1 { "shows" } else { "show" };
     let (seeds, what) = (unknown.seeds(first.seeds), plural(lead.violation.kind));
@@ -88,7 +88,7 @@ fn listed(parts: &[String], conjunction: &str) -> String {
     }
 }
 
-fn here(lead: &ViolationReport) -> String {
+fn in_this_run(lead: &ViolationReport) -> String {
     let effects = [
         (OnThisPlan::Gone, "prevents it", "prevent it"),
         (OnThisPlan::StillThere, "does not prevent it", "do not prevent it"),
@@ -109,7 +109,7 @@ fn here(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
-fn differently(
+fn differing_effects(
     lead: &ViolationReport,
     other: &ViolationReport,
     unknown: Unknown,

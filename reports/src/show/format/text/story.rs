@@ -2,7 +2,7 @@
 
 mod events;
 
-use super::amount::often;
+use super::amount::count_phrase;
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
 use super::{plan_text, remedies, rerun};
@@ -184,7 +184,8 @@ fn write_also(page: Page, story: &Story<'_>, out: &mut dyn Write) -> io::Result<
     let mut parts = Vec::new();
     for one in &story.others {
         let violation = &one.violation;
-        let often = often(violation.kind, violation.occurrences, violation.total_duration_us);
+        let often =
+            count_phrase(violation.kind, violation.occurrences, violation.total_duration_us);
         parts.push(format!("{often} [{}]", violation.id));
     }
     field(page, out, "also", &parts.join(", "))
@@ -202,7 +203,7 @@ fn write_rerun(
         field(page, out, "smallest", &least)?;
     }
     let kind = lead.violation.kind;
-    if let Some(expected) = story.run.expected.as_ref().filter(|_| Expected::speaks_of(kind)) {
+    if let Some(expected) = story.run.expected.as_ref().filter(|_| Expected::covers_rule(kind)) {
         match expected.kinds.contains(&kind) {
             true if earlier.of_this_lock => {}
             true => field(page, out, "known from", &expected.source)?,
@@ -233,7 +234,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     let tight = tight.unwrap_or_default();
     let size =
         lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
-    let no_length = plan_text::of_no_length(plan).map_or(String::new(), |said| format!(". {said}"));
+    let no_length =
+        plan_text::lasting_effect(plan).map_or(String::new(), |said| format!(". {said}"));
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::operators::resp::{Call, Purpose, grant, number};
 
-pub(crate) const ANYBODY: [(&str, &str); 3] = [
+pub(crate) const WITHOUT_OWNER_CHECK: [(&str, &str); 3] = [
     ("redis.call(\"get\",KEYS[1]) == ARGV[1]", "true"),
     ("redis.call(\"hexists\",KEYS[1],ARGV[3]) == 0", "false"),
     ("redis.call(\"hexists\",KEYS[1],ARGV[2]) == 1", "true"),

@@ -1,6 +1,6 @@
 //! Mistakes that locks make between an acquisition and the end of its release.
 
-use super::changes::{ANYBODY, given_back, other_key, scaled};
+use super::changes::{WITHOUT_OWNER_CHECK, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};
 use crate::operators::operator::{At, Of, Operator};
 use crate::operators::resp::Purpose;
@@ -8,7 +8,7 @@ use crate::operators::rule::redis::Rule;
 
 pub(crate) const KEEPING: &[Operator] = &[
     words("compare-dropped", "releases the lock even if another process has it", |call| {
-        call.purpose == Purpose::Release && call.edit(&ANYBODY)
+        call.purpose == Purpose::Release && call.edit(&WITHOUT_OWNER_CHECK)
     }),
     words("compare-inverted", "releases the lock only if another process has it", |call| {
         let edits = [("== ARGV[1]", "~= ARGV[1]"), ("ARGV[3]) == 0", "ARGV[3]) == 1")];
@@ -58,7 +58,7 @@ pub(crate) const KEEPING: &[Operator] = &[
         call.purpose == Purpose::Renew && scaled(call, 10, 1)
     }),
     words("renewal-not-compared", "renews the lease even if another process has it", |call| {
-        call.purpose == Purpose::Renew && call.edit(&ANYBODY)
+        call.purpose == Purpose::Renew && call.edit(&WITHOUT_OWNER_CHECK)
     }),
     words("renewal-of-wrong-key", "renews a different key", |call| {
         call.purpose == Purpose::Renew && other_key(call)

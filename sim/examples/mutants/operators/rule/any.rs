@@ -13,7 +13,7 @@ pub(crate) enum Rule {
     Forgets(u64),
 }
 
-pub(crate) enum Bent {
+pub(crate) enum ServerMistake {
     Not,
     Speed { begin: Now, ten_thousandths: u64 },
     FsyncLies,
@@ -21,19 +21,19 @@ pub(crate) enum Bent {
     Forgets { after: u64, heard: u64 },
 }
 
-impl Bent {
-    pub(crate) fn new(rule: &Rule, begin: Now) -> Bent {
+impl ServerMistake {
+    pub(crate) fn new(rule: &Rule, begin: Now) -> ServerMistake {
         match *rule {
-            Rule::Speed(ten_thousandths) => Bent::Speed { begin, ten_thousandths },
-            Rule::FsyncLies => Bent::FsyncLies,
-            Rule::StartsEmpty => Bent::Not,
-            Rule::Twice(every) => Bent::Twice { every, heard: 0 },
-            Rule::Forgets(after) => Bent::Forgets { after, heard: 0 },
+            Rule::Speed(ten_thousandths) => ServerMistake::Speed { begin, ten_thousandths },
+            Rule::FsyncLies => ServerMistake::FsyncLies,
+            Rule::StartsEmpty => ServerMistake::Not,
+            Rule::Twice(every) => ServerMistake::Twice { every, heard: 0 },
+            Rule::Forgets(after) => ServerMistake::Forgets { after, heard: 0 },
         }
     }
 
     pub(crate) fn now(&mut self, now: Now) -> Now {
-        let Bent::Speed { begin, ten_thousandths } = self else { return now };
+        let ServerMistake::Speed { begin, ten_thousandths } = self else { return now };
         let passed = now.monotonic.0.saturating_sub(begin.monotonic.0);
         let shown = passed * *ten_thousandths / 10_000;
         let stepped = now.wall.0 - begin.wall.0 - passed as i64;
@@ -60,7 +60,7 @@ impl Bent {
             marks.alter();
         }
         match self {
-            Bent::Twice { .. } if is_turn => {
+            ServerMistake::Twice { .. } if is_turn => {
                 inner.handle(input, now, out);
                 let first = out.list.len();
                 inner.handle(input, now, out);
@@ -71,7 +71,7 @@ impl Bent {
                 });
                 return;
             }
-            Bent::Forgets { .. } if is_turn => {
+            ServerMistake::Forgets { .. } if is_turn => {
                 inner.handle(Input::Operator { action: OperatorAction::FlushAll }, now, out);
             }
             _ => {}
@@ -79,18 +79,18 @@ impl Bent {
         let first = out.list.len();
         inner.handle(input, now, out);
         match self {
-            Bent::Speed { ten_thousandths, .. } => {
+            ServerMistake::Speed { ten_thousandths, .. } => {
                 slow_timers(&mut out.list[first..], *ten_thousandths, marks);
             }
-            Bent::FsyncLies => lie(inner, now, marks, out),
+            ServerMistake::FsyncLies => lie(inner, now, marks, out),
             _ => {}
         }
     }
 
     fn is_turn(&mut self, can_forget: bool) -> bool {
         let (every, heard) = match self {
-            Bent::Twice { every, heard } => (every, heard),
-            Bent::Forgets { after, heard } if can_forget => (after, heard),
+            ServerMistake::Twice { every, heard } => (every, heard),
+            ServerMistake::Forgets { after, heard } if can_forget => (after, heard),
             _ => return false,
         };
         *heard += 1;

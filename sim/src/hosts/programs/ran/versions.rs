@@ -22,14 +22,14 @@ pub(super) fn versions(
     let mut add = |(name, version): (String, String)| {
         all.entry(name).or_default().insert(version);
     };
-    executed.iter().flat_map(|path| of_executable(path)).for_each(&mut add);
-    of_python(opened).into_iter().for_each(&mut add);
-    of_node(opened).into_iter().for_each(&mut add);
+    executed.iter().flat_map(|path| executable_versions(path)).for_each(&mut add);
+    python_packages(opened).into_iter().for_each(&mut add);
+    node_packages(opened).into_iter().for_each(&mut add);
     let joined = |versions: BTreeSet<String>| versions.into_iter().collect::<Vec<_>>().join(", ");
     all.into_iter().map(|(name, versions)| (name, joined(versions))).collect()
 }
 
-fn of_executable(path: &Path) -> Vec<(String, String)> {
+fn executable_versions(path: &Path) -> Vec<(String, String)> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Vec<(String, String)>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let asked = || {
@@ -37,7 +37,7 @@ fn of_executable(path: &Path) -> Vec<(String, String)> {
         let family = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         match INTERPRETERS.contains(&family) {
             true => reported(path).map(|version| (name.to_owned(), version)).into_iter().collect(),
-            false => std::fs::read(path).map(|bytes| of_go(&bytes)).unwrap_or_default(),
+            false => std::fs::read(path).map(|bytes| go_modules(&bytes)).unwrap_or_default(),
         }
     };
     known.entry(path.to_owned()).or_insert_with(asked).clone()
@@ -66,7 +66,7 @@ fn reported(path: &Path) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-fn of_go(bytes: &[u8]) -> Vec<(String, String)> {
+fn go_modules(bytes: &[u8]) -> Vec<(String, String)> {
     const MAGIC: &[u8] = b"\xff Go buildinf:";
     const HEADER: usize = 32;
     let texts = || {
@@ -95,7 +95,7 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes[end + 1..].split_at_checked(length)
 }
 
-fn of_python(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
+fn python_packages(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
     let mut used: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
     for path in opened.iter().filter(|path| path.is_file()) {
         for folder in path.ancestors().skip(1) {
@@ -108,14 +108,14 @@ fn of_python(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
             }
         }
     }
-    used.iter().flat_map(|(folder, tops)| of_site(folder, tops)).collect()
+    used.iter().flat_map(|(folder, tops)| site_packages(folder, tops)).collect()
 }
 
 fn module(name: &str) -> String {
     name.split('.').next().unwrap_or(name).to_owned()
 }
 
-fn of_site(folder: &Path, modules: &BTreeSet<String>) -> Vec<(String, String)> {
+fn site_packages(folder: &Path, modules: &BTreeSet<String>) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let told = entries.map(|entry| entry.path()).filter(|path| {
         path.extension()
@@ -142,7 +142,7 @@ fn name_and_version(told: &Path) -> Option<(String, String)> {
     Some((field("Name")?.1.to_owned(), field("Version")?.1.to_owned()))
 }
 
-fn of_node(opened: &BTreeSet<PathBuf>) -> BTreeSet<(String, String)> {
+fn node_packages(opened: &BTreeSet<PathBuf>) -> BTreeSet<(String, String)> {
     let is_package = |folder: &Path| {
         let parent = folder.parent().map(|parent| {
             let is_scope =
@@ -214,9 +214,9 @@ mod tests {
         bytes.extend_from_slice(modules.as_bytes());
         let expected = [("go", "go1.19.8"), ("github.com/x/redsync", "v4.1.0")];
         let expected = expected.map(|(name, version)| (name.to_owned(), version.to_owned()));
-        assert_eq!(of_go(&bytes), expected);
-        assert_eq!(of_go(&bytes[..60]), [], "cut off");
-        assert_eq!(of_go(b"\x7fELF, but not of Go"), []);
+        assert_eq!(go_modules(&bytes), expected);
+        assert_eq!(go_modules(&bytes[..60]), [], "cut off");
+        assert_eq!(go_modules(b"\x7fELF, but not of Go"), []);
     }
 
     #[test]

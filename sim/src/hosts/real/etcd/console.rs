@@ -1,7 +1,7 @@
 //! The console of an etcd member.
 
 use super::grpc;
-use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
+use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
 use crate::hosts::real::judged::{Key, Owner, Reading, Role};
 use crate::hosts::real::kind::Part;
@@ -73,12 +73,12 @@ impl EtcdConsole {
         }
     }
 
-    fn asks_who_leads(&mut self) -> Vec<Ask> {
+    fn ask_for_leader(&mut self) -> Vec<ConsoleRequest> {
         self.asks_leader = true;
-        vec![Ask::Send(CALLS, post("/v3/maintenance/status", "{}"))]
+        vec![ConsoleRequest::Send(CALLS, post("/v3/maintenance/status", "{}"))]
     }
 
-    fn answered(&mut self, body: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn answered(&mut self, body: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         let Ok(answer) = serde_json::from_slice::<Value>(body) else {
             return (Vec::new(), Vec::new());
         };
@@ -87,25 +87,25 @@ impl EtcdConsole {
                 self.revision = number(&answer["header"]["revision"]);
                 self.keys.clear();
                 for kv in answer["kvs"].as_array().into_iter().flatten() {
-                    self.is_put(kv);
+                    self.note_put(kv);
                 }
                 self.stage = Stage::OpensWatch;
-                (vec![Ask::Open(WATCH)], Vec::new())
+                (vec![ConsoleRequest::Open(WATCH)], Vec::new())
             }
             _ if self.asks_leader => {
                 self.asks_leader = false;
                 if std::mem::take(&mut self.is_changed) {
-                    return (self.asks_who_leads(), Vec::new());
+                    return (self.ask_for_leader(), Vec::new());
                 }
                 let leads = number(&answer["leader"]) == number(&answer["header"]["member_id"]);
                 let reading = Reading { keys: self.heads(), role: Role::Member { leads } };
-                (Vec::new(), vec![Heard::Reading(Some(reading))])
+                (Vec::new(), vec![ConsoleReply::Reading(Some(reading))])
             }
             _ => (Vec::new(), Vec::new()),
         }
     }
 
-    fn watched(&mut self, piece: &[u8]) -> Vec<Ask> {
+    fn watched(&mut self, piece: &[u8]) -> Vec<ConsoleRequest> {
         let mut has_changed = false;
         for line in piece.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let Ok(told) = serde_json::from_slice::<Value>(line) else { continue };
@@ -116,39 +116,39 @@ impl EtcdConsole {
             for event in result["events"].as_array().into_iter().flatten() {
                 has_changed = true;
                 match event["type"].as_str() {
-                    Some("DELETE") => self.is_deleted(&event["kv"]),
-                    _ => self.is_put(&event["kv"]),
+                    Some("DELETE") => self.note_deletion(&event["kv"]),
+                    _ => self.note_put(&event["kv"]),
                 }
             }
         }
         match has_changed && self.asks_leader {
             true => self.is_changed = true,
-            false if has_changed => return self.asks_who_leads(),
+            false if has_changed => return self.ask_for_leader(),
             false => {}
         }
         Vec::new()
     }
 
-    fn is_put(&mut self, kv: &Value) {
+    fn note_put(&mut self, kv: &Value) {
         let Some(key) = decoded(&kv["key"]) else { return };
         let created = number(&kv["create_revision"]);
         let by = match self.keys.get(&key) {
             Some(known) if known.created == created => known.by,
-            _ => self.who_asked_for(&key),
+            _ => self.last_request_naming(&key),
         };
         let lease = kv["lease"].as_str().unwrap_or_default().to_owned();
         let value = Bytes::from(decoded(&kv["value"]).unwrap_or_default());
         self.keys.insert(key, StoredKey { value, created, lease, by });
     }
 
-    fn is_deleted(&mut self, kv: &Value) {
+    fn note_deletion(&mut self, kv: &Value) {
         let Some(key) = decoded(&kv["key"]) else { return };
         if let Some(kept) = self.keys.remove(&key) {
             self.gone.insert(key, kept);
         }
     }
 
-    fn who_asked_for(&self, key: &str) -> Option<ConnectionId> {
+    fn last_request_naming(&self, key: &str) -> Option<ConnectionId> {
         let lease = key.rsplit('/').next().and_then(|hex| i64::from_str_radix(hex, 16).ok());
         let names = [STANDARD.encode(key), key.to_owned()].into_iter();
         let names: Vec<String> = names.chain(lease.map(|lease| lease.to_string())).collect();
@@ -160,9 +160,9 @@ impl EtcdConsole {
     /// Remembers the calls in these bytes. Returns false if the connection does not use gRPC.
     fn calls_by_grpc(&mut self, by: ConnectionId, bytes: &[u8]) -> bool {
         let connection = self.grpc.entry(by).or_default();
-        for call in connection.hears(bytes) {
+        for call in connection.receive(bytes) {
             if ENDING_CALLS.iter().any(|path| has(&call, path)) {
-                self.part.world.is_asked(self.part.node, by, &call);
+                self.part.world.note_request(self.part.node, by, &call);
             }
             let kept = self.requests.entry(by).or_default();
             kept.extend(call);
@@ -209,48 +209,52 @@ impl Console for EtcdConsole {
         self.stage == Stage::Watches
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
         match self.stage {
-            Stage::Closed => vec![Ask::Open(CALLS)],
+            Stage::Closed => vec![ConsoleRequest::Open(CALLS)],
             _ => Vec::new(),
         }
     }
 
-    fn opened(&mut self, channel: Channel) -> Vec<Ask> {
+    fn opened(&mut self, channel: Channel) -> Vec<ConsoleRequest> {
         if channel == CALLS {
             self.stage = Stage::Reads;
             let body = format!("{{{ALL},\"serializable\":true}}");
-            return vec![Ask::Send(CALLS, post("/v3/kv/range", &body))];
+            return vec![ConsoleRequest::Send(CALLS, post("/v3/kv/range", &body))];
         }
         let from = self.revision + 1;
         let body = format!("{{\"create_request\":{{{ALL},\"start_revision\":\"{from}\"}}}}");
-        vec![Ask::Send(WATCH, post("/v3/watch", &body))]
+        vec![ConsoleRequest::Send(WATCH, post("/v3/watch", &body))]
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         self.stage = Stage::Closed;
         (self.watch, self.calls) = (Answers::default(), Answers::default());
         (self.asks_leader, self.is_changed) = (false, false);
         Vec::new()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
-        self.asks_who_leads()
+    fn read(&mut self) -> Vec<ConsoleRequest> {
+        self.ask_for_leader()
     }
 
     fn is_waiting(&self) -> bool {
         self.asks_leader
     }
 
-    fn hears(&mut self, channel: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(
+        &mut self,
+        channel: Channel,
+        bytes: &[u8],
+    ) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         let (mut asks, mut heard) = (Vec::new(), Vec::new());
         if channel == WATCH {
-            self.watch.hears(bytes);
+            self.watch.receive(bytes);
             while let Some(piece) = self.watch.next() {
                 asks.extend(self.watched(&piece));
             }
         } else {
-            self.calls.hears(bytes);
+            self.calls.receive(bytes);
             while let Some(body) = self.calls.next() {
                 let (more, told) = self.answered(&body);
                 asks.extend(more);
@@ -264,7 +268,7 @@ impl Console for EtcdConsole {
         match next_message(by, buffer, is_raw)? {
             Work::Command { by, bytes, .. } => {
                 if ENDING.iter().any(|path| has(&bytes, path)) {
-                    self.part.world.is_asked(self.part.node, by, &bytes);
+                    self.part.world.note_request(self.part.node, by, &bytes);
                 }
                 if !self.calls_by_grpc(by, &bytes) {
                     self.requests.insert(by, bytes.clone());
@@ -276,13 +280,17 @@ impl Console for EtcdConsole {
         }
     }
 
-    fn meets(&mut self, connection: ConnectionId, _: PeerAddress) {
+    fn note_peer(&mut self, connection: ConnectionId, _: PeerAddress) {
         self.requests.remove(&connection);
         self.grpc.remove(&connection);
     }
 
     /// Returns how a key was removed, and by which client unless its lease expired.
-    fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+    fn removal_of(
+        &self,
+        before: &Key,
+        _: Option<&Key>,
+    ) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);
         let held = [format!("{name}/{value}"), format!("{GATEWAY_PREFIX}{name}")];
@@ -294,7 +302,7 @@ impl Console for EtcdConsole {
             false => key.clone(),
         };
         let names = [STANDARD.encode(&name), name, format!("\"{}\"", kept.lease)];
-        let asked = self.part.world.who_asked(&names);
+        let asked = self.part.world.last_requester(&names);
         Some(match asked {
             None => (KeyChange::Expired, None),
             Some((node, by)) => (KeyChange::Removed, (node == self.part.node).then_some(by)),
@@ -368,8 +376,8 @@ mod tests {
         console.watched(&event("", "lock/b", 7));
         let before = console.heads().remove(0);
         console.watched(&event("\"type\":\"DELETE\",", "lock/b", 7));
-        assert_eq!(console.left(&before, None), Some((KeyChange::Expired, None)));
+        assert_eq!(console.removal_of(&before, None), Some((KeyChange::Expired, None)));
         asks(&mut console, "/v3/lease/revoke", "{\"ID\":\"11\"}");
-        assert_eq!(console.left(&before, None), Some((KeyChange::Removed, Some(BY))));
+        assert_eq!(console.removal_of(&before, None), Some((KeyChange::Removed, Some(BY))));
     }
 }

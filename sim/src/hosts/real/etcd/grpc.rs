@@ -27,7 +27,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Returns each message that is complete, after the path of its call. Numbers in a message are
     /// repeated in quotes, as the JSON gateway writes them.
-    pub(super) fn hears(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();
         }
@@ -158,13 +158,13 @@ mod tests {
         let delete = call(&mut encoder, 3, "/etcdserverpb.KV/DeleteRange", b"\x0a\x06lock/b");
         let again = call(&mut encoder, 5, "/etcdserverpb.KV/DeleteRange", b"\x0a\x06lock/c");
         let mut connection = Connection::default();
-        assert_eq!(connection.hears(PREFACE), [] as [Vec<u8>; 0]);
+        assert_eq!(connection.receive(PREFACE), [] as [Vec<u8>; 0]);
         assert_eq!(
-            connection.hears(&revoke),
+            connection.receive(&revoke),
             [b"/etcdserverpb.Lease/LeaseRevoke \x08\xac\x02 \"300\"".to_vec()]
         );
         let both = [delete, again].concat();
-        let found: Vec<Vec<u8>> = both.chunks(7).flat_map(|it| connection.hears(it)).collect();
+        let found: Vec<Vec<u8>> = both.chunks(7).flat_map(|it| connection.receive(it)).collect();
         assert_eq!(
             found,
             [
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn bytes_without_the_preface_are_no_calls() {
         let mut connection = Connection::default();
-        assert_eq!(connection.hears(b"POST /v3/kv/txn HTTP/1.1\r\n\r\n{}"), [] as [Vec<u8>; 0]);
+        assert_eq!(connection.receive(b"POST /v3/kv/txn HTTP/1.1\r\n\r\n{}"), [] as [Vec<u8>; 0]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ struct Link {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Answered {
+pub(super) enum AnswerTiming {
     AtOnce,
     Late,
     Unasked,
@@ -32,16 +32,21 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn accepts(&mut self, connection: ConnectionId, socket: SocketId, peer: Peer) {
+    pub(super) fn accept_connection(
+        &mut self,
+        connection: ConnectionId,
+        socket: SocketId,
+        peer: Peer,
+    ) {
         let link = Link { socket, is_asked: false, is_late: false, peer };
         self.open.insert(connection, link);
         self.of_socket.insert(socket, connection);
     }
 
-    pub(super) fn opens(&mut self, socket: SocketId) -> ConnectionId {
+    pub(super) fn open_connection(&mut self, socket: SocketId) -> ConnectionId {
         let connection = ConnectionId(u32::MAX - self.opened);
         self.opened += 1;
-        self.accepts(connection, socket, Peer::Server);
+        self.accept_connection(connection, socket, Peer::Server);
         connection
     }
 
@@ -49,27 +54,27 @@ impl Links {
         self.open.get(&connection).map(|link| link.socket)
     }
 
-    pub(super) fn asks(&mut self, connection: ConnectionId) -> Option<SocketId> {
+    pub(super) fn note_request(&mut self, connection: ConnectionId) -> Option<SocketId> {
         let link = self.open.get_mut(&connection)?;
         (link.is_asked, link.is_late) = (true, false);
         Some(link.socket)
     }
 
-    pub(super) fn is_read(&mut self, connection: ConnectionId) {
+    pub(super) fn note_read(&mut self, connection: ConnectionId) {
         if let Some(link) = self.open.get_mut(&connection) {
             link.is_late = link.is_asked;
         }
     }
 
-    pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, Answered)> {
+    pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, AnswerTiming)> {
         let connection = *self.of_socket.get(&socket)?;
         let link = self.open.get_mut(&connection)?;
         let (was_asked, is_late) = (link.is_asked, link.is_late);
         (link.is_asked, link.is_late) = (false, false);
         let answered = match was_asked {
-            true if is_late => Answered::Late,
-            false if link.peer == Peer::Client => Answered::Unasked,
-            _ => Answered::AtOnce,
+            true if is_late => AnswerTiming::Late,
+            false if link.peer == Peer::Client => AnswerTiming::Unasked,
+            _ => AnswerTiming::AtOnce,
         };
         Some((connection, answered))
     }
@@ -80,7 +85,7 @@ impl Links {
         Some(link.socket)
     }
 
-    pub(super) fn closes(&mut self, socket: SocketId) -> Option<ConnectionId> {
+    pub(super) fn close_socket(&mut self, socket: SocketId) -> Option<ConnectionId> {
         let connection = self.of_socket.remove(&socket)?;
         self.open.remove(&connection);
         Some(connection)
@@ -91,7 +96,7 @@ impl Links {
         std::mem::take(&mut self.open).into_keys().collect()
     }
 
-    pub(super) fn is_server(&mut self, connection: ConnectionId) {
+    pub(super) fn mark_server(&mut self, connection: ConnectionId) {
         if let Some(link) = self.open.get_mut(&connection) {
             link.peer = Peer::Server;
         }
@@ -105,7 +110,7 @@ impl Links {
         self.open.values().any(|link| link.peer == Peer::Client)
     }
 
-    pub(super) fn owes_an_answer(&self) -> bool {
+    pub(super) fn has_pending_answer(&self) -> bool {
         self.open.values().any(|link| link.is_asked)
     }
 }
@@ -118,26 +123,26 @@ mod tests {
     fn a_command_that_was_put_off_is_answered_late() {
         let (client, socket) = (ConnectionId(0), SocketId(4));
         let mut links = Links::default();
-        links.accepts(client, socket, Peer::Client);
-        assert_eq!(links.answers(socket), Some((client, Answered::Unasked)));
-        links.asks(client);
-        assert!(links.owes_an_answer());
-        assert_eq!(links.answers(socket), Some((client, Answered::AtOnce)));
-        links.is_read(client);
-        links.asks(client);
-        links.is_read(client);
-        assert_eq!(links.answers(socket), Some((client, Answered::Late)));
-        assert!(!links.owes_an_answer());
+        links.accept_connection(client, socket, Peer::Client);
+        assert_eq!(links.answers(socket), Some((client, AnswerTiming::Unasked)));
+        links.note_request(client);
+        assert!(links.has_pending_answer());
+        assert_eq!(links.answers(socket), Some((client, AnswerTiming::AtOnce)));
+        links.note_read(client);
+        links.note_request(client);
+        links.note_read(client);
+        assert_eq!(links.answers(socket), Some((client, AnswerTiming::Late)));
+        assert!(!links.has_pending_answer());
     }
 
     #[test]
     fn a_connection_is_closed_once() {
         let mut links = Links::default();
-        let opened = links.opens(SocketId(1));
-        links.accepts(ConnectionId(0), SocketId(2), Peer::Client);
+        let opened = links.open_connection(SocketId(1));
+        links.accept_connection(ConnectionId(0), SocketId(2), Peer::Client);
         assert!(!opened.was_accepted() && links.is_raw(opened) && !links.is_raw(ConnectionId(0)));
         assert_eq!(links.ends(opened), Some(SocketId(1)));
-        assert_eq!(links.closes(SocketId(1)), None);
+        assert_eq!(links.close_socket(SocketId(1)), None);
         assert_eq!(links.close_all(), [ConnectionId(0)]);
     }
 }

@@ -1,7 +1,7 @@
 //! The query of a PostgreSQL server's console, and the parser of its result.
 
 use crate::hosts::real::console::{
-    Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
+    Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
 };
 use crate::hosts::real::judged::{Key, Owner, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
@@ -89,19 +89,20 @@ impl PostgresqlConsole {
         )
     }
 
-    fn asks(&mut self, stage: Stage, sql: &str) -> Vec<Ask> {
+    fn request(&mut self, stage: Stage, sql: &str) -> Vec<ConsoleRequest> {
         self.stage = stage;
         let mut bytes = Vec::new();
         statement(&mut bytes, sql, &[]);
         sync(&mut bytes);
-        vec![Ask::Send(0, bytes)]
+        vec![ConsoleRequest::Send(0, bytes)]
     }
 
-    fn is_answered(&mut self) -> Option<Heard> {
+    fn finish_query(&mut self) -> Option<ConsoleReply> {
         let was = std::mem::replace(&mut self.stage, Stage::Ready);
         let rows = std::mem::take(&mut self.rows);
         let has_failed = std::mem::take(&mut self.has_failed);
-        (was == Stage::Reads).then(|| Heard::Reading((!has_failed).then(|| self.reads(&rows))))
+        (was == Stage::Reads)
+            .then(|| ConsoleReply::Reading((!has_failed).then(|| self.reads(&rows))))
     }
 
     fn reads(&mut self, rows: &[Vec<Option<String>>]) -> Reading {
@@ -176,19 +177,19 @@ impl Console for PostgresqlConsole {
         matches!(self.stage, Stage::Ready | Stage::Reads | Stage::Types)
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
         match self.stage {
-            Stage::Closed => vec![Ask::Open(0)],
+            Stage::Closed => vec![ConsoleRequest::Open(0)],
             _ => Vec::new(),
         }
     }
 
-    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+    fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
         self.stage = Stage::LogsIn;
-        vec![Ask::Send(0, startup())]
+        vec![ConsoleRequest::Send(0, startup())]
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         self.stage = Stage::Closed;
         self.received.clear();
         self.rows.clear();
@@ -196,23 +197,23 @@ impl Console for PostgresqlConsole {
         Vec::new()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
+    fn read(&mut self) -> Vec<ConsoleRequest> {
         let question = self.question();
-        self.asks(Stage::Reads, &question)
+        self.request(Stage::Reads, &question)
     }
 
     fn is_waiting(&self) -> bool {
         matches!(self.stage, Stage::Reads | Stage::Types)
     }
 
-    fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(&mut self, _: Channel, bytes: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         self.received.extend_from_slice(bytes);
         let mut heard = Vec::new();
         while let Ok(Some(answer)) = Answer::take_from(&mut self.received) {
             match answer {
                 Answer::Row(row) => self.rows.push(row),
                 Answer::Error(_) => self.has_failed = true,
-                Answer::Ready { .. } => heard.extend(self.is_answered()),
+                Answer::Ready { .. } => heard.extend(self.finish_query()),
                 Answer::IsStandby(is_standby) => self.is_standby = is_standby,
                 Answer::Key(_) | Answer::Complete(_) | Answer::Other => {}
             }
@@ -224,11 +225,15 @@ impl Console for PostgresqlConsole {
         Changes { by_ends: true, ..Changes::default() }
     }
 
-    fn meets(&mut self, connection: ConnectionId, address: PeerAddress) {
-        self.peers.meets(connection, address);
+    fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
+        self.peers.note_peer(connection, address);
     }
 
-    fn left(&self, before: &Key, now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+    fn removal_of(
+        &self,
+        before: &Key,
+        now: Option<&Key>,
+    ) -> Option<(KeyChange, Option<ConnectionId>)> {
         let is_of_session = before.form <= form(ROW);
         (is_of_session || now.is_none()).then_some((KeyChange::Removed, None))
     }
@@ -237,8 +242,8 @@ impl Console for PostgresqlConsole {
         action == OperatorAction::Promote && self.is_standby
     }
 
-    fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
-        (self.asks(Stage::Types, "SELECT pg_promote(false)"), Trigger::Operator(None))
+    fn operate(&mut self, _: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
+        (self.request(Stage::Types, "SELECT pg_promote(false)"), Trigger::Operator(None))
     }
 
     fn wording(&self) -> Wording {
@@ -263,7 +268,7 @@ mod tests {
     #[test]
     fn an_advisory_lock_belongs_to_the_connection_of_its_session() {
         let mut console = console();
-        console.meets(ConnectionId(4), peer_address("10.0.1.2:40007").unwrap());
+        console.note_peer(ConnectionId(4), peer_address("10.0.1.2:40007").unwrap());
         let rows = [
             row([Some(ROLE), Some("false"), None, None, None]),
             row([Some(ADVISORY), Some("112"), Some("10.0.1.2:40007"), None, None]),

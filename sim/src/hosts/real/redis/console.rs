@@ -1,7 +1,7 @@
 //! Consoles of Redis servers and Sentinels.
 
 use super::work::next_work;
-use crate::hosts::real::console::{Ask, Channel, Console, Heard};
+use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use crate::hosts::real::judged::{Key, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
 use crate::hosts::real::work::Work;
@@ -51,11 +51,11 @@ pub(super) struct RedisConsole {
     awaited: VecDeque<Awaited>,
     role: Option<Role>,
     read: Option<Role>,
-    habits: Habits,
+    habits: ServerOptions,
 }
 
 #[derive(Default)]
-struct Habits {
+struct ServerOptions {
     has_scripts: bool,
     has_stopped_logging: bool,
     writes_alone: bool,
@@ -71,7 +71,7 @@ impl RedisConsole {
             awaited: VecDeque::new(),
             role: None,
             read: None,
-            habits: Habits::default(),
+            habits: ServerOptions::default(),
         }
     }
 
@@ -110,19 +110,19 @@ impl Console for RedisConsole {
         self.is_open
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
-        vec![Ask::Open(0)]
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
+        vec![ConsoleRequest::Open(0)]
     }
 
-    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+    fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
         self.is_open = true;
         match self.part.is_sentinel() {
-            true => vec![Ask::Send(0, command_of(&[b"PSUBSCRIBE", b"*"]))],
+            true => vec![ConsoleRequest::Send(0, command_of(&[b"PSUBSCRIBE", b"*"]))],
             false => Vec::new(),
         }
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         self.is_open = false;
         self.received.clear();
         self.awaited.clear();
@@ -130,21 +130,21 @@ impl Console for RedisConsole {
         Vec::new()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
-        vec![Ask::Send(0, self.question())]
+    fn read(&mut self) -> Vec<ConsoleRequest> {
+        vec![ConsoleRequest::Send(0, self.question())]
     }
 
     fn is_waiting(&self) -> bool {
         !self.awaited.is_empty()
     }
 
-    fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(&mut self, _: Channel, bytes: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         self.received.extend_from_slice(bytes);
         let mut heard = Vec::new();
         while let Ok(Some((frame, ..))) = decode_bytes_mut(&mut self.received) {
             match self.awaited.pop_front() {
                 None => {
-                    heard.extend(notice(&frame, |at| self.host_at(at)).map(Heard::Notice));
+                    heard.extend(notice(&frame, |at| self.host_at(at)).map(ConsoleReply::Notice));
                 }
                 Some(Awaited::Any) => {}
                 Some(Awaited::Role) => self.role = role(&frame, |at| self.host_at(at)),
@@ -152,7 +152,7 @@ impl Console for RedisConsole {
                     let (keys, role) = (keys(&frame), self.role.take());
                     self.read.clone_from(&role);
                     let reading = keys.zip(role).map(|(keys, role)| Reading { keys, role });
-                    heard.push(Heard::Reading(reading));
+                    heard.push(ConsoleReply::Reading(reading));
                 }
             }
         }
@@ -190,7 +190,7 @@ impl Console for RedisConsole {
         }
     }
 
-    fn types(&mut self, action: OperatorAction) -> (Vec<Ask>, Trigger) {
+    fn operate(&mut self, action: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
         let address = |server: u16| {
             let host = format!("redis-{server}");
             self.part.address(&host).map_or(host, |address| address.to_string())
@@ -208,11 +208,11 @@ impl Console for RedisConsole {
             OperatorAction::Evict => Some(KeyChange::Evicted),
             _ => None,
         };
-        (vec![Ask::Send(0, self.commands(&typed))], Trigger::Operator(cleared))
+        (vec![ConsoleRequest::Send(0, self.commands(&typed))], Trigger::Operator(cleared))
     }
 
-    fn begins_replication(&self, bytes: &[u8]) -> bool {
-        super::work::begins_replication(bytes)
+    fn is_replication_request(&self, bytes: &[u8]) -> bool {
+        super::work::is_replication_request(bytes)
     }
 
     fn wording(&self) -> Wording {
@@ -367,8 +367,8 @@ mod tests {
         RedisConsole { is_open: true, ..RedisConsole::of(&part) }
     }
 
-    fn heard(console: &mut RedisConsole, bytes: &str) -> Vec<Heard> {
-        console.hears(0, bytes.as_bytes()).1
+    fn heard(console: &mut RedisConsole, bytes: &str) -> Vec<ConsoleReply> {
+        console.receive(0, bytes.as_bytes()).1
     }
 
     #[test]
@@ -378,7 +378,9 @@ mod tests {
         let role = "*5\r\n$5\r\nslave\r\n$8\r\n10.0.0.2\r\n:6379\r\n$4\r\nsync\r\n:0\r\n";
         assert!(heard(&mut console, role).is_empty() && console.is_waiting());
         let hash = "*1\r\n*4\r\n$4\r\nlock\r\n$4\r\nhash\r\n:17\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n";
-        let Some(Heard::Reading(Some(reading))) = heard(&mut console, hash).pop() else { panic!() };
+        let Some(ConsoleReply::Reading(Some(reading))) = heard(&mut console, hash).pop() else {
+            panic!()
+        };
         let role = Role::Replica { of: "redis-2".to_owned(), is_syncing: true, is_in_step: false };
         assert_eq!(reading.role, role);
         let [key] = &reading.keys[..] else { panic!() };
@@ -391,7 +393,7 @@ mod tests {
         let mut console = console();
         console.read();
         let refused = "-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
-        assert!(matches!(heard(&mut console, refused)[..], [Heard::Reading(None)]));
+        assert!(matches!(heard(&mut console, refused)[..], [ConsoleReply::Reading(None)]));
         assert!(!console.is_waiting());
     }
 
@@ -403,7 +405,7 @@ mod tests {
                 "*4\r\n$8\r\npmessage\r\n$1\r\n*\r\n${one}\r\n{channel}\r\n${other}\r\n{payload}\r\n"
             );
             match heard(&mut console(), &frame).pop() {
-                Some(Heard::Notice(notice)) => Some(notice),
+                Some(ConsoleReply::Notice(notice)) => Some(notice),
                 _ => None,
             }
         };

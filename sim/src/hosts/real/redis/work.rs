@@ -13,7 +13,7 @@ const HARMLESS: &[&str] = &[
     "SCRIPT", "SELECT", "SUBSCRIBE", "TIME", "TTL", "TYPE", "UNSUBSCRIBE", "WAIT", "WATCH",
 ];
 
-pub(super) fn begins_replication(bytes: &[u8]) -> bool {
+pub(super) fn is_replication_request(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).to_ascii_uppercase();
     head.contains("\r\nPSYNC\r\n") || head.contains("\r\nSYNC\r\n")
 }
@@ -75,6 +75,6 @@ mod tests {
         let text = "*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPI";
         let whole = Work::Raw { by: BY, bytes: text.as_bytes().to_vec(), changes: true };
         assert_eq!(all(text, true), [whole]);
-        assert!(begins_replication(b"*3\r\n$5\r\nPSYNC\r\n$1\r\n?\r\n$2\r\n-1\r\n"));
+        assert!(is_replication_request(b"*3\r\n$5\r\nPSYNC\r\n$1\r\n?\r\n$2\r\n-1\r\n"));
     }
 }

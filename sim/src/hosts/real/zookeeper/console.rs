@@ -1,7 +1,7 @@
 //! The console of a ZooKeeper server.
 
 use crate::hosts::real::console::{
-    Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
+    Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
 };
 use crate::hosts::real::judged::{Key, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
@@ -109,14 +109,14 @@ impl ZooKeeperConsole {
         Some((lock.strip_suffix("/leases").unwrap_or(lock).to_owned(), number))
     }
 
-    fn is_asked(&self, by: ConnectionId, operation: i32, bytes: &[u8]) {
+    fn note_request(&self, by: ConnectionId, operation: i32, bytes: &[u8]) {
         let world = &self.part.world;
         if DELETES.contains(&operation) {
-            world.is_asked(self.part.node, by, bytes);
+            world.note_request(self.part.node, by, bytes);
         }
         let session = self.peers.address(by).and_then(|address| self.sessions.get(&address));
         if let (CLOSES_SESSION, Some(session)) = (operation, session) {
-            world.is_asked(self.part.node, by, session.as_bytes());
+            world.note_request(self.part.node, by, session.as_bytes());
         }
     }
 }
@@ -126,30 +126,30 @@ impl Console for ZooKeeperConsole {
         true
     }
 
-    fn connects(&mut self) -> Vec<Ask> {
+    fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
         Vec::new()
     }
 
-    fn opened(&mut self, _: Channel) -> Vec<Ask> {
-        vec![Ask::Send(0, b"dump".to_vec())]
+    fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
+        vec![ConsoleRequest::Send(0, b"dump".to_vec())]
     }
 
-    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+    fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
         let text = String::from_utf8_lossy(&self.received.split()).into_owned();
         let was_reading = std::mem::take(&mut self.is_reading);
-        was_reading.then(|| Heard::Reading(self.reads(&text))).into_iter().collect()
+        was_reading.then(|| ConsoleReply::Reading(self.reads(&text))).into_iter().collect()
     }
 
-    fn read(&mut self) -> Vec<Ask> {
+    fn read(&mut self) -> Vec<ConsoleRequest> {
         self.is_reading = true;
-        vec![Ask::Open(0)]
+        vec![ConsoleRequest::Open(0)]
     }
 
     fn is_waiting(&self) -> bool {
         self.is_reading
     }
 
-    fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+    fn receive(&mut self, _: Channel, bytes: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
         self.received.extend_from_slice(bytes);
         (Vec::new(), Vec::new())
     }
@@ -162,7 +162,7 @@ impl Console for ZooKeeperConsole {
         match next_message(by, buffer, is_raw)? {
             Work::Command { by, bytes, cause } => {
                 let operation = operation(&bytes);
-                operation.into_iter().for_each(|it| self.is_asked(by, it, &bytes));
+                operation.into_iter().for_each(|it| self.note_request(by, it, &bytes));
                 let is_harmless = operation.is_some_and(|it| HARMLESS.contains(&it));
                 let cause: Option<Trigger> = cause.filter(|_| !is_harmless);
                 Some(Work::Command { by, bytes, cause })
@@ -175,16 +175,20 @@ impl Console for ZooKeeperConsole {
         }
     }
 
-    fn meets(&mut self, connection: ConnectionId, address: PeerAddress) {
-        self.peers.meets(connection, address);
+    fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
+        self.peers.note_peer(connection, address);
     }
 
     /// Returns how a node was removed, and by which client unless its session expired.
-    fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+    fn removal_of(
+        &self,
+        before: &Key,
+        _: Option<&Key>,
+    ) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));
         let asked = holder.and_then(|(session, path)| {
-            self.part.world.who_asked(&[session.clone(), path.clone()])
+            self.part.world.last_requester(&[session.clone(), path.clone()])
         });
         Some(match asked {
             None => (KeyChange::Expired, None),
@@ -250,26 +254,26 @@ mod tests {
     #[test]
     fn the_lowest_number_holds_for_the_connection_of_its_session() {
         let mut console = console();
-        console.meets(ConnectionId(2), peer_address("10.0.1.2:40001").unwrap());
+        console.note_peer(ConnectionId(2), peer_address("10.0.1.2:40001").unwrap());
         let reading = console.reads(DUMP).unwrap();
         assert_eq!(reading.role, Role::Member { leads: true });
         let [head] = &reading.keys[..] else { panic!("{:?}", reading.keys) };
         assert_eq!((&head.name[..], &head.value[..]), (&b"lock"[..], &b"n-0000000001"[..]));
         assert_eq!(head.owner, Owner::Connection(Some(ConnectionId(2))));
-        assert_eq!(console.left(head, None), Some((KeyChange::Expired, None)));
+        assert_eq!(console.removal_of(head, None), Some((KeyChange::Expired, None)));
         let by = ConnectionId(2);
         console.next_work(by, &mut request(2, "/lock/n-0000000001"), false);
-        assert_eq!(console.left(head, None), Some((KeyChange::Removed, Some(by))));
+        assert_eq!(console.removal_of(head, None), Some((KeyChange::Removed, Some(by))));
     }
 
     #[test]
     fn a_session_that_its_client_closes_has_not_expired() {
         let mut console = console();
-        console.meets(ConnectionId(2), peer_address("10.0.1.2:40001").unwrap());
+        console.note_peer(ConnectionId(2), peer_address("10.0.1.2:40001").unwrap());
         let head = console.reads(DUMP).unwrap().keys.remove(0);
         console.next_work(ConnectionId(2), &mut request(CLOSES_SESSION, ""), false);
         let removed = (KeyChange::Removed, Some(ConnectionId(2)));
-        assert_eq!(console.left(&head, None), Some(removed));
+        assert_eq!(console.removal_of(&head, None), Some(removed));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::run::verdicts::tool;
 use crate::studies::explore::plan::bounds::Bounds;
 use crate::studies::explore::plan::level::{Level, up_to};
 use crate::studies::explore::plan::prune::Pruned;
-use crate::studies::explore::run::ledger::{Ledger, Twice, Unit, Units};
+use crate::studies::explore::run::ledger::{DuplicateUnit, Ledger, Unit, Units};
 use crate::studies::explore::run::sum::Sum;
 use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unfinished};
 use fencepost_reports::documents::certificate::{changed_values, version_of};
@@ -27,7 +27,7 @@ pub enum InvalidPartial {
         .0.unit,
         .0.level
     )]
-    Twice(Twice),
+    Twice(DuplicateUnit),
     /// Some units are missing.
     #[error(
         "units {from}..{to} of the plans with {level} are missing: add the file that contains \
@@ -80,7 +80,7 @@ pub fn unfinished(
         runs: stated_runs(bounds, ledger.sum()),
         left_out: stated_pruned(bounds, ledger.sum()),
         slices: ledger.slices().map(stated_slice).collect(),
-        loose: ledger.loose().map(loose).collect(),
+        loose: ledger.single_units().map(loose).collect(),
     }
 }
 
@@ -99,7 +99,7 @@ pub fn resumed(
     let none = Ledger::new(Units::new());
     let asked = unfinished(bounds, conditions, (shard, &none), &partial.reason);
     let is_about = |one: &Unfinished| serde_json::json!({ "tool": one.tool, "bounds": one.bounds, "shard": one.shard });
-    belongs(is_about(partial), is_about(&asked))?;
+    check_same_bounds(is_about(partial), is_about(&asked))?;
     ledger(bounds, partial)
 }
 
@@ -115,7 +115,7 @@ pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, Inva
     let mut sum = Ledger::new(counts(&bounds, first).map_err(|why| (0, why))?);
     for (place, partial) in partials.iter().enumerate() {
         let at = |why| (place, why);
-        belongs(is_about(partial), is_about(&own)).map_err(at)?;
+        check_same_bounds(is_about(partial), is_about(&own)).map_err(at)?;
         let part = ledger(&bounds, partial).map_err(at)?;
         sum.absorb(&part).map_err(|twice| (place, InvalidPartial::Twice(twice)))?;
     }
@@ -128,7 +128,10 @@ pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, Inva
     }
 }
 
-fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), InvalidPartial> {
+fn check_same_bounds(
+    found: serde_json::Value,
+    asked: serde_json::Value,
+) -> Result<(), InvalidPartial> {
     let changed = changed_values("", &found, &asked);
     let first = changed.first().map(|line| line.trim_start_matches('.').to_owned());
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
@@ -178,7 +181,9 @@ fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartia
     let (runs, out) = (&partial.runs, &partial.left_out);
     let (mut by_faults, mut by_delays) = ([0; 3], [0; 3]);
     let slices = ledger.slices().map(|slice| (slice.level, slice.runs));
-    for (level, runs) in slices.chain(ledger.loose().map(|(level, _, unit)| (level, unit.runs))) {
+    for (level, runs) in
+        slices.chain(ledger.single_units().map(|(level, _, unit)| (level, unit.runs)))
+    {
         by_faults[usize::from(level.faults)] += runs;
         by_delays[usize::from(level.delays)] += runs;
     }

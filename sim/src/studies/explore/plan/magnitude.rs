@@ -13,7 +13,7 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
 
 /// Returns the earliest and the latest end between two checks of the network that find the link
 /// cut. Any end in between gives the same run until the probe begins.
-pub(crate) fn between_looks(
+pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,
     looks: impl Iterator<Item = SimTime>,
@@ -24,7 +24,7 @@ pub(crate) fn between_looks(
     let looks: Vec<SimTime> = looks.into_iter().collect();
     let looks = match bounds.grain {
         Grain::Fine => looks.into_iter().map(|look| (look, look)).collect(),
-        Grain::Coarse => apart(&looks, round_trip(bounds)),
+        Grain::Coarse => spread_instants(&looks, round_trip(bounds)),
     };
     let next = looks.iter().skip(1).map(|look| look.0).chain([last]);
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
@@ -46,13 +46,15 @@ fn between(bounds: &Bounds, from: SimTime, timers: BTreeSet<SimTime>) -> Vec<Sim
             .chain([aligned(from.0 + quantum, quantum)])
             .map(SimTime)
             .collect(),
-        Grain::Coarse => halves(from, last, &apart(&ahead, round_trip(bounds)), quantum),
+        Grain::Coarse => {
+            half_spans(from, last, &spread_instants(&ahead, round_trip(bounds)), quantum)
+        }
     };
     ends.insert(last);
     ends.into_iter().filter(|end| *end > from && *end <= last).collect()
 }
 
-fn halves(
+fn half_spans(
     from: SimTime,
     last: SimTime,
     ahead: &[(SimTime, SimTime)],
@@ -65,7 +67,7 @@ fn halves(
         .collect()
 }
 
-fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
+fn spread_instants(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
     let groups = instants.chunk_by(|earlier, later| later.since(*earlier) <= span);
     groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()
 }

@@ -3,7 +3,7 @@
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
 use super::level::Level;
-use super::magnitude::{between_looks, ends, steps};
+use super::magnitude::{between_timers, ends, steps};
 use super::order::{delays, links};
 use super::prune::Pruned;
 use super::prune::is_idle;
@@ -123,7 +123,7 @@ impl Origin<'_> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
         let is_order = matches!(site, Site::Overtaken { .. });
         let has_gaps = is_order || self.bounds.rules.contains(&Rule::Gap);
-        let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
+        let Some(met) = site.event_times(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
@@ -140,12 +140,12 @@ impl Origin<'_> {
             Measure::Fixed(faults) => faults,
             Measure::Steps => {
                 let steps = steps(bounds, at, self.scout).into_iter();
-                steps.flat_map(|to| site.stepping(to.since(at))).collect()
+                steps.flat_map(|to| site.fault_steps(to.since(at))).collect()
             }
             Measure::Orders => {
                 let Site::Overtaken { from, to } = *site else { return Ok(Choices::default()) };
                 let delays = delays(bounds, self.base, ((from, to), at), self.scout).into_iter();
-                delays.filter_map(|span| site.lasting(span, quantum)).collect()
+                delays.filter_map(|span| site.fault_of_length(span, quantum)).collect()
             }
             Measure::Ends => return self.lengths(site, at),
         };
@@ -154,15 +154,15 @@ impl Origin<'_> {
 
     fn lengths(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
         let (bounds, quantum) = (self.bounds, self.bounds.scenario.timing.quantum.0);
-        let until = |end: SimTime| site.lasting(end.since(at), quantum);
-        let Some(longest) = site.lasting(bounds.longest.0, quantum) else {
+        let until = |end: SimTime| site.fault_of_length(end.since(at), quantum);
+        let Some(longest) = site.fault_of_length(bounds.longest.0, quantum) else {
             return Ok(Choices::default());
         };
         let links = longest.links();
         let longest = self.with(TimedFault { id: self.next_id(), at_us: at, fault: longest });
         let seen = scout(bounds, self.base, &longest)?;
         if matches!(site, Site::Cut { .. }) && bounds.rules.contains(&Rule::Gap) {
-            let spans = between_looks(bounds, at, seen.held_up_on(&links));
+            let spans = between_timers(bounds, at, seen.held_up_on(&links));
             let is_added_to = self.prefix.faults.len() + 1 < bounds.most().depth();
             let is_twice = is_added_to && bounds.grain == Grain::Fine;
             let alike = spans.iter().filter(|(earliest, latest)| is_twice && earliest < latest);
@@ -171,7 +171,7 @@ impl Origin<'_> {
             return Ok(Choices { faults, alike });
         }
         let ends = ends(bounds, at, &seen).into_iter();
-        let faults = ends.filter_map(until).chain(site.for_good()).collect();
+        let faults = ends.filter_map(until).chain(site.permanent_fault()).collect();
         Ok(Choices { faults, alike: Vec::new() })
     }
 

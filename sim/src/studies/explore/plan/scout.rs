@@ -26,7 +26,7 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
+    pub(crate) fn event_times_on(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
             .flatten()

@@ -210,7 +210,7 @@ impl Site {
         }
     }
 
-    pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
+    pub(crate) fn fault_of_length(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
             Site::Suspend(node) => Fault::Suspend { node: *node, duration_us: span },
@@ -238,20 +238,20 @@ impl Site {
         })
     }
 
-    pub(crate) fn stepping(&self, span: Micros) -> Vec<Fault> {
+    pub(crate) fn fault_steps(&self, span: Micros) -> Vec<Fault> {
         let Site::Jump(node) = *self else { return Vec::new() };
         let offset = i64::try_from(span.0).unwrap_or(i64::MAX);
         [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
     }
 
-    pub(crate) fn for_good(&self) -> Option<Fault> {
+    pub(crate) fn permanent_fault(&self) -> Option<Fault> {
         match self {
             Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),
             _ => None,
         }
     }
 
-    pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
+    pub(crate) fn event_times(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {
             let own = scout.turns.iter().filter(move |(_, who)| *who == node);
             own.map(|(at, _)| *at).collect()
@@ -272,8 +272,8 @@ impl Site {
             }
             Site::Late { from, to } | Site::Overtaken { from, to } => Some(sent((*from, *to))),
             Site::Cut { .. } => {
-                let links = self.lasting(Micros::ZERO, Micros::ZERO).map(|cut| cut.links());
-                Some(scout.looks_at(&links.unwrap_or_default()).into_iter().collect())
+                let links = self.fault_of_length(Micros::ZERO, Micros::ZERO).map(|cut| cut.links());
+                Some(scout.event_times_on(&links.unwrap_or_default()).into_iter().collect())
             }
             Site::Suspend(_)
             | Site::ClientCrash(_)

@@ -2,7 +2,7 @@
 
 use super::bounds::Bounds;
 use super::place::sites_of;
-use crate::run::fit::{Unfit, fits};
+use crate::run::fit::{Incompatible, fits};
 use crate::setup::scenario::Hold;
 use crate::setup::span::{Span, SpanRange};
 use fencepost_faults::Family;
@@ -36,7 +36,7 @@ const FAMILIES: &[Family] = &[
 pub enum InvalidBounds {
     /// The lock and the scenario are incompatible.
     #[error(transparent)]
-    Unfit(#[from] Unfit),
+    Unfit(#[from] Incompatible),
     /// The family cannot be enumerated.
     #[error("fault '{0}': explore does not enumerate it: expected any of {valid}", valid = valid())]
     Family(&'static str),

@@ -33,7 +33,7 @@ pub struct Unit {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Twice {
+pub struct DuplicateUnit {
     pub level: Level,
     pub unit: usize,
 }
@@ -84,7 +84,7 @@ impl Ledger {
     }
 
     /// Returns the finished units of incomplete slices, with plan size and number.
-    pub fn loose(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
+    pub fn single_units(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
                 Part::Loose(loose) => Some(loose),
@@ -140,17 +140,17 @@ impl Ledger {
         self.sum.absorb(sum);
     }
 
-    pub(crate) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
+    pub(crate) fn absorb(&mut self, other: &Ledger) -> Result<(), DuplicateUnit> {
         for slice in other.slices() {
             let unit = slice.units.clone().find(|unit| self.has(slice.level, *unit));
             let unit = unit.unwrap_or(slice.units.start);
             if !self.enter_slice(slice.clone()) {
-                return Err(Twice { level: slice.level, unit });
+                return Err(DuplicateUnit { level: slice.level, unit });
             }
         }
-        for (level, number, unit) in other.loose() {
+        for (level, number, unit) in other.single_units() {
             if !self.enter(level, number, unit.clone()) {
-                return Err(Twice { level, unit: number });
+                return Err(DuplicateUnit { level, unit: number });
             }
         }
         self.add(&other.sum);
@@ -225,7 +225,9 @@ mod tests {
     #[test]
     fn the_order_of_entries_and_the_cut_into_ledgers_do_not_matter() {
         let whole = of(all());
-        assert!(whole.is_whole() && whole.loose().next().is_none() && whole.missing().is_none());
+        assert!(
+            whole.is_whole() && whole.single_units().next().is_none() && whole.missing().is_none()
+        );
         assert_eq!(whole.slices().count(), 33);
         let mut backwards: Vec<_> = all().collect();
         backwards.reverse();
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(of(some(2, 70)).missing(), Some((ONE, 2..4)), "of the first slice");
         assert!(!of(some(40, 41)).is_whole() && !Ledger::new(Units::new()).is_whole());
         let mut ledger = of(some(41, 70));
-        assert_eq!(ledger.absorb(&of(some(0, 40))), Err(Twice { level: ONE, unit: 40 }));
+        assert_eq!(ledger.absorb(&of(some(0, 40))), Err(DuplicateUnit { level: ONE, unit: 40 }));
         let mut ledger = of(some(50, 51));
         assert!(ledger.absorb(&of(all())).is_err());
     }

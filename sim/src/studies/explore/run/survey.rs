@@ -84,7 +84,7 @@ impl Exploration<'_> {
         let mut found = Found { runs: [all, 0, 0, 0], deepest: Sample::default() };
         match self.bounds.most().depth() {
             0 => found.deepest.plans = bases,
-            _ => self.look((bases, all), self.bounds.most(), &mut found, stop)?,
+            _ => self.survey_level((bases, all), self.bounds.most(), &mut found, stop)?,
         }
         let Found { runs, deepest } = found;
         let placed = deepest.plans.len().max(1) as u64;
@@ -94,7 +94,7 @@ impl Exploration<'_> {
         Ok(Survey { runs, kept, run_us })
     }
 
-    fn look(
+    fn survey_level(
         &self,
         (prefixes, count): (Vec<Planned>, u128),
         left: Level,
@@ -113,18 +113,18 @@ impl Exploration<'_> {
                 continue;
             }
             let about = match kind {
-                Added::Delay => self.roots_of_about(about, stop)?,
+                Added::Delay => self.estimate_roots(about, stop)?,
                 Added::Fault => {
                     let of = sample.plans.len().max(1) as u128;
                     about.saturating_mul(of + sample.alike as u128) / of
                 }
             };
-            self.look((sample.plans, about), rest, found, stop)?;
+            self.survey_level((sample.plans, about), rest, found, stop)?;
         }
         Ok(())
     }
 
-    fn roots_of_about(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
+    fn estimate_roots(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
         if !self.bounds.rules.contains(&Rule::Order) {
             return Ok(about);
         }

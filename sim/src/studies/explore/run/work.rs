@@ -145,7 +145,7 @@ impl<'b> Exploration<'b> {
     }
 
     /// Repeats a slice. Returns `None` after a stop or a violation.
-    pub fn again(
+    pub fn recheck(
         &self,
         part: &Slice,
         progress: &dyn Progress,

@@ -4,7 +4,7 @@ use super::*;
 use fencepost_reports::Event;
 
 /// Returns the events of a run without connection numbers, which name holders in MySQL.
-fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
+fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     let late = TimedFault { id: u32::MAX, at_us: SimTime(200_000_000), fault: nothing };
@@ -31,7 +31,7 @@ fn unnumbered(what: What) -> What {
 }
 
 fn cut(site: &Site, from: SimTime, to: SimTime) -> FaultPlan {
-    let fault = site.lasting(to.since(from), Micros(100)).expect("a cut lasts");
+    let fault = site.fault_of_length(to.since(from), Micros(100)).expect("a cut lasts");
     FaultPlan::new(vec![TimedFault { id: 1, at_us: from, fault }])
 }
 
@@ -62,21 +62,25 @@ fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
         let (mut compared, mut apart) = (0, 0);
         for site in all_sites(&bounds).iter().step_by(2) {
             let links = cut(site, SimTime(0), SimTime(100)).faults[0].fault.links();
-            let looks = scout.looks_at(&links);
+            let looks = scout.event_times_on(&links);
             let classes = classes(&origin, site);
             for [from, earliest, latest] in classes.iter().step_by(7) {
-                let one = told(&bounds, base, &cut(site, *from, *earliest));
+                let one = result_of(&bounds, base, &cut(site, *from, *earliest));
                 let middle = SimTime(earliest.0.midpoint(latest.0) / 100 * 100).max(*earliest);
                 for end in [middle, *latest] {
-                    assert_eq!(one, told(&bounds, base, &cut(site, *from, end)), "{site:?}");
+                    assert_eq!(one, result_of(&bounds, base, &cut(site, *from, end)), "{site:?}");
                 }
                 let before = looks.range(..*from).next_back().copied().unwrap_or_default();
                 for at in turns.iter().filter(|at| **at > before && **at < *from).take(3) {
                     let at = SimTime(at.0.next_multiple_of(100));
-                    assert_eq!(one, told(&bounds, base, &cut(site, at, *earliest)), "{site:?}");
+                    assert_eq!(
+                        one,
+                        result_of(&bounds, base, &cut(site, at, *earliest)),
+                        "{site:?}"
+                    );
                     compared += 1;
                 }
-                let after = told(&bounds, base, &cut(site, *from, *latest + Micros(100)));
+                let after = result_of(&bounds, base, &cut(site, *from, *latest + Micros(100)));
                 apart += usize::from(one != after);
             }
         }

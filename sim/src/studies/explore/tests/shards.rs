@@ -142,12 +142,17 @@ fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     for (jobs, counts) in [(1, [1, 77, last].as_slice()), (2, &[1, 2, 3, 20, 77, last - 1])] {
         let work = Exploration::new(&bounds, jobs, &Stop::new()).expect("it can be placed");
         for &runs in counts {
-            goes_on(&work, &bounds, (runs, jobs as u64 - 1), &whole);
+            explore_in_parts(&work, &bounds, (runs, jobs as u64 - 1), &whole);
         }
     }
 }
 
-fn goes_on(work: &Exploration, bounds: &Bounds, (runs, more): (u64, u64), whole: &Certificate) {
+fn explore_in_parts(
+    work: &Exploration,
+    bounds: &Bounds,
+    (runs, more): (u64, u64),
+    whole: &Certificate,
+) {
     let conditions = work.conditions();
     let stop = Stop::new();
     let stopping = Stopping { left: AtomicU64::new(runs), stop: &stop };

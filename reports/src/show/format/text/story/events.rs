@@ -31,7 +31,7 @@ impl Story<'_> {
         let (first, last) = self.span();
         let within = |entry: &&TimelineEntry| {
             (first..=last).contains(&entry.sequence)
-                || self.stands(entry, first)
+                || self.is_in_effect(entry, first)
                 || self.decides(entry)
         };
         let mut ranked: Vec<(u8, u64, u64)> = self
@@ -52,7 +52,7 @@ impl Story<'_> {
         ends(&chosen, &broken.map(|entry| entry.sequence).collect())
     }
 
-    fn stands(&self, entry: &TimelineEntry, first: u64) -> bool {
+    fn is_in_effect(&self, entry: &TimelineEntry, first: u64) -> bool {
         let is_turn = |one: &TimelineEntry| {
             one.process == entry.process
                 && matches!(one.what, What::Turn { turn, .. } if turn.changes_data())

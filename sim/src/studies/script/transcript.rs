@@ -27,7 +27,7 @@ struct Connection {
     has_subscribed: bool,
 }
 
-pub(super) fn talk(
+pub(super) fn transcript(
     spec: &RunSpec,
     outcome: &RunOutcome,
     span: Span,
@@ -56,7 +56,7 @@ pub(super) fn talk(
             )),
             (None, false) => {}
             (Some(bytes), true) => {
-                let commands = connection.asks(bytes, message)?;
+                let commands = connection.read_requests(bytes, message)?;
                 let of = |words| command(words, carried.connection, message);
                 steps.extend(commands.into_iter().map(|words| step(Class::Command, of(words))));
             }
@@ -104,7 +104,7 @@ fn lost_requests(spec: &RunSpec, outcome: &RunOutcome) -> BTreeSet<(SimTime, Nod
 }
 
 impl Connection {
-    fn asks(
+    fn read_requests(
         &mut self,
         bytes: &[u8],
         message: &WireMessage,

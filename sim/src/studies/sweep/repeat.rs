@@ -8,16 +8,16 @@ use fencepost_reports::Sweep;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub(super) struct Closer<'s> {
+pub(super) struct Inspection<'s> {
     pub(super) stage: Stage,
     pub(super) listener: &'s dyn Listener,
     pub(super) stop: &'s Stop,
 }
 
-pub(super) fn again<T: Send>(
+pub(super) fn repeat_runs<T: Send>(
     spec: &SweepSpec,
     sum: &Sweep,
-    closer: &Closer<'_>,
+    inspection: &Inspection<'_>,
     again: impl Fn(usize, Seed, &Rc<Scenario>) -> Result<T, FailedRun> + Sync,
 ) -> Vec<(usize, Seed, Result<T, FailedRun>)> {
     let mut runs: Vec<(usize, Seed)> = Vec::new();
@@ -30,12 +30,12 @@ pub(super) fn again<T: Send>(
     }
     let done = AtomicUsize::new(0);
     let results = in_parallel(spec.jobs, &runs, |&(place, seed)| {
-        if closer.stop.is_urgent() {
+        if inspection.stop.is_urgent() {
             return None;
         }
         let result = again(place, seed, &Rc::new(spec.scenario.clone()));
-        closer.listener.looked_closer(
-            closer.stage,
+        inspection.listener.report_stage(
+            inspection.stage,
             done.fetch_add(1, Ordering::Relaxed) + 1,
             runs.len(),
         );

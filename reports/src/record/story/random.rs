@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use strum::VariantArray;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deed {
+pub(crate) struct RandomStep {
     after: u64,
     who: u16,
-    sort: Sort,
+    step_kind: StepKind,
     detail: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Sort {
+enum StepKind {
     Acquires,
     IsGranted,
     Hears,
@@ -38,31 +38,36 @@ enum Sort {
     ProbeTries,
 }
 
-pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let sort = prop_oneof![
-        6 => Just(Sort::Acquires),
-        8 => Just(Sort::IsGranted),
-        8 => Just(Sort::Hears),
-        1 => Just(Sort::IsRefused),
-        1 => Just(Sort::HearsNothing),
-        1 => Just(Sort::GivesUp),
-        4 => Just(Sort::Reads),
-        4 => Just(Sort::Writes),
-        6 => Just(Sort::Leaves),
-        1 => Just(Sort::Crashes),
-        2 => Just(Sort::Starts),
-        1 => Just(Sort::Loses),
-        1 => Just(Sort::IsSilent),
-        6 => Just(Sort::ServerChanges),
-        1 => Just(Sort::ServerTurns),
-        3 => Just(Sort::FaultBegins),
-        3 => Just(Sort::FaultEnds),
-        1 => Just(Sort::Heals),
-        1 => Just(Sort::ProbeTries),
+pub(crate) fn random_steps() -> impl Strategy<Value = Vec<RandomStep>> {
+    let step_kind = prop_oneof![
+        6 => Just(StepKind::Acquires),
+        8 => Just(StepKind::IsGranted),
+        8 => Just(StepKind::Hears),
+        1 => Just(StepKind::IsRefused),
+        1 => Just(StepKind::HearsNothing),
+        1 => Just(StepKind::GivesUp),
+        4 => Just(StepKind::Reads),
+        4 => Just(StepKind::Writes),
+        6 => Just(StepKind::Leaves),
+        1 => Just(StepKind::Crashes),
+        2 => Just(StepKind::Starts),
+        1 => Just(StepKind::Loses),
+        1 => Just(StepKind::IsSilent),
+        6 => Just(StepKind::ServerChanges),
+        1 => Just(StepKind::ServerTurns),
+        3 => Just(StepKind::FaultBegins),
+        3 => Just(StepKind::FaultEnds),
+        1 => Just(StepKind::Heals),
+        1 => Just(StepKind::ProbeTries),
     ];
-    let deed = (0_u64..9, 1_u16..4, sort, any::<u16>());
-    let deed = deed.prop_map(|(after, who, sort, detail)| Deed { after, who, sort, detail });
-    prop::collection::vec(deed, 0..80)
+    let step = (0_u64..9, 1_u16..4, step_kind, any::<u16>());
+    let step = step.prop_map(|(after, who, step_kind, detail)| RandomStep {
+        after,
+        who,
+        step_kind,
+        detail,
+    });
+    prop::collection::vec(step, 0..80)
 }
 
 pub(crate) fn locks() -> impl Strategy<Value = Story> {
@@ -82,7 +87,7 @@ pub(crate) fn locks() -> impl Strategy<Value = Story> {
 }
 
 pub(crate) fn stories() -> impl Strategy<Value = Story> {
-    (locks(), deeds()).prop_map(|(lock, deeds)| build(lock, &deeds))
+    (locks(), random_steps()).prop_map(|(lock, deeds)| build(lock, &deeds))
 }
 
 struct Builder {
@@ -96,7 +101,7 @@ struct Builder {
     leaving: BTreeSet<Node>,
 }
 
-pub(crate) fn build(lock: Story, deeds: &[Deed]) -> Story {
+pub(crate) fn build(lock: Story, deeds: &[RandomStep]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
     let mut builder = Builder {
         story: lock,
@@ -108,9 +113,9 @@ pub(crate) fn build(lock: Story, deeds: &[Deed]) -> Story {
         healed: false,
         leaving: BTreeSet::new(),
     };
-    for deed in deeds {
-        builder.now += deed.after;
-        builder.apply(*deed);
+    for step in deeds {
+        builder.now += step.after;
+        builder.apply(*step);
     }
     builder.story
 }
@@ -126,9 +131,9 @@ impl Builder {
         })
     }
 
-    fn apply(&mut self, deed: Deed) {
-        let Deed { who, detail, sort, .. } = deed;
-        let (now, node) = (self.now, Node::Client(who).of_thread(1 + detail % 2));
+    fn apply(&mut self, step: RandomStep) {
+        let RandomStep { who, detail, step_kind, .. } = step;
+        let (now, node) = (self.now, Node::Client(who).for_thread(1 + detail % 2));
         let is_open = self.story.open.contains_key(&node);
         let is_up = !self.down.contains(&node.machine());
         let owner = format!("owner-{}", detail % 4);
@@ -140,44 +145,46 @@ impl Builder {
             self.leaving.remove(&node);
         }
         let story = self.story.clone();
-        self.story = match sort {
-            Sort::Hears if leaves => story.left(now, node),
-            Sort::Acquires if is_idle => story.acquires(now, node),
-            Sort::IsGranted if is_up => {
+        self.story = match step_kind {
+            StepKind::Hears if leaves => story.left(now, node),
+            StepKind::Acquires if is_idle => story.acquires(now, node),
+            StepKind::IsGranted if is_up => {
                 let change = [Change::Granted, Change::Extended][usize::from(detail % 3 == 0)];
                 story.server(now, server, change, &owner, Some(node))
             }
-            Sort::Hears if is_open && detail % 5 == 0 => {
+            StepKind::Hears if is_open && detail % 5 == 0 => {
                 story.hears_token(now, node, &owner, u64::from(detail % 9))
             }
-            Sort::Hears if is_open => story.hears(now, node, &owner),
-            Sort::IsRefused if is_open => story.fails(now, node),
-            Sort::HearsNothing if is_open => story.info(now, node),
-            Sort::GivesUp if is_open && self.is_call_of_the_lock(node) => {
+            StepKind::Hears if is_open => story.hears(now, node, &owner),
+            StepKind::IsRefused if is_open => story.fails(now, node),
+            StepKind::HearsNothing if is_open => story.info(now, node),
+            StepKind::GivesUp if is_open && self.is_call_of_the_lock(node) => {
                 let how = [GivingUp::Cancelled, GivingUp::Interrupted][usize::from(detail % 2)];
                 story.gives_up(now, node, how)
             }
-            Sort::Reads if is_idle && was_granted => story.reads(now, node, self.value),
-            Sort::Writes if is_idle && was_granted => self.writes(story, node, detail),
-            Sort::Leaves if is_idle => {
+            StepKind::Reads if is_idle && was_granted => story.reads(now, node, self.value),
+            StepKind::Writes if is_idle && was_granted => self.writes(story, node, detail),
+            StepKind::Leaves if is_idle => {
                 self.leaving.insert(node);
                 story.leaves(now, node)
             }
-            Sort::Crashes if is_up && self.down.insert(node.machine()) => story.crashes(now, who),
-            Sort::Starts if self.down.remove(&node.machine()) => story.starts(now, who),
-            Sort::Loses if is_up => story.loses(now, node),
-            Sort::IsSilent if is_open => {
+            StepKind::Crashes if is_up && self.down.insert(node.machine()) => {
+                story.crashes(now, who)
+            }
+            StepKind::Starts if self.down.remove(&node.machine()) => story.starts(now, who),
+            StepKind::Loses if is_up => story.loses(now, node),
+            StepKind::IsSilent if is_open => {
                 story.silent(now, node, now.saturating_sub(20), detail % 3 == 0)
             }
-            Sort::ServerChanges => changed(story, now, detail, &owner),
-            Sort::ServerTurns => turned(story, now, detail),
-            Sort::FaultBegins => self.fault(story, node.machine(), detail),
-            Sort::FaultEnds => match self.faults.pop_first() {
+            StepKind::ServerChanges => changed(story, now, detail, &owner),
+            StepKind::ServerTurns => turned(story, now, detail),
+            StepKind::FaultBegins => self.fault(story, node.machine(), detail),
+            StepKind::FaultEnds => match self.faults.pop_first() {
                 Some((fault, kind)) => story.fault_ended(now, fault, kind.into(), node.machine()),
                 None => story,
             },
-            Sort::Heals if !std::mem::replace(&mut self.healed, true) => story.healed(now),
-            Sort::ProbeTries if !story.open.contains_key(&Node::Probe) => {
+            StepKind::Heals if !std::mem::replace(&mut self.healed, true) => story.healed(now),
+            StepKind::ProbeTries if !story.open.contains_key(&Node::Probe) => {
                 let story = story.probe_acquires(now);
                 if detail % 2 == 0 { story.probe_fails(now) } else { story.probe_ok(now, "probe") }
             }

@@ -3,14 +3,14 @@
 use std::cell::Cell;
 
 thread_local! {
-    static SCRIPTS_SHARE_TABLES: Cell<bool> = const { Cell::new(false) };
+    static SHARED_TABLES_ALLOWED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Lets scripts of this thread change the tables of all scripts. Call it before the first script.
-pub fn let_scripts_share_tables() {
-    SCRIPTS_SHARE_TABLES.set(true);
+pub fn allow_shared_tables() {
+    SHARED_TABLES_ALLOWED.set(true);
 }
 
-pub(crate) fn scripts_share_tables() -> bool {
-    SCRIPTS_SHARE_TABLES.get()
+pub(crate) fn are_shared_tables_allowed() -> bool {
+    SHARED_TABLES_ALLOWED.get()
 }

@@ -1,6 +1,6 @@
 //! The connections of a console, and the times at which it reads the locks.
 
-use crate::hosts::real::console::{Ask, Channel, Console, Heard};
+use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use crate::hosts::real::judged::{Judged, Key, Trigger};
 use fencepost_machine::{OperatorAction, Output, Outputs};
 use fencepost_programs::{Group, News, SocketId};
@@ -10,11 +10,11 @@ use std::net::Ipv4Addr;
 const FROM: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
 const RETRY_US: u64 = 20_000;
 
-pub(super) struct Look {
+pub(super) struct ConsoleReader {
     pub(super) console: Box<dyn Console>,
     port: u16,
     channels: BTreeMap<SocketId, Channel>,
-    asked: VecDeque<Ask>,
+    asked: VecDeque<ConsoleRequest>,
     unread: Option<Trigger>,
     reading: Option<Trigger>,
     pub(super) is_loading: bool,
@@ -22,9 +22,9 @@ pub(super) struct Look {
     now_us: u64,
 }
 
-impl Look {
-    pub(super) fn new(console: Box<dyn Console>, port: u16) -> Look {
-        Look {
+impl ConsoleReader {
+    pub(super) fn new(console: Box<dyn Console>, port: u16) -> ConsoleReader {
+        ConsoleReader {
             console,
             port,
             channels: BTreeMap::new(),
@@ -37,11 +37,11 @@ impl Look {
         }
     }
 
-    pub(super) fn is_to_read(&mut self, cause: Trigger) {
+    pub(super) fn require_read(&mut self, cause: Trigger) {
         self.unread = Some(cause);
     }
 
-    pub(super) fn may_read(&mut self, cause: Trigger) {
+    pub(super) fn allow_read(&mut self, cause: Trigger) {
         self.unread.get_or_insert(cause);
     }
 
@@ -54,15 +54,20 @@ impl Look {
         !self.channels.is_empty()
     }
 
-    pub(super) fn asks(&mut self, group: &mut Group, now_us: u64, is_judged: bool) -> bool {
+    pub(super) fn send_requests(
+        &mut self,
+        group: &mut Group,
+        now_us: u64,
+        is_judged: bool,
+    ) -> bool {
         self.now_us = now_us;
         if self.asked.is_empty() {
-            let wants = self.wants(is_judged);
+            let wants = self.next_requests(is_judged);
             self.asked.extend(wants);
         }
         let mut has_done = false;
         while let Some(ask) = self.asked.front() {
-            if !self.is_done(&ask.clone(), group) {
+            if !self.send_request(&ask.clone(), group) {
                 break;
             }
             self.asked.pop_front();
@@ -71,12 +76,12 @@ impl Look {
         has_done
     }
 
-    fn wants(&mut self, is_judged: bool) -> Vec<Ask> {
+    fn next_requests(&mut self, is_judged: bool) -> Vec<ConsoleRequest> {
         if !self.console.is_ready() {
             let has_waited = self.closed_at_us.is_none_or(|at| self.now_us >= at + RETRY_US);
             let is_connecting = !self.channels.is_empty();
             return match has_waited && !is_connecting {
-                true => self.console.connects(),
+                true => self.console.channels_to_open(),
                 false => Vec::new(),
             };
         }
@@ -89,12 +94,12 @@ impl Look {
         asks
     }
 
-    fn is_done(&mut self, ask: &Ask, group: &mut Group) -> bool {
+    fn send_request(&mut self, ask: &ConsoleRequest, group: &mut Group) -> bool {
         let socket_of = |channel: &Channel, channels: &BTreeMap<SocketId, Channel>| {
             channels.iter().find(|(_, it)| *it == channel).map(|(socket, _)| *socket)
         };
         match ask {
-            Ask::Open(channel) => {
+            ConsoleRequest::Open(channel) => {
                 let Some(socket) = group.incoming(FROM, self.port) else { return false };
                 self.channels.insert(socket, *channel);
                 let asks = self.console.opened(*channel);
@@ -102,7 +107,7 @@ impl Look {
                     self.asked.insert(1, ask);
                 }
             }
-            Ask::Send(channel, bytes) => {
+            ConsoleRequest::Send(channel, bytes) => {
                 if let Some(socket) = socket_of(channel, &self.channels) {
                     group.deliver(News::Received(socket, bytes.clone()));
                 }
@@ -111,14 +116,14 @@ impl Look {
         true
     }
 
-    pub(super) fn hears(&mut self, socket: SocketId, bytes: &[u8]) -> Option<Vec<Heard>> {
+    pub(super) fn receive(&mut self, socket: SocketId, bytes: &[u8]) -> Option<Vec<ConsoleReply>> {
         let channel = *self.channels.get(&socket)?;
-        let (asks, heard) = self.console.hears(channel, bytes);
+        let (asks, heard) = self.console.receive(channel, bytes);
         self.asked.extend(asks);
         Some(heard)
     }
 
-    pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
+    pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<ConsoleReply>> {
         let channel = self.channels.remove(&socket)?;
         let heard = self.console.closed(channel);
         if heard.is_empty() {
@@ -130,25 +135,25 @@ impl Look {
         Some(heard)
     }
 
-    pub(super) fn takes(
+    pub(super) fn take_heard(
         &mut self,
-        heard: Heard,
+        heard: ConsoleReply,
         judged: &mut Judged,
         out: &mut Outputs,
     ) -> Option<Trigger> {
         let reading = match heard {
-            Heard::Notice(notice) => {
+            ConsoleReply::Notice(notice) => {
                 out.list.push(Output::Notice(notice));
                 return None;
             }
-            Heard::Reading(reading) => reading,
+            ConsoleReply::Reading(reading) => reading,
         };
         let cause = self.reading.take().unwrap_or(Trigger::Itself);
         match reading {
             Some(reading) => {
                 let console = &self.console;
-                let left = |before: &Key, now: Option<&Key>| console.left(before, now);
-                judged.takes(reading, &cause, left, &mut out.list);
+                let left = |before: &Key, now: Option<&Key>| console.removal_of(before, now);
+                judged.take_reading(reading, &cause, left, &mut out.list);
             }
             None => {
                 self.is_loading = true;
@@ -158,8 +163,8 @@ impl Look {
         Some(cause)
     }
 
-    pub(super) fn operates(&mut self, action: OperatorAction) {
-        let (asks, cause) = self.console.types(action);
+    pub(super) fn operate(&mut self, action: OperatorAction) {
+        let (asks, cause) = self.console.operate(action);
         self.asked.extend(asks);
         self.unread = Some(cause);
     }

@@ -9,9 +9,9 @@ use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-pub(super) struct Nowhere;
+pub(super) struct EmptyWorld;
 
-impl World for Nowhere {
+impl World for EmptyWorld {
     fn wall_clock(&self, _: HostKey) -> WallClock {
         WallClock(0)
     }

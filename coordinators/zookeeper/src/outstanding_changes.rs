@@ -1,5 +1,5 @@
-//! The tree as it will be after all proposals ([`Foreseen`]). The leader checks requests against
-//! it.
+//! The tree as it will be after all proposals ([`OutstandingChanges`]). The leader checks requests
+//! against it.
 
 use crate::acl::Acl;
 use crate::code::Refusal;
@@ -19,11 +19,11 @@ pub(crate) struct Record {
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Foreseen {
+pub(crate) struct OutstandingChanges {
     entries: BTreeMap<String, Entry>,
 }
 
-impl Foreseen {
+impl OutstandingChanges {
     pub(crate) fn get(&self, tree: &Tree, path: &str) -> Result<Record, Refusal> {
         if let Some((_, record)) = self.entries.get(path::key(path)) {
             return record.clone().ok_or(Refusal::NoNode);

@@ -2,7 +2,7 @@
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};
-use fencepost_machine::{Attendant, Input, Interlude};
+use fencepost_machine::{Input, InputDriver, InterruptedMachine};
 use socket2::SockRef;
 use std::io::{self, Read};
 use std::net::SocketAddr;
@@ -15,47 +15,47 @@ const READ_BUFFER_SIZE: usize = 16 * 1024;
 const ACCEPTED_MAX: usize = 128;
 
 #[derive(Debug)]
-pub(crate) struct Door(pub(crate) Weak<Host<Computer>>);
+pub(crate) struct HostDriver(pub(crate) Weak<Host<Computer>>);
 
-impl Attendant for Door {
+impl InputDriver for HostDriver {
     fn now(&self) -> Duration {
         running()
     }
 
-    fn is_leaving(&self) -> bool {
+    fn must_stop(&self) -> bool {
         self.0.upgrade().is_none_or(|host| host.platform.leave.load(Ordering::Relaxed))
     }
 
-    fn attend(&self, interlude: &mut dyn Interlude) {
+    fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine) {
         if let Some(host) = self.0.upgrade() {
-            host.attend(interlude);
+            host.deliver_input(interrupted);
         }
     }
 }
 
 impl Host<Computer> {
-    fn attend(self: &Rc<Host<Computer>>, interlude: &mut dyn Interlude) {
-        self.sync_at_once(interlude);
-        self.accept_at_once(interlude);
-        self.handle_meanwhile(Input::Continue, interlude);
+    fn deliver_input(self: &Rc<Host<Computer>>, interrupted: &mut dyn InterruptedMachine) {
+        self.sync_at_once(interrupted);
+        self.accept_at_once(interrupted);
+        self.handle_during_input(Input::Continue, interrupted);
         let connections: Vec<_> =
             self.connections.borrow().iter().map(|(id, open)| (*id, Rc::clone(open))).collect();
         let mut buffer = [0; READ_BUFFER_SIZE];
         for (id, open) in connections {
-            if !interlude.takes(id) {
+            if !interrupted.takes(id) {
                 continue;
             }
             if let Ok(length @ 1..) = (&*SockRef::from(&open.stream)).read(&mut buffer) {
-                self.handle_meanwhile(
+                self.handle_during_input(
                     Input::Received { connection: id, bytes: &buffer[..length] },
-                    interlude,
+                    interrupted,
                 );
             }
         }
     }
 
     /// Performs the pending syncs immediately, because the sync task cannot run during an input.
-    fn sync_at_once(&self, interlude: &mut dyn Interlude) {
+    fn sync_at_once(&self, interrupted: &mut dyn InterruptedMachine) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {
             return;
@@ -63,17 +63,17 @@ impl Host<Computer> {
         if let Err(failure) = self.platform.files.borrow().sync() {
             return self.fail(failure);
         }
-        self.syncs_told.set(self.syncs_told.get() + awaited);
-        (0..awaited).for_each(|_| self.handle_meanwhile(Input::DiskSynced, interlude));
+        self.syncs_reported.set(self.syncs_reported.get() + awaited);
+        (0..awaited).for_each(|_| self.handle_during_input(Input::DiskSynced, interrupted));
     }
 
-    fn accept_at_once(self: &Rc<Host<Computer>>, interlude: &mut dyn Interlude) {
+    fn accept_at_once(self: &Rc<Host<Computer>>, interrupted: &mut dyn InterruptedMachine) {
         for _ in 0..ACCEPTED_MAX {
             let Ok((stream, peer)) = self.accept_one() else { return };
             let connection = self.admit(stream);
-            self.handle_meanwhile(
+            self.handle_during_input(
                 Input::Accepted { connection, peer: &peer.to_string() },
-                interlude,
+                interrupted,
             );
         }
     }

@@ -20,11 +20,11 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Partition, no_replicas),
     (Family::ClockDrift, short_holds),
     (Family::Latency, impatient),
-    (Family::Failover, away_for_long),
+    (Family::Failover, has_long_absences),
 ];
 
 /// Returns the blind spots of a lock under a fault. `all` has none, because it draws its settings.
-pub(super) fn blind_spots(
+pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,
     families: &Families,
@@ -85,7 +85,7 @@ fn impatient(case: &Case<'_>) -> Option<String> {
     })
 }
 
-fn away_for_long(case: &Case<'_>) -> Option<String> {
+fn has_long_absences(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let lease: Span = scenario.ttl;
     match scenario.topology(client, families) {
@@ -105,7 +105,7 @@ mod tests {
 
     fn found(client: &str, fault: &str, scenario: &Scenario) -> String {
         let client = fencepost_clients::find(client).unwrap();
-        blind_spots(scenario, client, &fault.parse().unwrap()).join("; ")
+        untested_settings(scenario, client, &fault.parse().unwrap()).join("; ")
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::lock::{Coordinator, Deployment, Servers, Settings};
 use crate::reply::Reply;
 use crate::session::Session;
 use crate::zookeeper::ensemble::{Client, Ensemble};
-use crate::zookeeper::shared::Habits;
+use crate::zookeeper::shared::SessionOptions;
 use crate::zookeeper::watches::Watcher;
 use crate::{memcached, mysql, sql};
 use sha1::{Digest, Sha1};
@@ -21,17 +21,17 @@ pub(super) struct Place {
     pub(super) servers: Servers,
     pub(super) settings: Settings,
     pub(super) deployment: Deployment,
-    pub(super) keeper: Option<Keeper>,
+    pub(super) keeper: Option<ZooKeeperConnection>,
     pub(super) cluster: Option<Cluster>,
     pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
 }
 
-pub(super) struct Hands {
+pub(super) struct Connections {
     redis: Vec<Slot<Session>>,
-    pub(super) elsewhere: Elsewhere,
+    pub(super) other_coordinator: CoordinatorConnection,
 }
 
-pub(super) struct Keeper {
+pub(super) struct ZooKeeperConnection {
     pub(super) client: Client,
     pub(super) watcher: Rc<Watcher>,
 }
@@ -41,7 +41,7 @@ pub(super) struct Cluster {
     pub(super) sessions: RefCell<BTreeMap<String, etcd::session::Session>>,
 }
 
-pub(super) enum Elsewhere {
+pub(super) enum CoordinatorConnection {
     Nothing,
     Memcached(Slot<memcached::session::Session>),
     ZooKeeper,
@@ -50,19 +50,23 @@ pub(super) enum Elsewhere {
     MySql(Slot<mysql::session::Session>),
 }
 
-impl Elsewhere {
-    fn new(place: &Place) -> Elsewhere {
+impl CoordinatorConnection {
+    fn new(place: &Place) -> CoordinatorConnection {
         match place.deployment.coordinator() {
             Coordinator::Redis | Coordinator::Chubby | Coordinator::GemFire | Coordinator::Own => {
-                Elsewhere::Nothing
+                CoordinatorConnection::Nothing
             }
-            Coordinator::Etcd => Elsewhere::Etcd,
-            Coordinator::Memcached => Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place))),
-            Coordinator::ZooKeeper => Elsewhere::ZooKeeper,
-            Coordinator::PostgreSql => {
-                Elsewhere::PostgreSql(Slot::new(Elsewhere::postgresql(place)))
+            Coordinator::Etcd => CoordinatorConnection::Etcd,
+            Coordinator::Memcached => {
+                CoordinatorConnection::Memcached(Slot::new(CoordinatorConnection::memcached(place)))
             }
-            Coordinator::MySql => Elsewhere::MySql(Slot::new(Elsewhere::mysql(place))),
+            Coordinator::ZooKeeper => CoordinatorConnection::ZooKeeper,
+            Coordinator::PostgreSql => CoordinatorConnection::PostgreSql(Slot::new(
+                CoordinatorConnection::postgresql(place),
+            )),
+            Coordinator::MySql => {
+                CoordinatorConnection::MySql(Slot::new(CoordinatorConnection::mysql(place)))
+            }
         }
     }
 
@@ -123,10 +127,10 @@ impl<T> DerefMut for SlotGuard<'_, T> {
     }
 }
 
-impl Hands {
-    pub(super) fn new(place: &Place) -> Hands {
+impl Connections {
+    pub(super) fn new(place: &Place) -> Connections {
         let redis = sessions(place).into_iter().map(Slot::new).collect();
-        Hands { redis, elsewhere: Elsewhere::new(place) }
+        Connections { redis, other_coordinator: CoordinatorConnection::new(place) }
     }
 
     pub(super) fn redis(
@@ -171,8 +175,8 @@ impl Place {
         deployment: Deployment,
     ) -> Place {
         let is_keeper = deployment.coordinator() == Coordinator::ZooKeeper;
-        let keeper = is_keeper.then(|| Keeper {
-            client: Client::open(Ensemble::new(env, servers, settings, Habits::JAVA)),
+        let keeper = is_keeper.then(|| ZooKeeperConnection {
+            client: Client::open(Ensemble::new(env, servers, settings, SessionOptions::JAVA)),
             watcher: Rc::default(),
         });
         let is_etcd = deployment.coordinator() == Coordinator::Etcd;

@@ -1,6 +1,6 @@
 //! A script's requests to a coordinator other than Redis.
 
-use super::hands::{Cluster, Elsewhere, Hands, Place};
+use super::connections::{Cluster, Connections, CoordinatorConnection, Place};
 use super::process::{LuaValue, Reply, failed as lost};
 use super::words::Datum;
 use crate::call_error::CallError;
@@ -19,27 +19,27 @@ type Outcome = Result<Vec<LuaValue>, Reply>;
 
 pub(super) async fn serve(
     place: &Place,
-    hands: &Hands,
+    connections: &Connections,
     operation: &str,
     arguments: &[Datum],
 ) -> Reply {
     let (library, function) = operation.split_once('.').unwrap_or((operation, ""));
     let given = CallArguments { operation, arguments };
-    let outcome = match (library, &hands.elsewhere) {
-        ("sql", Elsewhere::PostgreSql(slot)) => {
-            let mut session = slot.take(|| Elsewhere::postgresql(place));
+    let outcome = match (library, &connections.other_coordinator) {
+        ("sql", CoordinatorConnection::PostgreSql(slot)) => {
+            let mut session = slot.take(|| CoordinatorConnection::postgresql(place));
             postgresql(&mut session, function, &given).await
         }
-        ("sql", Elsewhere::MySql(slot)) => {
-            let mut session = slot.take(|| Elsewhere::mysql(place));
+        ("sql", CoordinatorConnection::MySql(slot)) => {
+            let mut session = slot.take(|| CoordinatorConnection::mysql(place));
             in_mysql(&mut session, function, &given).await
         }
-        ("memcached", Elsewhere::Memcached(slot)) => {
-            let mut session = slot.take(|| Elsewhere::memcached(place));
+        ("memcached", CoordinatorConnection::Memcached(slot)) => {
+            let mut session = slot.take(|| CoordinatorConnection::memcached(place));
             in_memcached(&mut session, function, &given).await
         }
-        ("zookeeper", Elsewhere::ZooKeeper) => zookeeper(place, function, &given).await,
-        ("etcd", Elsewhere::Etcd) => in_etcd(place, function, &given).await,
+        ("zookeeper", CoordinatorConnection::ZooKeeper) => zookeeper(place, function, &given).await,
+        ("etcd", CoordinatorConnection::Etcd) => in_etcd(place, function, &given).await,
         _ => Err(Reply::Misused(format!("{operation}: expected a lock.deployment that has it"))),
     };
     outcome.map_or_else(|reply| reply, Reply::Values)
@@ -153,8 +153,8 @@ async fn postgresql(
     let done = match function {
         "query" => session.run(&given.text(1)?, &given.parameters(2)?).await,
         "begin" => session.begin("BEGIN", &given.text(1)?, &given.parameters(2)?).await,
-        "go_on" => session.go_on(&given.text(1)?, &given.parameters(2)?).await,
-        "bound" => session.go_on(&given.text(1)?, &given.parameters(2)?).await,
+        "go_on" => session.run_next(&given.text(1)?, &given.parameters(2)?).await,
+        "bound" => session.run_next(&given.text(1)?, &given.parameters(2)?).await,
         "commit" => {
             let is_done = session.commit().await.map_err(failed)?;
             return Ok(vec![LuaValue::Bool(is_done)]);
@@ -259,19 +259,23 @@ async fn zookeeper(place: &Place, function: &str, given: &CallArguments<'_>) -> 
                 "container" => CreateMode::Container,
                 _ => return Err(given.wrong(2, "persistent, ephemeral_sequential or container")),
             };
-            let path = session.create(&given.text(1)?, mode).await.map_err(of_keeper)?;
+            let path = session.create(&given.text(1)?, mode).await.map_err(reply_of_zookeeper)?;
             Ok(vec![LuaValue::from(&*path)])
         }
-        "delete" => session.delete(&given.text(1)?).await.map(|()| Vec::new()).map_err(of_keeper),
+        "delete" => {
+            session.delete(&given.text(1)?).await.map(|()| Vec::new()).map_err(reply_of_zookeeper)
+        }
         "exists" => {
-            let stat = session.exists(&given.text(1)?, watcher).await.map_err(of_keeper)?;
+            let stat =
+                session.exists(&given.text(1)?, watcher).await.map_err(reply_of_zookeeper)?;
             Ok(vec![
                 LuaValue::Bool(stat.is_some()),
                 stat.map_or(LuaValue::Nil, |one| LuaValue::Int(one.czxid)),
             ])
         }
         "children" => {
-            let names = session.get_children(&given.text(1)?, watcher).await.map_err(of_keeper)?;
+            let names =
+                session.get_children(&given.text(1)?, watcher).await.map_err(reply_of_zookeeper)?;
             Ok(vec![LuaValue::List(names.iter().map(|name| LuaValue::from(&**name)).collect())])
         }
         "forget" => {
@@ -297,8 +301,9 @@ async fn in_etcd(place: &Place, function: &str, given: &CallArguments<'_>) -> Ou
     match function {
         "open" => {
             let (ttl, deadline) = (given.span(1)?, deadline(2)?);
-            let session =
-                etcd::session::Session::open(gateway, ttl, deadline).await.map_err(of_etcd)?;
+            let session = etcd::session::Session::open(gateway, ttl, deadline)
+                .await
+                .map_err(reply_of_etcd)?;
             let name = etcd::name_of(session.lease);
             sessions.borrow_mut().insert(name.clone(), session);
             Ok(vec![LuaValue::from(&*name)])
@@ -306,7 +311,7 @@ async fn in_etcd(place: &Place, function: &str, given: &CallArguments<'_>) -> Ou
         "close" => {
             let session = sessions.borrow_mut().remove(&given.text(1)?);
             let Some(session) = session else { return Ok(vec![LuaValue::Bool(false)]) };
-            session.close().await.map_err(of_etcd)?;
+            session.close().await.map_err(reply_of_etcd)?;
             Ok(vec![LuaValue::Bool(true)])
         }
         "enter" => {
@@ -315,27 +320,27 @@ async fn in_etcd(place: &Place, function: &str, given: &CallArguments<'_>) -> Ou
             let lease = lease.ok_or_else(|| given.wrong(3, "a lease that etcd.open returned"))?;
             let deadline = deadline(4)?;
             let entered = etcd::keys::enter(gateway, (&prefix, &key), lease, deadline).await;
-            let place = entered.map_err(of_etcd)?;
+            let place = entered.map_err(reply_of_etcd)?;
             Ok(vec![LuaValue::Bool(place.is_first), LuaValue::Int(place.revision)])
         }
         "last_before" => {
             let (prefix, revision) = (given.text(1)?, given.integer(2)?);
-            let last = etcd::keys::last_before(gateway, &prefix, revision, deadline(3)?).await;
-            let last = last.map_err(of_etcd)?;
+            let last = etcd::keys::last_key_before(gateway, &prefix, revision, deadline(3)?).await;
+            let last = last.map_err(reply_of_etcd)?;
             Ok(last.map_or(vec![], |(key, seen)| vec![LuaValue::from(&*key), LuaValue::Int(seen)]))
         }
         "wait_for_deletion" => {
             let (key, revision) = (given.text(1)?, given.integer(2)?);
-            gateway.wait_for_deletion(&key, revision).await.map_err(of_etcd)?;
+            gateway.wait_for_deletion(&key, revision).await.map_err(reply_of_etcd)?;
             Ok(Vec::new())
         }
         "exists" => {
             let found = etcd::keys::exists(gateway, &given.text(1)?, deadline(2)?).await;
-            Ok(vec![LuaValue::Bool(found.map_err(of_etcd)?)])
+            Ok(vec![LuaValue::Bool(found.map_err(reply_of_etcd)?)])
         }
         "delete" => {
             let deleted = etcd::keys::delete(gateway, &given.text(1)?).await;
-            Ok(vec![LuaValue::Bool(deleted.map_err(of_etcd)?)])
+            Ok(vec![LuaValue::Bool(deleted.map_err(reply_of_etcd)?)])
         }
         _ => {
             let valid = "open, close, enter, last_before, wait_for_deletion, exists, delete";
@@ -344,7 +349,7 @@ async fn in_etcd(place: &Place, function: &str, given: &CallArguments<'_>) -> Ou
     }
 }
 
-fn of_etcd(failure: etcd::gateway::Failure) -> Reply {
+fn reply_of_etcd(failure: etcd::gateway::Failure) -> Reply {
     let (message, is_unknown) = (failure.to_string(), failure.may_have_applied());
     Reply::Failed { message, is_unknown, code: None }
 }
@@ -361,7 +366,7 @@ fn name_of(event: WatchedEvent) -> &'static str {
     }
 }
 
-fn of_keeper(error: ZooKeeperError) -> Reply {
+fn reply_of_zookeeper(error: ZooKeeperError) -> Reply {
     let (code, is_unknown) = match &error {
         ZooKeeperError::ConnectionLoss => ("ConnectionLoss".to_owned(), true),
         ZooKeeperError::SessionExpired => ("SessionExpired".to_owned(), true),

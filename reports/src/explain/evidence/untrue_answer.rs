@@ -9,7 +9,7 @@ use fencepost_faults::{FaultKind, Impact, Node};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Misheard {
+pub(crate) enum UntrueAnswer {
     /// The process waited with its second node and did not know of its first one.
     OfAnotherNode,
     Refused(Obstacle),
@@ -38,7 +38,7 @@ pub(super) fn obstacle(
 ) -> Option<Obstacle> {
     let process = process.machine();
     let faults = timeline.faults.iter().filter(|fault| fault.touches(from, until));
-    let acted = faults.filter(|fault| keeps_from_hearing(fault, process, servers));
+    let acted = faults.filter(|fault| blocks_answers(fault, process, servers));
     let obstacles = acted.map(|fault| match fault.kind {
         FaultKind::Delay | FaultKind::SlowServer => Obstacle::Delay,
         _ if fault.does(Impact::Freezes, process) => Obstacle::Pause,
@@ -65,7 +65,7 @@ pub(super) fn grant<'t, 'h>(
 }
 
 /// Returns why the answer in a finding was wrong. No fault explains a grant that no server gave.
-pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
+pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
     let invoked = |operation: &u64| Some(timeline.invocation_of(*operation)?.time);
@@ -73,29 +73,29 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     if let Some(acquisition) = grant(timeline, finding) {
         return Some(of_grant(timeline, acquisition, told));
     }
-    let (from, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
-        What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
-        What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
+    let (from, misheard): (_, fn(Obstacle) -> UntrueAnswer) = match &events[told.index].what {
+        What::Ok { operation, .. } => (invoked(operation)?, UntrueAnswer::Succeeded),
+        What::Fail { operation, .. } => (invoked(operation)?, UntrueAnswer::Refused),
         // The process last had correct information when the lock last changed.
-        What::Lost => (events[*finding.witness.first()?].time_us, Misheard::Refused),
+        What::Lost => (events[*finding.witness.first()?].time_us, UntrueAnswer::Refused),
         _ => return None,
     };
     let span = Period { from, until: told.time };
     let process = events[told.index].node;
     let is_refused = matches!(events[told.index].what, What::Fail { .. });
-    if is_refused && session::contended_twice(timeline, process, span) {
-        return Some(Misheard::OfAnotherNode);
+    if is_refused && session::has_second_node(timeline, process, span) {
+        return Some(UntrueAnswer::OfAnotherNode);
     }
     let servers = finding.witness.iter().map(|index| events[*index].node);
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
     let obstacle = obstacle(timeline, process, &servers, span);
     let has_ttl = !timeline.history.header.has_no_ttl();
     let is_unfounded = has_one_server_with_a_ttl(timeline) || has_ttl && is_undisturbed(from);
-    obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
+    obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
 }
 
 /// Returns why a grant was wrong: it had no quorum, or its lease or validity had ended.
-fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
+fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> UntrueAnswer {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys
         .iter()
@@ -103,7 +103,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
         .filter(|span| one.invoked < span.from && span.from < told)
         .collect();
     let servers: BTreeSet<Node> = had.iter().map(|span| span.node).collect();
-    let stands = had.iter().filter(|span| timeline.stands_at(span, told));
+    let stands = had.iter().filter(|span| timeline.exists_at(span, told));
     let standing: BTreeSet<Node> = stands.map(|span| span.node).collect();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
     // The stated validity was counted from the answer instead of the grant.
@@ -112,19 +112,19 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Mis
     });
     let is_late = standing.len() < quorum || is_counted_late;
     if servers.len() < quorum || !is_late {
-        return Misheard::Unfounded;
+        return UntrueAnswer::Unfounded;
     }
     let servers: Vec<Node> = servers.into_iter().collect();
     let span = Period { from: one.invoked.time, until: told.time };
     let is_cut = timeline.faults.iter().any(|fault| {
         fault.kind == FaultKind::Partition
             && fault.touches(span.from, span.until)
-            && keeps_from_hearing(fault, one.process.machine(), &servers)
+            && blocks_answers(fault, one.process.machine(), &servers)
     });
     match obstacle(timeline, one.process, &servers, span) {
-        Some(_) if is_cut => Misheard::CutOff,
-        Some(obstacle) => Misheard::Late(obstacle),
-        None => Misheard::Unfounded,
+        Some(_) if is_cut => UntrueAnswer::CutOff,
+        Some(obstacle) => UntrueAnswer::Late(obstacle),
+        None => UntrueAnswer::Unfounded,
     }
 }
 
@@ -146,7 +146,7 @@ fn has_one_server_with_a_ttl(timeline: &Timeline<'_>) -> bool {
     header.quorum <= 1 && !header.has_no_ttl()
 }
 
-fn keeps_from_hearing(fault: &FaultSpan<'_>, process: Node, servers: &[Node]) -> bool {
+fn blocks_answers(fault: &FaultSpan<'_>, process: Node, servers: &[Node]) -> bool {
     let names_server = servers.iter().any(|server| fault.names(*server));
     match fault.kind.impact() {
         Impact::HoldsUpMessages | Impact::LosesReply | Impact::LosesRequest => {

@@ -11,21 +11,21 @@ use fencepost_reports::Turn;
 use std::collections::BTreeSet;
 
 impl State {
-    pub(crate) fn record_what_is_under_way(&self, host: HostIndex) {
+    pub(crate) fn record_unfinished_messages(&self, host: HostIndex) {
         let node = self.node(host);
         let others: BTreeSet<Node> = match &self.hosts[usize::from(host) - 1].software {
             Software::Machine(server) => {
                 self.nodes_behind(unanswered(server)).filter(|asker| asker.is_process()).collect()
             }
-            Software::Program(_) => self.still_coming(host),
+            Software::Program(_) => self.senders_in_transit(host),
         };
         let turn = if node.is_process() { Turn::InFlight } else { Turn::Unanswered };
         for other in others {
-            self.recorder.left_under_way(node, turn, other);
+            self.recorder.record_in_flight(node, turn, other);
         }
     }
 
-    fn still_coming(&self, host: HostIndex) -> BTreeSet<Node> {
+    fn senders_in_transit(&self, host: HostIndex) -> BTreeSet<Node> {
         let is_coming = |socket: &&super::socket::Socket| {
             socket.host == host
                 && socket.stage == Stage::Open

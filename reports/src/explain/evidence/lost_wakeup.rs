@@ -5,7 +5,7 @@ use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+pub(super) fn waits_on_dead_connections(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
         let is_server = |node: Node| matches!(node, Node::Server(_));
@@ -40,7 +40,7 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+pub(super) fn missed_release(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {
         let silence = silence(timeline, finding, *process);
@@ -88,9 +88,9 @@ fn last_silence(
 fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
     let went = |span: &KeySpan<'_>| {
         let told = span.to.is_some_and(|(to, _)| from < to && to < until);
-        let stood_until = timeline.stood_until(span);
-        told || (from.time < stood_until && stood_until < until.time && span.from < until)
+        let existed_until = timeline.existed_until(span);
+        told || (from.time < existed_until && existed_until < until.time && span.from < until)
     };
-    let stands = |span: &KeySpan<'_>| timeline.stands_at(span, until);
+    let stands = |span: &KeySpan<'_>| timeline.exists_at(span, until);
     timeline.keys.iter().any(went) && !timeline.keys.iter().any(stands)
 }
