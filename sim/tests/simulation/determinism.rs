@@ -296,7 +296,7 @@ fn what_scripts_leave_on_a_thread_does_not_reach_the_next_run() {
 
 #[test]
 fn a_planted_leak_between_scripts_is_caught() {
-    let [apart, together] = apart_and_together(fake_redis::planted::allow_shared_tables);
+    let [apart, together] = apart_and_together(fake_redis::planted_bugs::allow_shared_tables);
     assert_eq!(apart[0], together[0], "nothing ran before the first run");
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
