@@ -1,9 +1,18 @@
-//! Redis locks as four Chinese web articles describe them, mistakes included, and corrected
-//! variants.
+//! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
 //!
-//! The files cite the articles by number. Article 000 (2014) is about SETNX and GETSET, 001 about
-//! SETNX with EXPIRE and SET with NX and EX, 002 repeats a part of 000, and 003 is about Lua and
-//! Redlock.
+//! The files cite four Chinese web articles by number:
+//!
+//! - **000** (2014): SETNX and GETSET, with the time of the acquire as value, and then ("an article
+//!   from practice") with the time of expiry, in pseudo-code and in Java for Jedis.
+//! - **001**: SETNX with EXPIRE, SET with NX and EX, the owner check, and a renewing daemon.
+//! - **002**: the first part of 000 again.
+//! - **003**: release and extension by Lua, Redlock, and reentrancy by value.
+//!
+//! The articles do not say what happens when a call fails. Here the failure ends the attempt, and
+//! the loop continues. If the server may have executed the call, the acquire ends with
+//! [`Acquisition::Unknown`]. The locks leave a written value in place unless their file says
+//! otherwise, because a value without an owner does not show whose it is. Endless loops stop at the
+//! acquire timeout.
 
 pub mod setnx;
 

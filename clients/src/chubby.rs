@@ -1,6 +1,22 @@
 //! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
-//! systems", OSDI 2006. Numbers in brackets are sections of that paper. After a dropped call, or a
-//! release without a reply, the client lets its session expire.
+//! systems", OSDI 2006. Numbers in brackets are sections of that paper. The locks use fencepost's
+//! own protocol with a model of a cell, because no client or server is available outside Google.
+//!
+//! A process has one session ([`session`]), and the end of the session releases its locks.
+//! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
+//! After an abandoned call, or a release without a reply, the client lets the session expire.
+//!
+//! - `chubby` requests the longest lock-delay, a minute: no client gets the lock of a failed holder
+//!   earlier (2.4: "protects unmodified servers and clients from everyday problems caused by
+//!   message delays and restarts"). Its holder ignores events. The scenario's `lock-delay`
+//!   overrides the minute.
+//! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
+//!   with the latest generation that it has received (2.4).
+//! - `chubby-no-delay` requests no lock-delay. This is a **planted** mistake, because the paper
+//!   introduces the lock-delay for clients without sequencers.
+//! - `chubby-checked` also has a careful holder: it leaves its critical section when its session is
+//!   in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
+//!   (`CheckSequencer`, 2.6).
 
 pub mod cell;
 pub mod session;

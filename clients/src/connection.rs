@@ -1,5 +1,9 @@
-//! A connection to one Redis server. [`Connection::call`] returns it only with a whole reply, so
-//! that a client never mistakes a late reply for the reply to its next command.
+//! One connection to one Redis server, which sends a command and reads its reply within a time
+//! limit.
+//!
+//! [`Connection::call`] takes a connection by value and returns it only with a whole reply; a
+//! dropped call closes it. Otherwise the client could take a late reply for the reply to the next
+//! command.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -241,6 +245,7 @@ fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }
 
+/// Returns the message in a push `message CHANNEL PAYLOAD`.
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {

@@ -1,5 +1,10 @@
 //! Finds the primary through Sentinel.
+//!
 //! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
+//! Step 1 connects to the first Sentinel that answers and moves it to the front of the list. Step 2
+//! asks it for the address of the primary. Step 3 asks the server there for its ROLE. A reconnect
+//! repeats all three. The client also subscribes to `+switch-master` at one Sentinel. One pass asks
+//! each Sentinel at most once; the lock decides about waits and retries.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};

@@ -1,6 +1,14 @@
-//! The locks on etcd, and their client, which uses the JSON gateway of the servers.
-//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`, `api/v3lock`).
-//! As in `etcdctl lock`, every acquisition has its own session ([`session`]).
+//! The locks on etcd, and their client.
+//!
+//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`), and the
+//! documentation of the server-side lock (`api/v3lock`). The locks use the JSON gateway, which the
+//! servers offer in addition to gRPC.
+//!
+//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`: a lease that the
+//! client keeps alive every third of its ttl, and revokes at the end. A lock's keys are below the
+//! name of the resource, each named after its lease ([`mutex`]); the server-side lock
+//! ([`server_lock`]) does the same in the server. If a member does not answer, the client tries the
+//! next.
 
 pub mod gateway;
 pub mod http;

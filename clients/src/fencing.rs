@@ -1,6 +1,11 @@
 //! `fencing`: the lock on one Redis that also issues a fencing token.
-//! Sources: Redis documentation, "Distributed Locks with Redis"; Kleppmann, "How to do distributed
-//! locking" (2016).
+//!
+//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release);
+//! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
+//! client acquires the lock, sent along with every request.
+//!
+//! The token comes from a counter in the same script, so tokens increase in the order of the
+//! grants. The counter never expires; it is only as durable as its server.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};

@@ -1,5 +1,9 @@
-//! Lock algorithms as applications use them. To write a lock, start at [`lock`]. To run one, take
-//! its [`Definition`] from [`CLIENTS`] or [`find`], and implement [`World`].
+//! Lock algorithms as applications use them.
+//!
+//! [`find`] and [`CLIENTS`] are the table of locks; each [`Definition`] in it builds a lock. To
+//! write a lock, start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and
+//! [`owned_key`], and for other coordinators the session in their folder. To run a lock, implement
+//! [`World`]. The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,9 @@
-//! Locks in Lua: `fencepost --lock lock.lua` (docs/lock-in-lua.md). Each call of a script is a
-//! coroutine that yields when it needs the host. The same seed always gives the same run.
+//! Locks in Lua: `fencepost --lock lock.lua`. A script defines `acquire(key, ttl)` and
+//! `release(key, owner)`, and optionally further functions (docs/lock-in-lua.md). Each call is a
+//! coroutine, which yields when it needs the host.
+//!
+//! Clocks, random numbers and the order of tables depend on [`Env`](crate::Env) and keys alone, so
+//! the same seed always gives the same run.
 
 mod actor;
 mod connections;

@@ -1,5 +1,12 @@
-//! Locks on memcached, which has no scripts to guard a release by owner.
-//! Sources: article 001 (see [`crate::articles`]); memcached's doc/protocol.txt.
+//! Locks on memcached.
+//!
+//! Source: article 001, on ways to build a distributed lock: "Memcached: with its `add` command. It
+//! is atomic, and succeeds only if the key is not there." memcached has no scripts for owner values
+//! and a guarded release, but its `cas` stores only if the item has not changed since it was read
+//! (doc/protocol.txt).
+//!
+//! The server counts a lease in whole seconds and reads its clock once a second, so a lease of ten
+//! seconds ends after nine to ten.
 
 pub mod add;
 pub mod cas;

@@ -1,9 +1,27 @@
 //! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
-//! Source: Redisson 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`, `RedissonFairLock`,
-//! `RedissonRedLock`, `LockTask`). The calls are `tryLock(wait, ...)` with the acquire timeout as
-//! `wait`. The ttl replaces `lockWatchdogTimeout` (30 s). Differences from the library: durations
-//! are on the monotonic clock, and renewals and unlocks send no WAIT.
+//! Source: article 004 names the library; the model follows its version 4.7.1-SNAPSHOT of August
+//! 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
+//! `uuid:thread` to a count, which Lua scripts take, release and renew (`script.rs`). A process
+//! that finds the lock taken subscribes to its channel and waits for a message, but no longer than
+//! the rest of the lock's time. The calls are `tryLock(wait, ...)` with the acquire timeout as
+//! `wait`:
+//!
+//! - `redisson` has no lease, so the lock lives for `lockWatchdogTimeout` (30 s in the library, the
+//!   ttl here), and a watchdog renews it every third of that time. As in the library, **the
+//!   watchdog does not report** that the lock is gone: it stops, and the holder continues.
+//! - `redisson-lease` has a lease of one ttl, so no watchdog renews it.
+//! - `redisson-wait` has replicas and a `WAIT` after the acquire, and releases a lock that no
+//!   replica has.
+//! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
+//!
+//! The model differs from the library in these points. A subscription has its own connection,
+//! opened when a process has to wait. Durations are on the monotonic clock, not on
+//! `currentTimeMillis`. Scripts run by digest. The model has no latch that makes a resent unlock
+//! harmless, because the library resends an unlock only after a failed `WAIT`. It sends no `WAIT`
+//! after a renewal or an unlock. The owner of a lease is the hash's entry when the lock is taken,
+//! `uuid:thread=1`, the same for all acquires of a thread. Threads of one process share only its
+//! uuid; each renews, and listens for, its own locks.
 
 pub mod fair;
 pub mod red_lock;

@@ -1,5 +1,9 @@
-//! `WAIT` after a grant: the client releases a lock that too few replicas have. Since Redis 7.2,
-//! WAIT on a connection that has written nothing returns immediately.
+//! `WAIT` after a grant: the client gives up a lock that the replicas do not have yet.
+//!
+//! Source: Redis documentation, `WAIT numreplicas timeout`. The command returns the number of
+//! replicas that acknowledged this connection's writes. An acknowledgement only makes a loss at a
+//! failover less likely. WAIT must use the connection of the write: from Redis 7.2 on, WAIT on a
+//! connection that has written nothing returns immediately.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};

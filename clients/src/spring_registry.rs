@@ -1,6 +1,22 @@
-//! `spring-registry`: threads compete within their process first, and then the processes compete.
+//! `spring-registry`: threads first compete within their process, and then the processes compete.
+//!
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
-//! no renewal). The value is the registry's client id for the life of a process.
+//! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
+//! Redis".
+//!
+//! ```text
+//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`;
+//!   then, every 100 ms until `wait` is over:
+//!   local lockClientId = redis.call('GET', KEYS[1])
+//!   if it is ours: PEXPIRE, true      if it is nil: SET ... PX, true      else false
+//! unlock: count down; if that was the outermost and GET is ours, UNLINK; if GET is not ours, throw
+//!         ConcurrentModificationException. In any case release the ReentrantLock.
+//! ```
+//!
+//! The value is the registry's client id for the life of a process, so **a process finds its own
+//! lock**, and only the lock inside the process keeps its threads apart. The key is the resource
+//! itself; the library puts its registry key and a colon before it. The threads of a process share
+//! a [`Registry`], but each has its own connection, where the library's share one.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -18,6 +34,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+/// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// Definition of `spring-registry`.

@@ -1,4 +1,12 @@
-//! Redis Sentinel as a pure state machine, following `sentinel.c` of Redis 7.0.
+//! Redis Sentinel as a pure state machine. It monitors a primary and its replicas, agrees with
+//! other Sentinels that the primary is down, elects a leader and lets it promote a replica.
+//!
+//! The rules are those of Redis 7.0's `sentinel.c`, and each file names the functions that it
+//! models.
+//!
+//! Redis checks everything ten to twenty times a second. This implementation computes when the next
+//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of such a
+//! tick, so that Sentinels started together still drift apart.
 
 mod address;
 mod attempt;
@@ -82,8 +90,11 @@ pub(crate) mod period {
     pub(crate) const PUBLISH_MS: i64 = 2_000;
     pub(crate) const TILT_TRIGGER_MS: i64 = 2_000;
     pub(crate) const TILT_MS: i64 = 30_000;
+    /// Value of `sentinel_slave_reconf_timeout`.
     pub(crate) const RECONFIGURE_MS: i64 = 10_000;
+    /// Value of `sentinel_min_link_reconnect_period`.
     pub(crate) const LINK_MS_MIN: i64 = 15_000;
     pub(crate) const ELECTION_MS: i64 = 10_000;
+    /// Value of `SENTINEL_MAX_DESYNC`.
     pub(crate) const DESYNC_MS_MAX: u64 = 1_000;
 }

@@ -1,12 +1,23 @@
-//! Runs unmodified programs in a world whose time, network and randomness the caller simulates.
+//! Runs unmodified programs of any language in a world whose time, network and randomness the
+//! caller simulates.
 //!
-//! [`Group::step`] runs the threads of one machine one at a time, in a fixed order, until each
+//! A [`Group`] is one machine's processes: the started program and all processes that it forks.
+//! [`Group::step`] runs the group's threads one at a time, in a fixed order, until each thread
 //! waits. It returns their network [`Request`]s and the time of the next step. The driver passes
-//! [`News`] to [`Group::deliver`].
+//! [`News`] to [`Group::deliver`]. A group that is not stepped is paused, and a dropped group is
+//! killed.
+//!
+//! A group may be a server: [`Group::incoming`] opens a connection from another machine.
+//! [`SyncedFiles`] restores a folder to the last syncs.
 //!
 //! ptrace traces the processes. A seccomp filter stops a thread at every system call that could
-//! wait, tell the time or communicate. No library is preloaded. The crate has no features. On
-//! systems other than Linux on x86-64, every start fails.
+//! wait, tell the time or communicate; all other calls run at native speed. Programs read clocks
+//! without a system call, from a page that the tracer shares with each process (`group/looks.rs`).
+//! No library is preloaded, so static binaries and raw system calls work too.
+//!
+//! The entry points are [`check`] for a [`Launch`], then [`Group::start`] and [`Group::step`]. The
+//! crate has no features. On systems other than Linux on x86-64 the same names exist, but every
+//! start fails.
 
 mod interface;
 

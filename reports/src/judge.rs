@@ -1,4 +1,8 @@
-//! Judges whether a history obeys the rules: each [`checker`] returns [`finding`]s.
+//! Judges whether a history obeys the rules.
+//!
+//! A history is parsed once, into a [`timeline`]. Each [`checker`] is a function that returns the
+//! [`finding`]s in a timeline, and `circle` finds circular waits over several locks. [`phases`]
+//! returns the protocol phase in which each fault began. Findings do not explain violations.
 
 pub mod checker;
 pub(crate) mod circle;

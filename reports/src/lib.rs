@@ -1,10 +1,14 @@
 //! Histories, the checkers that judge them, verdicts, and all output formats.
 //!
-//! A run is [`record`]ed, [`judge`](mod@judge)d and [`explain`]ed; its [`summary`] is published,
-//! and [`show`] writes it in a format. [`documents`] has the other published files.
+//! A run passes through the modules in this order: it is [`record`]ed, [`judge`](mod@judge)d and
+//! [`explain`]ed. The [`summary`] is its published form, and [`show`] writes it in a format.
+//! [`documents`] contains the other published files. No module uses a later one.
 //!
-//! [`judge()`](judge()) returns the violations in a [`History`], and the
-//! [`FORMATS`](show::format::FORMATS) write a [`Report`] or a [`Sweep`]. The crate has no features.
+//! The entry points: [`judge()`](judge()) returns the violations in a [`History`], and [`judge_by`]
+//! does the same with given checkers. [`RunFacts`], [`Diagnosis`] and [`Recordings`] are the
+//! [`Stages`] from which a [`RunReport`] is made. The [`FORMATS`](show::format::FORMATS) write a
+//! [`Report`] or a [`Sweep`]. [`expected`] returns the literature's prediction. [`validate`] and
+//! [`digest`] are for histories from a file. The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,14 @@
-//! Runs machines behind real TCP, with real files and the real clock, or with [`serve_guest`] on
-//! the listeners, connections and clocks of another world.
+//! Runs machines behind real TCP, with real files and the real clock. [`serve_guest`] instead runs
+//! a machine as a guest of another world, on that world's listeners, connections and clocks.
 //!
-//! Each machine has its own thread. [`serve`] runs servers until a signal arrives. [`serve_staged`]
-//! does the same for servers that keep their own time, such as those of a [`Stage`], which injects
-//! faults. The crate has no features.
+//! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
+//! a time, so a client that floods the server waits for its turn. During a long input the machine
+//! can ask the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
+//!
+//! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] represents the
+//! running servers, and [`serve`] runs them until a signal arrives. [`serve_staged`] does the same
+//! for servers that keep their own time, such as those of a [`Stage`], which injects faults.
+//! [`Files`] are a machine's files. The crate has no features.
 
 #![forbid(unsafe_code)]
 

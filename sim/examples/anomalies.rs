@@ -1,6 +1,11 @@
-//! Writes docs/anomalies.md: `cargo run --release --example anomalies > docs/anomalies.md`.
-//! The arguments are the length of a range of seeds (100), the number of threads (0 for all cores),
-//! and a prefix of row ids (all rows).
+//! Writes the table of docs/anomalies.md. For every anomaly it shows the median number of seeds
+//! until the anomaly appears, over 20 disjoint ranges, and the number of the same runs in which its
+//! safe twin shows it. It also shows how the locks use their time.
+//!
+//! Run `cargo run --release --example anomalies > docs/anomalies.md`. The first argument sets the
+//! length of a range (100), the second the number of threads (all cores, like 0), and the third
+//! selects rows by the prefix of their ids (all). Progress is printed on stderr. The table is the
+//! same for any number of threads.
 
 #[path = "../tests/simulation/anomalies/measure.rs"]
 mod measure;

@@ -1,6 +1,29 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
-//! Source: article 000 (see [`super`]), section "Java, with Jedis"; the release is that of
-//! jedis-lock.
+//!
+//! Source: article 000, second part, "Java, with Jedis". The release is `if (locked)
+//! jedis.del(lockKey)` in jedis-lock, where the class comes from.
+//!
+//! ```text
+//! timeout = timeoutMsecs
+//! while (timeout >= 0)
+//!     expiresStr = currentTimeMillis() + expireMsecs + 1
+//!     if (setnx(lockKey, expiresStr) == 1) return true
+//!     currentValueStr = get(lockKey)
+//!     if (currentValueStr != null && parseLong(currentValueStr) < currentTimeMillis())
+//!         oldValueStr = getSet(lockKey, expiresStr)
+//!         if (oldValueStr != null && oldValueStr.equals(currentValueStr)) return true
+//!     timeout -= 100
+//!     sleep(100)
+//! return false
+//! ```
+//!
+//! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
+//! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so after an
+//! overrun it removes the next holder's lock. **The code treats GETSET nil as a loss**: if the
+//! holder releases between GET and GETSET, the lock stays taken without a holder until its time has
+//! passed. **The loser's GETSET overwrites the winner's time.** `jedis-getset-owner` fixes all
+//! three with an owner next to the time, compare-and-set and compare-and-delete. In both locks
+//! **clients compare their own clocks**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};

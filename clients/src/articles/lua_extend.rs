@@ -1,6 +1,23 @@
-//! `lua-extend` and two faulty variants: the application extends the lease before it ends.
-//! Source: article 003 (see [`super`]), section 2. `lua-extend` follows its text, and the variants
-//! its code.
+//! `lua-extend` and two faulty variants: the application extends the lease when little of it is
+//! left.
+//!
+//! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
+//! the key exists and has the client's value"), with this pseudo-code:
+//!
+//! ```text
+//! if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("set",KEYS[1],ex=3000)
+//! else getDLock() // acquire the lock again
+//! ```
+//!
+//! `lua-extend` does what the sentence says: it gets, compares and calls PEXPIRE. The lease is
+//! valid for a ttl from the time when the client sent the SET or the extension. Each variant has
+//! one mistake:
+//!
+//! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
+//!   overwrites the lock of the next holder.
+//! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`), and the
+//!   critical section continues. Another process may have held the lock meanwhile, so the value
+//!   that the holder read is stale.
 
 use super::{Base, entry};
 use crate::attempt::take;

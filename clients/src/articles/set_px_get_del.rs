@@ -1,5 +1,18 @@
-//! `set-px-get-del` and `thread-id-get-del`: the client checks the owner before DEL.
-//! Source: article 001 (see [`super`]), section "Problems", item 2.
+//! `set-px-get-del` and `thread-id-get-del`: the client compares the owner in the value before it
+//! deletes the key.
+//!
+//! Source: article 001, "Problems", second:
+//!
+//! ```text
+//! acquire: threadId = Thread.currentThread().getId(); set(key, threadId, 30, NX)
+//! release: if (threadId.equals(redisClient.get(key))) { del(key) }
+//! ```
+//!
+//! Both locks keep one mistake: **GET and DEL are two commands**, as the article says. If the lock
+//! expires between them and another process takes it, DEL removes that process's lock.
+//! `single-node` fixes this. `thread-id-get-del` keeps a second mistake: **a thread's number is
+//! unique only within its process**. The main threads of all processes have the same number, so the
+//! comparison always succeeds. `set-px-get-del` writes a random value per attempt instead.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;

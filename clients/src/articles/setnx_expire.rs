@@ -1,6 +1,18 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command.
-//! Source: article 001 (see [`super`]), section "Lock timeout". An error of EXPIRE releases
-//! nothing.
+//!
+//! Source: article 001, "Lock timeout":
+//!
+//! ```text
+//! if (setnx(lock_sale_ID, 1) == 1) {
+//!     expire(lock_sale_ID, 30)
+//!     try { do something } finally { del(lock_sale_ID) }
+//! }
+//! ```
+//!
+//! The mistakes are kept. **SETNX and EXPIRE are not atomic**, as the article says: a crash or a
+//! lost connection between them leaves a key that never expires. EXPIRE precedes the `try`, so its
+//! error releases nothing, and the caller ignores its reply. DEL ignores the owner. `set-ex-del`
+//! has the article's fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

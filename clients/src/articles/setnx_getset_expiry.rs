@@ -1,6 +1,27 @@
-//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time of expiry.
-//! Source: article 000 (see [`super`]), section "Pseudo-code". A nil reply counts as a time long
-//! past.
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time at which the lock
+//! ends.
+//!
+//! Source: article 000, second part, "Pseudo-code":
+//!
+//! ```text
+//! lock = 0
+//! while lock != 1:
+//!     timestamp = current Unix time + lock timeout + 1
+//!     lock = SETNX lock.foo timestamp
+//!     if lock == 1 or (now() > (GET lock.foo) and now() > (GETSET lock.foo timestamp)): break
+//!     else: sleep(10ms)
+//! do_job()
+//! if now() < GET lock.foo: DEL lock.foo
+//! ```
+//!
+//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply counts as a time
+//! long past, so GETSET nil is a success. `setnx-getset-expiry` keeps the mistakes. **The guard of
+//! the release checks a time, not an owner**: after an overrun the next holder's time is in the
+//! future, so the guard lets the DEL pass when the lock is another's, and stops it when the lock
+//! has run out but still belongs to the process. **The loser's GETSET overwrites the winner's
+//! time.** `setnx-getset-expiry-owner` fixes both with an owner next to the time, compare-and-set
+//! and compare-and-delete. In both locks **clients compare their own clocks**, which
+//! `setnx-getset-server-time` fixes.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

@@ -1,6 +1,20 @@
-//! `setnx-stale-del` and `setnx-stale-compare`: a waiter removes a lock that is too old.
-//! Source: article 000 (see [`super`]), section "Handling deadlocks". The value is the time of
-//! acquisition.
+//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire, and a waiter
+//! removes a lock that is too old.
+//!
+//! Source: article 000, "Handling deadlocks", whose first version does not work:
+//!
+//! ```text
+//! SETNX foo.lock <current unix time>             1: acquired
+//! GET foo.lock                                   not older than the limit: wait, try again
+//! DEL foo.lock, SETNX foo.lock <current unix time>
+//! ```
+//!
+//! `setnx-stale-del` keeps the mistakes. **DEL does not check the value again**, as the article
+//! says: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
+//! C2's lock and takes it too. `setnx-stale-compare` fixes this: it removes the lock only while its
+//! value is the stale time. `setnx-getset` is another fix. **Clients compare their own clocks with
+//! the holder's**, and **the release is a DEL that ignores the owner**, so a holder that overruns
+//! removes the next holder's lock. Variants of `setnx-getset` fix both.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

@@ -1,6 +1,12 @@
-//! A session, as the Chubby client library maintains it (2.8). The local lease is a sixteenth
-//! shorter than the master's, because clocks drift. After its end the session is in jeopardy for
-//! [`GRACE`].
+//! A session, as the Chubby client library maintains it (2.8):
+//!
+//! - A KeepAlive is always outstanding. The master holds it until the lease is close to its end.
+//! - The **local lease** is a careful estimate of the lease at the master. It begins before the
+//!   master sends the answer, and is shorter by a sixteenth, because clocks differ in rate.
+//! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
+//!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
+//!   the session is safe again; otherwise the library assumes that it has expired.
+//! - The next KeepAlive acknowledges a master that has a new epoch number (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;

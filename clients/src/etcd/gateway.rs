@@ -1,5 +1,9 @@
-//! Calls to an etcd cluster through its JSON gateway. As in clientv3 (`clientv3/retry.go`), the
-//! client retries a read until it is answered, and a change only if it was certainly not sent.
+//! Calls to an etcd cluster through its JSON gateway.
+//!
+//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until it is answered,
+//! and a change only if it was certainly not sent. The library waits 25 ms plus or minus a tenth
+//! between two tries (`defaultBackoffWaitBetween`), without a timeout. Here a call ends after the
+//! `command_timeout`, as with a context of the application.
 
 use super::http::Link;
 use super::{number, to_base64};

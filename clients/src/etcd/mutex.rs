@@ -1,7 +1,24 @@
 //! `etcd-mutex`: the mutex of etcd's Go client, with a session for each acquisition.
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go`. Unlike the library, the lock returns
-//! [`Release::NotHeld`] if its key is gone at the release. `etcd-mutex-unchecked` is the mutex of
-//! 3.4.0 to 3.4.45 (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0).
+//!
+//! ```text
+//! key = <name>/<lease in hex>
+//! txn  if create_revision(key) = 0  then put key, get first below <name>/
+//!      else get key, get first below <name>/
+//! the first below <name>/ is our own: held
+//! else until none is in front: get last created below <name>/ before our own,
+//!      watch it until it is deleted; then get key: gone means that the session has expired
+//! ```
+//!
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as `etcdctl
+//! lock` does: it opens a session and a mutex, and closes both at the end. The lock reports a
+//! release whose key is gone as not held; the library ignores that.
+//!
+//! - `etcd-mutex-unchecked` is the mutex of 3.4.0 to 3.4.45, which **does not check its own key
+//!   after the wait**. If its lease has ended meanwhile the key is gone, and another process may
+//!   hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
+//! - The mutex does not notify a holder whose session ends. `etcd-mutex-done` leaves its critical
+//!   section when `Session.Done` fires. With `etcd-mutex-fencing` the storage checks the revision
+//!   that created the key, as the documentation of etcd advises.
 
 use super::gateway::{Failure, Gateway};
 use super::keys::{self, Place};

@@ -1,6 +1,13 @@
-//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is the token.
-//! Source: memcached's doc/protocol.txt. The lock requests a second more than its lease, because
-//! the server may end it that much early.
+//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is a fencing
+//! token.
+//!
+//! Source: memcached's doc/protocol.txt. `cas` stores only if the item has not changed since it was
+//! read, and an item stored with a negative expiry expires immediately. Together they replace the
+//! missing compare-and-delete.
+//!
+//! The cas id counts all items that the server ever stored; after a restart it begins at 1 again.
+//! The lock requests one second more than its lease, because the server may end it almost a second
+//! early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;

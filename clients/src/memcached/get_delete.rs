@@ -1,5 +1,9 @@
-//! `memcached-get-delete`: the holder checks the owner before it deletes the key.
-//! Source: article 001 (see [`crate::articles`]), section "Problems", item 2, which is about Redis.
+//! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes the
+//! key.
+//!
+//! Source: article 001, "Problems", second, on Redis. One mistake is kept: **`get` and `delete` are
+//! two commands**. If the lock expires between them and another process takes it, `delete` removes
+//! that process's lock. `memcached-cas` fixes this.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;

@@ -1,6 +1,17 @@
-//! `mysql-get-lock`: `GET_LOCK` waits in the server's queue, and `RELEASE_LOCK` releases the lock.
-//! Sources: MySQL's reference manual, "Locking Functions"; MariaDB's knowledge base; django-mysql's
-//! `is_held`. The owner value is the number of the connection, as in `IS_USED_LOCK`.
+//! `mysql-get-lock`: `GET_LOCK` waits in the server's queue for a lock that belongs to the
+//! connection, and `RELEASE_LOCK` releases it.
+//!
+//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
+//! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
+//! django-mysql's `Lock` use it like this: one connection, a timeout in whole seconds, and a
+//! release on the same connection.
+//!
+//! One mistake is kept: **the holder does not learn that its session has ended**. A restart of the
+//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the
+//! lock, and the holder notices at its release. `mysql-get-lock-checked` checks the owner right
+//! before the guarded write, as django-mysql's `is_held` does.
+//!
+//! The owner value is the number of the connection, as in `IS_USED_LOCK`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};

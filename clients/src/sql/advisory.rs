@@ -1,6 +1,14 @@
-//! `pg-advisory`: a session-level lock by `pg_try_advisory_lock` and `pg_advisory_unlock`.
-//! Source: PostgreSQL 15's documentation, "Advisory Locks". The owner value is the process id of
-//! the backend, as in `pg_locks`.
+//! `pg-advisory`: `pg_try_advisory_lock` takes the lock for the session, `pg_advisory_unlock`
+//! releases it.
+//!
+//! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
+//! is released or the session ends.
+//!
+//! One mistake is kept: **the holder does not learn that its session has ended**. A cut network, a
+//! restart of the server or a timeout there ends the connection and the lock, and the holder
+//! notices at its release.
+//!
+//! The owner value is the process id of the backend, as in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};

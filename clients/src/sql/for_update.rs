@@ -1,5 +1,19 @@
 //! `select-for-update`: the lock is a transaction with a row lock.
-//! Source: PostgreSQL 15's documentation, "Explicit Locking".
+//!
+//! ```text
+//! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
+//! the section
+//! COMMIT
+//! ```
+//!
+//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `FOR UPDATE` keeps
+//! all other transactions from locking or changing the row until the transaction ends.
+//! `lock_timeout` limits the wait in the server's queue to the application's timeout.
+//!
+//! One mistake is kept: **only the end of the connection ends the transaction of a paused holder**,
+//! so all others wait for the whole pause. In `select-for-update-timeout` the server ends it after
+//! the ttl (`idle_in_transaction_session_timeout`). Then the lock is gone, and the holder learns of
+//! it when it commits.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};

@@ -1,5 +1,9 @@
-//! Client side of the PostgreSQL protocol 3.0. Like pgjdbc, the client sends a statement as Parse,
-//! Bind, Describe, Execute and Sync in one message, after any pending BEGIN.
+//! The client's side of PostgreSQL's protocol, version 3.0, with extended queries, unnamed
+//! statements and values as text.
+//!
+//! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
+//! statement as Parse, Bind, Describe, Execute and Sync in one message, with a pending BEGIN before
+//! it.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};

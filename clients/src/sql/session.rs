@@ -1,5 +1,9 @@
-//! A client of a PostgreSQL server ([`Session`]), which connects on demand. With several hosts,
-//! each connect takes the first that accepts writes (`target_session_attrs=read-write` of libpq).
+//! A client of a PostgreSQL server ([`Session`]), which connects on demand.
+//!
+//! It keeps a connection until an error or a dropped call. If a connection was broken before the
+//! client sent anything, the client replaces it once, unless a lock or a transaction was bound to
+//! it. With several hosts, each connect takes the first one that answers and accepts writes:
+//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
 use crate::call_error::CallError;

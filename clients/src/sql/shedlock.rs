@@ -1,8 +1,24 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
-//! Source: ShedLock's JdbcTemplate provider (August 2026), `PostgresSqlStatementsSource` and
-//! `PostgresSqlServerTimeStatementsSource` (`usingDbTime()`). `lockAtLeastFor` is zero, and each
-//! statement is its own transaction. The model writes `make_interval(secs => ...)` as `cast(... as
-//! interval)`, as ShedLock did until version 5.
+//!
+//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
+//! INSERT for a name that it has not used before. If that inserts nothing, and for known names, it
+//! tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with `usingDbTime()`
+//! in `PostgresSqlServerTimeStatementsSource`. Each is its own transaction.
+//!
+//! ```text
+//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
+//!   ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
+//! UPDATE shedlock SET lock_until, locked_at, locked_by WHERE name = :name AND lock_until <= :now
+//! unlock, up to ten times:
+//!   UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy
+//! ```
+//!
+//! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
+//! The library does not wait; the application tries again, as a scheduler does. One mistake is
+//! kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's README:
+//! the clocks of the hosts should be synchronised). A client whose clock is fast finds `lock_until`
+//! in its past and takes the lock. `shedlock-db-time` uses the database's clock. There the model
+//! writes `make_interval(secs => ...)` as `cast(... as interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -122,6 +138,7 @@ impl ShedLock {
         values
     }
 
+    /// Runs `doLock` of the library.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;

@@ -1,9 +1,42 @@
 //! Spring Integration's `JdbcLockRegistry` with its `DefaultLockRepository`, in three generations.
 //!
 //! Source: spring-integration-jdbc, package `lock`: 4.3 to 5.3 (`jdbc-4`), 5.4 to 5.5 (`jdbc-5`),
-//! 7.0 (`jdbc-7`). After a duplicate key, PostgreSQL rolls back a committed transaction, which
-//! drivers before pgjdbc 42.2.11 and the model do not report. Unlike the library, the model sets
-//! the isolation level with BEGIN.
+//! 7.0 (`jdbc-7`).
+//!
+//! ```text
+//! tryLock(wait): lock the ReentrantLock of this key within `wait`; call acquire() every 100 ms
+//!   until the wall clock shows that `wait` is over. After a transient error (SQLSTATE class 40,
+//!   such as a serialization failure) call it again immediately. A failed COMMIT is another error
+//!   (TransactionSystemException): 4 throws it, 5.4.8 and later call acquire() again immediately.
+//! acquire(), one transaction:
+//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
+//!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
+//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE
+//!                      WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl; INSERT
+//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
+//!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
+//!   the lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
+//! unlock: count down; if that was the outermost, DELETE WHERE CLIENT_ID is ours. After a transient
+//!   error 4 throws, and later versions try again immediately. 7 throws if the DELETE found no row.
+//!   In any case release the ReentrantLock.
+//! ```
+//!
+//! The client id belongs to the repository and stays the same for the life of a process, so a
+//! process finds its own row and continues. The key is the resource itself; the library makes a
+//! UUID of it.
+//!
+//! These mistakes are kept. **Now is the clock of the client**: a client whose clock is fast takes
+//! a lock that has not expired, and a client whose clock is slow loses its row. **Nothing renews
+//! the row** unless the application does. 4 and 5 do not check whether the release found the row.
+//! `jdbc-5-app-id` gives every process the name of the application as its client id (`new
+//! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
+//! UPDATE takes every other process's row for its own**.
+//!
+//! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
+//! a duplicate key PostgreSQL rolls back a committed transaction, which drivers before pgjdbc
+//! 42.2.11 do not report, and neither does the model. Later drivers throw, and Spring from 5.4.8
+//! then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which the
+//! documentation recommends for PostgreSQL from 6.1 on, avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
@@ -18,6 +51,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
+/// Delay between two tries, the library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
 const APPLICATION: &str = "orders-service";

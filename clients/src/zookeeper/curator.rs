@@ -1,7 +1,21 @@
-//! Curator's client ([`Curator`]): retries, new sessions, and the connection state for listeners.
+//! Curator's client ([`Curator`]): retries, a new session after the old one has ended, and the
+//! connection state for listeners.
+//!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
-//! `RetryLoop`, `ExponentialBackoffRetry`). A session that has been SUSPENDED for its whole timeout
-//! counts as expired **without asking a server** (`checkSessionExpiration`).
+//! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
+//!
+//! - An operation waits for a connection, at most for the connection timeout. Curator retries it
+//!   three times after a connection loss or the end of a session (`RetryLoop.callWithRetry`).
+//! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
+//!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
+//!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by
+//!   default), and a new one begins. At the servers the old session and its nodes may live on.
+//! - Durations are on `System.currentTimeMillis`, the wall clock.
+//!
+//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
+//! The retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
+//! settings as base. The model does not remove an operation's watchers when it ends
+//! (`removeWatchers` in the library); they fire later without a listener.
 
 pub mod create;
 pub mod lock_internals;

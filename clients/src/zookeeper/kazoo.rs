@@ -1,7 +1,20 @@
 //! `kazoo-lock`: the lock of the Python library kazoo.
-//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` and `kazoo.retry.KazooRetry`. A process has one
-//! `Lock` object. A node's name begins with the object's uuid, so the lock also finds a node that
-//! another session created. `release` retries forever, and until it succeeds `is_acquired` is true.
+//!
+//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` (`acquire`, `_inner_acquire`, `_find_node`,
+//! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls
+//! are `acquire(timeout=...)` with the acquire timeout, and `release()`, on one `Lock` object for
+//! the life of the process.
+//!
+//! - A node's name begins with a uuid that **the object has for life**, so the lock finds a node
+//!   whose create reply was lost. It does not check which session created the node.
+//! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
+//!   connection, and a waiting lock also has a connection listener, so it checks the queue again.
+//! - While no server is connected, requests wait without a connection loss.
+//! - `release` tries forever. Until it succeeds, `is_acquired` is true, even after the end of the
+//!   session.
+//! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
+//!
+//! The lock reports a release that finds no node as not held; the library ignores that.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};

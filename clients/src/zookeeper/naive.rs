@@ -1,6 +1,31 @@
-//! `zookeeper-naive` and its relatives: the lock of the documentation's recipe on the plain client.
-//! Source: ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks". A release that ends
-//! in a connection loss leaves the node until the session ends.
+//! `zookeeper-naive` and its relatives: the lock of articles and of the documentation's recipe, on
+//! the plain client.
+//!
+//! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
+//! those who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are
+//! those of the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
+//!
+//! ```text
+//! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
+//!          2. getChildren /lock, without a watch
+//!          3. if the own node is the lowest: acquired
+//!          4. exists, with a watch, for the node directly before the own node
+//!          5. unless that node is gone, wait for the notification; then go back to 2
+//! release: delete the own node
+//! ```
+//!
+//! These mistakes are kept. After a connection loss the client **retries a create without checking
+//! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
+//! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
+//! the node**, which lives as long as the session, and this process queues behind it too. The
+//! holder never checks whether its session has ended.
+//!
+//! - `zookeeper-naive` follows these steps.
+//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so that every change wakes
+//!   all waiters.
+//! - `zookeeper-lost-watch` does not set its watches again at another server
+//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the notification of the
+//!   deletion alone** (a latch that a watcher counts down).
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};

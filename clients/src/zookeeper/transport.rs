@@ -1,7 +1,21 @@
-//! The task that maintains a session's connection, and moves it to another server after a failure.
-//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8. An attempt to
-//! connect takes at most the session timeout divided by the number of servers. The client closes
-//! the connection after two thirds of the session timeout without an answer.
+//! The task that maintains a session's connection, and moves to another server when one stops
+//! answering.
+//!
+//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
+//!
+//! - `connectTimeout = sessionTimeout / number of servers` limits an attempt up to the server's
+//!   answer to the connect request.
+//! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
+//! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
+//!   session's timeout, and after 10 s at the latest. If it has sent nothing for more than a
+//!   second, the ping is due a second earlier.
+//! - Before every attempt after the first connection, it waits for a random time of up to a second.
+//!
+//! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
+//! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection whose ping
+//! is unanswered when the next one is due. It waits 0.1 s, doubling, before it begins the list of
+//! servers again. No lock depends on these differences, so kazoo's lock has the times of the Java
+//! client here.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};

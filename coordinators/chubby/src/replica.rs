@@ -1,5 +1,10 @@
-//! The replicas' agreement ([`Replica`]): Paxos on one value, the whole state, which the master
-//! overwrites. A replica that has no master for the duration of a master lease tries to become one.
+//! The replicas' agreement ([`Replica`]). They run Paxos on a single value, the whole state, which
+//! the master overwrites with each new one.
+//!
+//! A replica without a master for the duration of a master lease asks the others for promises, with
+//! a higher ballot than any it knows. With promises from a majority it becomes the master, and
+//! starts from the latest state that any of them has accepted. A replica that accepts a state
+//! grants the master a lease by its own clock.
 
 mod leading;
 

@@ -366,6 +366,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
+/// Formats the date for the `Date` header, by Hinnant's `civil_from_days`.
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

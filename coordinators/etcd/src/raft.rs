@@ -1,4 +1,9 @@
-//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote, and without I/O.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. The module does no
+//! I/O.
+//!
+//! A member that hears from no leader for a random one to two election timeouts becomes a
+//! candidate. A leader that does not hear from a majority for an election timeout steps down. A
+//! member that has heard from a leader within an election timeout ignores requests for votes.
 
 mod leading;
 pub(crate) mod message;

@@ -1,6 +1,10 @@
 //! Tests that send random commands to a real memcached and to the model, whose replies must be
-//! equal. Without memcached they are skipped unless `FENCEPOST_REAL_MEMCACHED=1`.
-//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences.
+//! byte-identical.
+//!
+//! Without memcached they are skipped unless `FENCEPOST_REAL_MEMCACHED=1`.
+//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. No sequence depends on elapsed
+//! time; unit tests of the clock cover expiry, with measurements of the real server in
+//! docs/fidelity.md.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,6 +1,12 @@
-//! Streaming replication from a primary to a standby.
-//! Source: PostgreSQL's documentation, "Streaming Replication Protocol". Not modelled: standbys
-//! that are several timelines behind, cascades, slots, and conflicts between queries and replay.
+//! Streaming replication from a primary to a standby. A synchronous commit waits for the standby's
+//! disk.
+//!
+//! The frames are `w` with a part of the log (in fencepost's own format), `r` with the standby's
+//! progress, and `k` to request an `r`. Both servers start with the same data, as after
+//! pg_basebackup.
+//!
+//! Source: PostgreSQL's documentation, "Streaming Replication Protocol". Not modelled: more than
+//! one timeline behind a standby, cascades, slots, and conflicts between queries and replay.
 
 pub(crate) mod receiver;
 pub(crate) mod replay;

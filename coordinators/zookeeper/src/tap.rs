@@ -1,5 +1,11 @@
-//! Reports lock holders to the judge. A lock is a node, and its contenders are the children whose
-//! names end in a sequence number. A session's second contender is reported as `<queue>/twice`.
+//! Reports lock holders to the judge. A holder is the head of the queue that a lock keeps as
+//! children of a node.
+//!
+//! A lock is named after the path of its node, without the leading slash. Its contenders are the
+//! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
+//! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
+//! session's second contender in a queue is reported as `<queue>/twice`, because its client may not
+//! know both.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;

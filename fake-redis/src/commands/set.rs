@@ -90,6 +90,8 @@ enum Word {
     IfNe,
 }
 
+/// Parses the options of SET or GETEX, which may be repeated (`parseExtendedStringArgumentsOrReply`
+/// in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -193,6 +195,7 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
+/// Returns the expiry in wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
@@ -283,6 +286,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
+/// Propagates SET without GET and without its conditions (`setGenericCommand` in t_string.c).
 fn propagate_plain_set(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();

@@ -99,6 +99,7 @@ impl Addition {
     }
 }
 
+/// Adds or updates a member (`zsetAdd` in t_zset.c).
 fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> Addition {
     let Some(old) = set.score(member) else {
         if options.only_present {

@@ -72,6 +72,7 @@ fn parse_id(text: &[u8], missing: u64) -> Result<StreamId, CommandError> {
     id.map(|(ms, sequence)| StreamId { ms, sequence }).ok_or(INVALID_STREAM_ID)
 }
 
+/// Parses the options of XADD and XTRIM (`streamParseAddOrTrimArgsOrReply`).
 fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
     let (mut options, mut limit) = (Options::default(), None);
     let (count, mut index) = (call.args.len(), 2);

@@ -1,5 +1,9 @@
-//! Snapshots in Redis's RDB format, version 10 (rdb.c of Redis 7.0). The reader knows only the
-//! encodings that the writer uses.
+//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands what the writer
+//! produces: plain lists of elements, which every Redis reads, and streams. It does not understand
+//! the other packed encodings of a real server.
+//!
+//! A file consists of `REDIS0010`, auxiliary fields, a selector and the keys of each database, an
+//! end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
 
 mod crc64;
 mod reader;
@@ -26,6 +30,7 @@ mod kind {
     pub(super) const SET: u8 = 2;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
+    /// A stream whose nodes are listpacks, as in Redis 5.0 (`STREAM_LISTPACKS`).
     pub(super) const STREAM: u8 = 15;
 }
 

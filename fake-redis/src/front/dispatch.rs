@@ -95,6 +95,7 @@ impl Server {
         true
     }
 
+    /// Replies with an error and aborts an open transaction (`rejectCommand` in server.c).
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
         if is_exec {

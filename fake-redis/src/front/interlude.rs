@@ -1,4 +1,9 @@
-//! Serves other clients during long scripts and loading (`processEventsWhileBlocked`).
+//! Serves other clients during long scripts and during loading. A driver with a real clock
+//! regularly polls its sockets. Other clients then get `-BUSY` or `-LOADING`, or can stop the
+//! script or the server.
+//!
+//! This is `processEventsWhileBlocked` in networking.c. The driver runs only between two commands
+//! of the script, and only commands that change no data are executed.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;

@@ -1,4 +1,9 @@
-//! Encodes replies in RESP2 or RESP3, some of which redis-protocol cannot encode as Redis does.
+//! Encodes replies in RESP2 or RESP3.
+//!
+//! The crate redis-protocol encodes most values. This module itself encodes headers of aggregates,
+//! because a command states a length and then writes the elements one by one; errors, which may
+//! contain any byte; doubles, which Redis prints with 17 digits; and RESP2 values, which every
+//! command uses. Tests compare the RESP2 values with those of redis-protocol.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};

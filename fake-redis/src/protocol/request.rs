@@ -1,4 +1,9 @@
-//! Parses requests with Redis's own limits, errors and missing checks (`processInputBuffer`).
+//! Parses requests with Redis's own limits and errors, for any split of the bytes.
+//!
+//! The parser follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
+//! networking.c, including the missing checks: the byte after a `\r` and the two bytes after a bulk
+//! string are skipped unchecked. A general RESP decoder is stricter about these bytes and more
+//! lenient about others, so its errors would differ from those of a real server.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};

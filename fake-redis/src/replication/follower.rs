@@ -18,6 +18,8 @@ impl Server {
         self.link_lost();
     }
 
+    /// Handles a lost link to the primary. The applied data still allows a partial
+    /// resynchronization (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
@@ -37,6 +39,7 @@ impl Server {
         self.connect_to_primary();
     }
 
+    /// Sends the applied offset and, since 7.2, the offset on disk (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =

@@ -1,4 +1,8 @@
-//! Converts values between RESP and Lua as script_lua.c does (`redisProtocolToLuaType`).
+//! Converts values between RESP and Lua.
+//!
+//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. This
+//! crate itself encoded the RESP values, so they are converted in one pass, without decoding them
+//! into frames first.
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};
 use super::{order, shared};

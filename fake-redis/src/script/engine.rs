@@ -1,4 +1,11 @@
 //! The Lua state of a thread, which all servers of the thread share.
+//!
+//! A state is expensive to create, so each thread creates one on first use and caches compiled
+//! scripts by SHA-1. No state carries over from one script to the next, because shared tables are
+//! read-only (shared.rs), and the rest of a run's state is in its [`Run`]. The set of scripts that
+//! a server *knows* belongs to the server.
+//!
+//! [`Run`]: super::run::Run
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};

@@ -1,4 +1,8 @@
-//! Lends the server that runs a script to Lua's native functions, in the crate's only unsafe code.
+//! Gives Lua's native functions access to the server that runs the script.
+//!
+//! The functions live as long as the Lua state, which many servers share, but the server is
+//! borrowed for only one call. The borrow is therefore lent to the functions for the duration of
+//! that call. This is the only unsafe code in the crate.
 
 use std::cell::Cell;
 use std::ptr;

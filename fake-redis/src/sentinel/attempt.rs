@@ -24,6 +24,7 @@ pub(crate) struct Failover {
 }
 
 impl Failover {
+    /// Returns whether a failover is in progress (`SRI_FAILOVER_IN_PROGRESS`).
     pub(crate) fn in_progress(&self) -> bool {
         self.step != Step::None
     }

@@ -60,6 +60,7 @@ impl Core {
     }
 }
 
+/// Draws a run id (`getRandomHexChars`).
 fn draw_run_id(random: &mut ChaCha8Rng) -> String {
     let mut bytes = [0_u8; 20];
     random.fill_bytes(&mut bytes);

@@ -3,6 +3,7 @@
 use super::instance::{Instance, Kind};
 
 impl Kind {
+    /// Returns the word for a kind of instance in events (`sentinelRedisInstanceTypeStr`).
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Master => "master",

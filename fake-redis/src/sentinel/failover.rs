@@ -78,6 +78,8 @@ impl Master {
         core.attention = true;
     }
 
+    /// Sends SLAVEOF NO ONE to the replica. Its INFO later shows the result
+    /// (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);

@@ -85,6 +85,7 @@ pub(crate) struct Opinion {
 }
 
 impl Instance {
+    /// Creates an instance (`createSentinelRedisInstance`).
     pub(crate) fn new(
         kind: Kind,
         name: String,
@@ -230,6 +231,7 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
+    /// Opens a connection and names it (`sentinelSetClientName`).
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =

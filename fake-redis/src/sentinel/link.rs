@@ -108,6 +108,7 @@ impl Link {
         true
     }
 
+    /// Sends a PING (`sentinelSendPing`).
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;

@@ -127,6 +127,7 @@ impl Sentinel {
         true
     }
 
+    /// Handles messages on the hello channel (`sentinelReceiveHelloMessages`).
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -293,6 +294,7 @@ impl Instance {
         self.link.last_pong = now;
     }
 
+    /// Handles the reply to PUBLISH (`sentinelPublishReplyCallback`).
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

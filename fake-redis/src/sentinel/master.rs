@@ -98,6 +98,8 @@ impl Master {
         }
     }
 
+    /// Makes the next hello of every instance due immediately
+    /// (`sentinelForceHelloUpdateForMaster`).
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }

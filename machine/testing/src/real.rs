@@ -63,6 +63,7 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
+/// Returns whether all threads are in state T of `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());

@@ -4,6 +4,7 @@ use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::segment::Segment;
 
+/// Offsets in `struct shmid_ds` of the segment's size and of the number of attached processes.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

@@ -5,6 +5,7 @@ use libc::{
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
+/// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
 /// Offsets in `struct seccomp_data`. The last is that of the first argument's lower half.
 const NUMBER_AT: u32 = 0;

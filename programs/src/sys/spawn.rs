@@ -155,6 +155,8 @@ pub(crate) fn signal_of_timer(
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
+    // The words of the `siginfo_t` of a timer: signal and error, code and a gap, timer and overrun,
+    // value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;

@@ -27,6 +27,8 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
+/// The words of a `siginfo_t`: signal, error and code, then data that depends on the signal and
+/// code.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {

@@ -1,5 +1,9 @@
-//! The `fencepost.boundary` format: the value of a scenario parameter at which a lock breaks. More
-//! extreme values should break it too; all probed values are in the report.
+//! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
+//! breaks, as found by runs and as computed.
+//!
+//! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
+//! value breaks it too. The report contains all probed values, which show whether the assumption
+//! holds.
 
 mod explain;
 mod html;

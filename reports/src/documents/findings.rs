@@ -1,4 +1,8 @@
-//! The store of all findings from sweeps over time, one JSON object per line, in version control.
+//! The store of all findings from sweeps over time, keyed by fingerprint.
+//!
+//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then one
+//! line for each finding. The file is kept in version control, so a sweep without new findings
+//! changes only a few lines.
 
 mod list;
 mod read;

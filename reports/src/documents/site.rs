@@ -1,4 +1,8 @@
-//! Builds a web site from the documentation, with schemas and a search; a dead link is an error.
+//! Builds a web site from the documentation with [`site()`]. The site contains all Markdown pages
+//! of the repository and the files that they link to, the matrix and the certificates as `--format
+//! html` renders them, the schemas, and a search.
+//!
+//! A dead link is an error.
 
 mod document;
 mod frame;

@@ -1,4 +1,9 @@
-//! Computes lower bounds on the magnitudes of faults that can break a rule in a given run.
+//! Computes lower bounds on the thresholds of faults ([`bound`]). Below its bound, a fault cannot
+//! break the rule.
+//!
+//! A bound follows from the history of the minimal run: from the times at which the lock was
+//! granted, its holder left, and the next process entered. The threshold that runs find is higher
+//! than the bound, because the other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;

@@ -1,4 +1,8 @@
-//! The predictions of the literature for a lock under a fault, each with its source.
+//! Returns the predictions of the literature for a lock under a fault ([`expected`]).
+//!
+//! Each source is cited with its section. Some sections about Redlock describe a single server: it
+//! loses data in a restart, or its clock expires keys early. They are also applied to locks on one
+//! server.
 
 mod stated;
 

@@ -1,4 +1,8 @@
-//! Checksums of JSON documents, which do not change if a tool indents a document or sorts its keys.
+//! Checksums of JSON documents, so that a file that was damaged is not read as a different result.
+//!
+//! [`checksum`] computes SHA-256 over the document without whitespace and with the keys of each
+//! object sorted. It omits the members in [`Uncovered`]. The checksum therefore does not change if
+//! a tool indents the document or sorts its keys.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

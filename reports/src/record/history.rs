@@ -1,4 +1,8 @@
-//! The history of a run in true time: operations, faults, and events of the storage and servers.
+//! The events of a run, recorded in true time.
+//!
+//! Operations follow Jepsen's `invoke / ok / fail / info`, where `info` means that the process does
+//! not know the outcome. A [`History`] also contains the faults, the storage's answers, and each
+//! server's changes of the lock's keys, which are recorded without the clients' knowledge.
 
 mod locks;
 mod setting;

@@ -1,4 +1,11 @@
-//! The stages of the data in a report of one run: facts, diagnosis and recordings.
+//! The stages of the data in a report of one run ([`Stages`]).
+//!
+//! 1. [`RunFacts`] has the facts from one run of the plan.
+//! 2. [`Diagnosis`] has the results that require further runs.
+//! 3. [`Recordings`] has the history and the messages, to draw the run or to judge it again.
+//!
+//! In addition, the command line may state an expected result ([`Expectation`]). No stage changes
+//! an earlier one, and each report is built once.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;

@@ -1,8 +1,16 @@
 //! Mutants: the locks and servers of a run with one mistake planted, to test the tests.
 //!
-//! A mistake is an [`Operator`], which is one line in the table of its coordinator, or of [`any`]
-//! server. Its [`rule`] changes a client's commands, its replies, or the server's time and disks.
-//! [`Marks`] count its effects. An operator that changed nothing made no mutant.
+//! A mistake is an [`Operator`], one line in the table of its coordinator ([`redis`],
+//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]), or
+//! of [`any`] server. Its [`rule`] changes a client's commands, its replies, or the server's time
+//! and disks. It therefore works for every lock, and no lock or server contains code for it.
+//! [`machine`] wraps the server's machine where a mistake is planted ([`Scenario::mutant`]).
+//! Without a mistake there is no wrapper.
+//!
+//! A new operator is a line in a table. [`Marks`] count its effects on a lock. An operator that
+//! changed nothing made no mutant.
+//!
+//! [`Scenario::mutant`]: fencepost::Scenario
 
 mod any;
 mod chubby;

@@ -1,10 +1,15 @@
-//! The option `--expect FILE`, with the expected verdicts as TOML:
+//! The option `--expect FILE`, which states the expected verdict for each lock under each fault.
+//!
+//! The file is TOML with a table for each lock and a line for each fault:
 //!
 //! ```toml
 //! [redlock]
 //! none = "safe"
+//! pause = "violates"
 //! clock-jump = { violates = ["overlap"], may = ["lost-update", "stale-write"] }
 //! ```
+//!
+//! A program has the name that `--program NAME=CMD` gives it.
 
 use super::Failure;
 use super::options::client;

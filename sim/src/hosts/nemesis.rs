@@ -1,4 +1,8 @@
-//! Injects the faults of a plan, and undoes them, at any simulated time before the hosts act.
+//! Injects the faults of a plan, and undoes them.
+//!
+//! At any simulated time, the nemesis acts before every host. It changes which messages can be
+//! delivered. A host that it crashes or starts does so when that host acts, at the same simulated
+//! time.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};

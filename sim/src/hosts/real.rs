@@ -1,7 +1,17 @@
-//! Real servers: an unmodified binary as the machine of a host. [`machine`] turns the traced
-//! processes into a [`fencepost_machine::Machine`]. The server's [`console`], outside the simulated
-//! network, reads the current holders, from which [`judged`] derives changes. A new kind of server
-//! is a file here and a line in [`KINDS`].
+//! Real servers: an unmodified binary as the machine of a host.
+//!
+//! `fencepost-programs` traces the server's processes, as it does with users' programs. [`machine`]
+//! makes a [`fencepost_machine::Machine`] of them. It passes input to the processes, steps them
+//! until they wait, and hands their network requests to the world. Pauses, crashes, clock faults,
+//! cuts and lost replies therefore affect them like any other machine.
+//!
+//! A real server does not report to the judge. Each has a [`console`], whose connections are not
+//! part of the network, so no fault affects them. After every event that may have changed a lock,
+//! the console reads the current holders, and [`judged`] derives the changes. An operator's actions
+//! are sent over the console, too.
+//!
+//! A new kind of server is a file here and a line in [`KINDS`]. It states how to run the server
+//! ([`kind::Recipe`]), and how its console reads the locks.
 
 mod console;
 mod etcd;

@@ -1,4 +1,9 @@
-//! The tasks of every host, and the queue of ready ones, to which wakers add.
+//! The tasks of every host and the queue of ready ones.
+//!
+//! A wake puts the task's key on a list of the thread, so a waker needs no reference to the world.
+//! The world empties the list after every poll. The pointer in a waker is the key itself, so that
+//! cloning a waker costs nothing. A world has a single thread. A wake on a thread without a world
+//! would be lost, so it panics.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;

@@ -1,4 +1,8 @@
-//! Tests of violations that fencepost must find within a hundred seeds, or must never find.
+//! Tests of violations that fencepost must find within a hundred seeds from 0, and of violations
+//! that it must never find. The README has both in a table.
+//!
+//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
+//! must_find -- --nocapture --include-ignored` prints the findings of each cell.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};

@@ -1,7 +1,21 @@
 //! `curator-mutex` and its relatives: Curator's reentrant lock.
-//! Source: Curator 5.4.0, `InterProcessMutex`. Unlike the library, the lock returns `NotHeld` if a
-//! release finds no node. `curator-any-session` behaves as Curator before 4.3.0 (CURATOR-498). The
-//! mistakes of `curator-unprotected` and `curator-unguaranteed` are not Curator's.
+//!
+//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
+//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
+//! `release()`. As in the library, **the holder does not learn that its session has ended**:
+//! `isAcquiredInThisProcess()` stays true until the release. The lock reports a release that finds
+//! no node as not held; the library ignores that.
+//!
+//! - `curator-suspended` has a `ConnectionStateListener`, as Curator's documentation demands, and
+//!   leaves its critical section at SUSPENDED and at LOST.
+//! - `curator-fencing` reads its node after the acquire, and passes the czxid to the storage as a
+//!   fencing token.
+//! - `curator-unprotected` creates its node without `withProtection()`, so it retries a create
+//!   whose reply is lost. This mistake is **planted**; Curator's locks are protected.
+//! - `curator-any-session` has protection that ignores the session (Curator before 4.3.0,
+//!   CURATOR-498), so a node of an earlier session counts as its own.
+//! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
+//!   after a connection loss the thread's data are cleared and the node remains.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;

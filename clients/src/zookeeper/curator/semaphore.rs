@@ -1,5 +1,11 @@
 //! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
-//! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`.
+//!
+//! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
+//! (`internalAcquire1Lease`). A process that holds a mutex adds its lease to the others and waits
+//! until their number is within the limit (here one); all other waiters are in the queue of the
+//! mutex.
+//!
+//! A second acquire by the process that holds the lease waits, and is refused at its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -113,6 +119,7 @@ impl Semaphore {
         }
     }
 
+    /// Runs `getThisWaitMs` of the library.
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;

@@ -1,6 +1,15 @@
 //! Serializable snapshot isolation, which detects transactions without a serial order.
+//!
+//! A write finds earlier readers, and a read finds writers whose changes it does not see. In both
+//! cases the reader must precede the writer (a read-write conflict). Two consecutive conflicts, of
+//! which the last writer committed first, may be part of a cycle. The server then cancels one of
+//! the three transactions, which notices at its next read, write or commit. Reads stay recorded
+//! after the commit until every concurrent transaction has ended.
+//!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
-//! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012.
+//! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
+//! old transactions that a server makes when it runs out of space; locks on several pages of a
+//! table or an index, because lock tables have one page.
 
 mod conflicts;
 mod ending;

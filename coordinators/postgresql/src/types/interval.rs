@@ -73,6 +73,7 @@ impl Interval {
         words.join(" ")
     }
 
+    /// Parses forms such as `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S` and `10`.
     pub(crate) fn read(text: &str) -> Result<Interval, ParseError> {
         let text = text.trim().to_ascii_lowercase();
         if let Some(iso) = text.strip_prefix("pt") {

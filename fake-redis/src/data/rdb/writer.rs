@@ -113,6 +113,8 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
+/// Writes a length in one byte below 64, in two below 16,384, and otherwise in five or nine
+/// (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),

@@ -149,6 +149,7 @@ impl Stream {
         self.last = id;
     }
 
+    /// Trims the stream and returns the number of removed entries, like `streamTrim`.
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = 0;
         while let Some(node) = self.nodes.front() {

@@ -1,5 +1,11 @@
-//! Checks whether a published matrix agrees with a new one: exactly for the same seeds, otherwise
-//! by Fisher's exact test (Fisher 1922) at a level of 5 % over all comparisons (Bonferroni).
+//! Checks whether a published matrix still agrees with a new one ([`stale`]).
+//!
+//! If both matrices have the same version, configuration and seeds, all counts must be the same. If
+//! only the last seeds differ, the first seed of each kind must be the same within the common
+//! range. In any other case, Fisher's exact test (Fisher 1922) compares the shares of violated
+//! runs, of runs with each kind of violation, and of inconclusive runs. The significance level is 5
+//! % over all comparisons together (Bonferroni). A difference within chance is not stale. A cell
+//! that is published as quiet and is violated now is always stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;

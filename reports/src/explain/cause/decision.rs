@@ -1,4 +1,10 @@
-//! The table of rules for causes. The first row that applies to a finding gives its cause.
+//! The [`TABLE`] of rules for causes, in the order in which they are tried.
+//!
+//! A finding has a few [`Question`]s, which `classify` asks in order. The rows of a question are
+//! tried from the top, and the first row that applies gives the cause. If none applies, the next
+//! question is asked. A row is skipped if its cause needs an event that the run does not have. If
+//! several servers lost a lock before its lease ended, for different reasons, the reason in the
+//! upper row is the cause.
 
 use super::Cause;
 use crate::explain::evidence::{

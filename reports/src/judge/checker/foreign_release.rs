@@ -1,4 +1,10 @@
-//! Checks that no process removes a lock that another process was granted.
+//! Checks that only the owner releases a lock: no command of a process removes a lock that another
+//! process was granted.
+//!
+//! The owner of a value is the process to which the server granted it last. If the server never
+//! granted it, the last grant of any server counts, because another server removes the lock after a
+//! failover. A thread may remove the lock of another thread of its process, because some locks
+//! regard both as one owner, but not while the other thread uses the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,4 +1,8 @@
-//! Checks that no process keeps the lock for longer than the bound in the header.
+//! Checks that no process keeps the lock for longer than the bound in the header. Runs without this
+//! bound are not checked.
+//!
+//! A process keeps the lock while it is in its critical section and its servers have the lock. A
+//! process whose lease has expired does not block others.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

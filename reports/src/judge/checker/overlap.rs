@@ -1,4 +1,8 @@
-//! Checks mutual exclusion: no two threads are in their critical sections at the same true time.
+//! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
+//!
+//! Sections are half-open, so a section may begin when another ends, and an empty section overlaps
+//! with none. Sections of the same thread never conflict, because a thread may hold the lock more
+//! than once. Sections of two threads of a process conflict like those of two processes.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

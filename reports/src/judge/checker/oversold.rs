@@ -1,4 +1,8 @@
-//! Checks a flash sale: stock never falls below zero, and no more pieces are sold than existed.
+//! Checks a flash sale: the stock never falls below zero, and no more pieces are sold than existed.
+//!
+//! The guarded value is the stock. A write sells the difference between the value that its process
+//! had read and the value that it writes. Two sales that both turn 10 into 9 sell two pieces,
+//! although the stock decreases by one.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,4 +1,12 @@
-//! Compares the checkers with an independent linearizability checker, on random histories.
+//! Compares the checkers of this crate with an independent linearizability checker, on random
+//! correct and incorrect histories.
+//!
+//! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
+//! moment between its call and its return. A process therefore held the lock at least for the
+//! section `[ok, end)`: its acquire took effect no later than the ok, and its leave no earlier than
+//! the call. An order of the effects that satisfies the model exists exactly if no two sections of
+//! different processes overlap, which `overlap` checks without a search. Fencing tokens are an
+//! object of their own. Linearizability is local, so each object may be judged alone.
 
 mod histories;
 mod models;

@@ -1,4 +1,9 @@
-//! Checks that each waiting process is woken, and served in the order that the lock promises.
+//! Checks that each waiting process is served after all faults have ended:
+//!
+//! - A waiting process must send something within the bound on silences, unless the lock is taken.
+//!   A process that is silent for longer while the lock is free was not woken.
+//! - If a lock promises an order, a process must not get it before another one that asked earlier
+//!   by more than the bound in the header. Other locks may admit any process first.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};

@@ -1,4 +1,9 @@
-//! Checks progress after all faults: a process must acquire the free lock within the stated bound.
+//! Checks progress after all faults have ended: each time that the lock becomes free, a process
+//! must acquire it within the stated bound.
+//!
+//! The probe, a process that runs only for this check, also tries to acquire it. The bound does not
+//! include time in which a process holds the lock. It restarts when the last holder leaves, or when
+//! the servers have lost its lock.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};

@@ -1,5 +1,17 @@
-//! Checks that a process gets a free lock within the bound in the header while enough servers run.
-//! A partition between the process and these servers is no excuse.
+//! Checks that a process that wants a free lock gets it within the bound in the header while enough
+//! servers run. Runs without this bound are not checked.
+//!
+//! At a given time, the lock is
+//! - *free* if no process is in its critical section and the key does not exist or exists only for
+//!   a running process that never learns of its grant. With independent servers, fewer than a
+//!   quorum may have such a value.
+//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or one of its
+//!   acquires failed and it will try again.
+//! - *available* if enough servers are neither down nor paused. A partition between a process and
+//!   running servers is no excuse, because this rule is about such cases.
+//!
+//! If the bound applies only between faults, times with an active fault are not checked. Times
+//! after all faults have ended are not checked either, because the rule `stuck` applies there.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,5 +1,17 @@
-//! Checks that each definite answer of a lock is true, namely a refusal, a reported loss or a
-//! confirmed release. For a lock with a quorum, a quorum of servers must contradict a false answer.
+//! Checks that each definite answer of a lock is true. After a refusal, the process must have no
+//! lock at the servers. After a reported loss, it must have none, and it must not have removed the
+//! lock itself. After a confirmed release, the lock must be removed.
+//!
+//! An answer that leaves the outcome open (`info`) is never wrong. If a lock needs a quorum, a
+//! quorum of servers must contradict the answer. For other locks, only the server that had the lock
+//! counts, and only while no other server grants the lock, because this rule does not decide which
+//! of two primaries is right. A lock that the process removes before it asks again is no
+//! contradiction, because its command was still in transit. A reported loss is wrong only if a
+//! single server or a quorum had the lock, because a replica that was promoted without the lock
+//! tells the truth.
+//! Another copy of a replicated lock may have carried out a confirmed release.
+//!
+//! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
 
 mod granted;
 mod lost;

@@ -1,5 +1,16 @@
-//! Finds the grant on which each acquisition relies: its claims at the servers. A claim is the
-//! creation of a value, a higher count, or a new time to live.
+//! Finds the grant on which each acquisition relies ([`set_grants`]).
+//!
+//! For each server, a ledger has a stack of claims on the current value: the grant that created the
+//! value, and each command of the owner that raised its count or reset its time to live. A claim
+//! ends when the value is removed or, if the value is a count, when the owner lowers it again.
+//!
+//! An acquisition relies on the last claim at each server that is still open when the process
+//! enters. If these are not a quorum (the process was paused until its lease expired), it relies on
+//! the last claim at each server that its own process has not withdrawn. If the lock needs a
+//! quorum, the deciding claim is the one that completes it. For a replicated lock, it is the last
+//! claim, because the server answered that one. A nested acquire that recreates a lost lock relies
+//! on its own claim. Any other nested acquire shares the grant of the outer one, even if it changed
+//! a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};

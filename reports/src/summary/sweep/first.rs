@@ -1,5 +1,10 @@
-//! The median and the 90th percentile of the number of seeds until the first violation. They are
-//! counted in blocks of fixed seeds, so merged shards give the same result as a single sweep.
+//! The median and the 90th percentile of the number of seeds until the first violation.
+//!
+//! The merged result of all shards must equal that of a single sweep. Therefore blocks of seeds
+//! begin at fixed numbers, regardless of shards and threads: block `n` of length `l` contains the
+//! seeds `n * l` to `n * l + l - 1`. A block counts when all of its seeds have been run. Several
+//! lengths are used at the same time, because a short block rarely contains a rare violation, and a
+//! short sweep does not contain a long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;

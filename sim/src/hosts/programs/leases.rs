@@ -1,4 +1,9 @@
-//! Interprets leases that programs store as scores of a sorted set or in fields of a hash.
+//! Interprets leases that are kept in a value, as the score of a sorted set or in a field of a
+//! hash.
+//!
+//! Servers do not know such leases. The events of the key are converted to those of a key with an
+//! expiry. The result has an owner, a lease, and an expiry wherever a command only removed expired
+//! entries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

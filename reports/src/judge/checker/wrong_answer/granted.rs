@@ -1,4 +1,9 @@
-//! Checks grants: a quorum of servers must have the lock, and must keep it for the stated validity.
+//! Checks grants: when a process learns of its grant, a quorum of servers must have the lock, and
+//! must keep it for the stated validity.
+//!
+//! Two cases are excluded. A process that was paused or whose clock was wrong during the acquire
+//! cannot know how late it is. A server or another process may have removed the lock during the
+//! acquire.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;

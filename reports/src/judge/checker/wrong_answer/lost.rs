@@ -1,4 +1,9 @@
-//! Checks reported losses: the process must have had a lock, and must not have it any more.
+//! Checks reported losses: the lease of the process must not continue, and the process must have
+//! had a lock that it could lose.
+//!
+//! A cautious library reports a loss when the lease ends according to the renewals that it knows
+//! of. A renewal whose reply was lost may have extended the lease. Therefore only renewals count
+//! whose replies no fault can have affected.
 
 use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};
 use crate::judge::finding::Finding;

@@ -1,5 +1,9 @@
-//! Writes GitHub annotations ("Workflow commands for GitHub Actions"). Texts are escaped as in
-//! actions/toolkit, `packages/core/src/command.ts` (`escapeData`, `escapeProperty`).
+//! Writes annotations for GitHub: workflow commands in the log of a step, which GitHub shows with
+//! the run.
+//!
+//! "Workflow commands for GitHub Actions" documents the format: `::error title=T::message`. Texts
+//! are escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`,
+//! `escapeProperty`).
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

@@ -1,5 +1,9 @@
-//! Writes the history as a log for ShiViz, which parses it with its default expression,
-//! `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
+//! Writes the history as a log for ShiViz. Each event has two lines, of which the second contains
+//! its vector clock.
+//!
+//! ShiViz parses the log with its default expression: `(?<event>.*)
+//!
+//! (?<host>\S*) (?<clock>{.*})`.
 
 use crate::explain::narrate;
 use crate::record::history::{History, What};

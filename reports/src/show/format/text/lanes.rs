@@ -1,4 +1,9 @@
-//! The lanes of a story: a column for each process of a violation, with its critical sections.
+//! The [`Lanes`] of a story, with a column for each process of a violation that shows its critical
+//! sections.
+//!
+//! A critical section is drawn even if its events are not shown, because each entry states who
+//! holds the lock (`TimelineEntry::holding`). A gap between events names the sections that began in
+//! it.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;

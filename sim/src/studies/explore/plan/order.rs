@@ -1,4 +1,9 @@
-//! Computes the possible delays of each message, and compares the orders of two runs.
+//! Message orders: computes the possible delays of each message, and compares the orders of two
+//! runs.
+//!
+//! A message is all data that one machine sends to another at one instant. It is delayed past its
+//! neighbours: it arrives just after a later message, timer or end of a lease at its receiver. The
+//! delay is within the range of latencies, so that the network could produce every order by itself.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};

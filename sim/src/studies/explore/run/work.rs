@@ -1,5 +1,9 @@
-//! Runs all plans of the bounds in parallel, those with fewer faults first. A unit is a base run, a
-//! site of a base run for plans with one addition, or a first addition for larger plans.
+//! Runs all plans of the bounds in parallel, those with fewer faults first.
+//!
+//! Units, in an order that does not depend on the threads, are the base runs, the sites of each
+//! base run for plans with one addition, and the first additions for larger plans. Threads take
+//! units chunk by chunk. The result is the first unit of a chunk that has a violation. A ledger
+//! records finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
