@@ -13,7 +13,8 @@ use std::time::Duration;
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
     Restore,
-    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`).
+    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`,
+    /// kazoo's `_reset_watchers`).
     Forget,
 }
 

@@ -34,7 +34,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// Returns the end of the wait in wall-clock milliseconds; `None` means never.
+/// Returns the end of a wait in wall-clock milliseconds (`getTimeoutFromObjectOrReply`); `None`
+/// means never.
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");

@@ -1,4 +1,5 @@
-//! The x87 `long double`, in which Redis computes INCRBYFLOAT.
+//! The x87 `long double`, with a 64-bit mantissa, in which Redis computes INCRBYFLOAT. An `f64`
+//! would give `3.10000000000000009` where Redis replies `3.1`.
 
 use std::cmp::Ordering;
 

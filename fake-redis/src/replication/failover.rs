@@ -1,4 +1,4 @@
-//! Hands over a primary's role with FAILOVER (`failoverCommand`, `updateFailoverStatus`).
+//! Implements FAILOVER to a replica (`failoverCommand`, `updateFailoverStatus`, `abortFailover`).
 
 use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;

@@ -1,6 +1,9 @@
-//! Creates nodes with a GUID in the name, by which the client recognises its node after a lost
-//! reply.
-//! Source: Curator 5.4.0, `CreateBuilderImpl`, `ProtectedMode` and `ZKPaths.mkdirs`.
+//! Creates nodes as Curator does. A GUID in the name lets the client recognise its node after a
+//! lost reply.
+//!
+//! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
+//! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and
+//! `ZKPaths.mkdirs`.
 
 use super::Curator;
 use crate::env::{Draw, Env};

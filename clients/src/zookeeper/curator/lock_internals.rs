@@ -1,5 +1,6 @@
-//! The queue of a lock ([`LockInternals`]), after `LockInternals` and `StandardLockInternalsDriver`
-//! of Curator 5.4.0.
+//! The queue of a lock ([`LockInternals`]), in which a process takes a place and waits. Source:
+//! Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
+//! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};

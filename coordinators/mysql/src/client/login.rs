@@ -22,7 +22,8 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const MULTI_STATEMENTS: u32 = 1 << 16;
 const PLUGIN_AUTH: u32 = 1 << 19;
 const LENGTH_ENCODED: u32 = 1 << 21;
-/// Capabilities of the real server that the model supports.
+/// The real server's capabilities, without compression, LOCAL INFILE, session tracking, results
+/// without EOF and MariaDB's extensions of the protocol.
 const CAPABILITIES: u32 = 0x807f_f75f;
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! The sizes of the append-only files, and the condition for an automatic rewrite (`serverCron`).
+//! The sizes of the append-only files, and the condition for an automatic rewrite
+//! (`aof_current_size` and `aof_rewrite_base_size` in `serverCron`).
 
 use crate::config::NodeConfig;
 

@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // The first value is that of Fisher's tea tasting: 17/35 for 3 of 4 against 1 of 4.
+        // Known results: 17/35 for 3 of 4 against 1 of 4 (Fisher's tea tasting), and 0.002759 for 1
+        // of 11 against 9 of 12.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);
