@@ -5,6 +5,7 @@ mod load;
 mod serve;
 mod shared;
 mod studies;
+mod under_test;
 mod values;
 
 pub(crate) use findings::{
@@ -22,7 +23,6 @@ pub(crate) use studies::{
 
 use super::choice::choice;
 use crate::engine::Engine;
-use crate::hosts::programs::ProgramDeployment;
 use crate::setup::scenario::{Hold, Persistence, Strategy};
 use crate::setup::span::{Span, SpanRange};
 use clap::builder::ArgPredicate;
@@ -31,6 +31,7 @@ use clap_complete::Shell;
 use fencepost_reports::summary::sweep::VIOLATIONS_MAX;
 use fencepost_reports::{StorageRule, Workload};
 use std::path::PathBuf;
+pub(crate) use under_test::{LockArguments, ProgramArguments, ServersArguments};
 pub(crate) use values::Seeds;
 use values::{memory, seed, seeds, shard};
 
@@ -301,74 +302,6 @@ pub(crate) struct CommonArguments {
     pub(crate) expect: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) project: ProjectArguments,
-}
-
-/// Locks that are written in Lua.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "What to run")]
-pub(crate) struct LockArguments {
-    /// Lock to test, written in Lua. Repeat the option to test several.
-    ///
-    /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
-    #[arg(long, value_name = "[NAME=]FILE")]
-    pub(crate) lock: Vec<String>,
-}
-
-/// The servers that keep the locks.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "What to run")]
-pub(crate) struct ServersArguments {
-    /// Lock servers: fake, real or NAME=PATH.
-    ///
-    /// `fake` simulates them, `real` runs the installed servers, and NAME=PATH runs another binary,
-    /// such as redis=/opt/redis-server. If the locks use several coordinators, repeat the option.
-    /// See docs/real-servers.md.
-    #[arg(long, value_name = "S", default_value = "fake")]
-    pub(crate) servers: Vec<String>,
-}
-
-/// A program of the user's own as the lock under test.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "What to run")]
-pub(crate) struct ProgramArguments {
-    /// Command of a program to test. Repeat the option to test several.
-    ///
-    /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
-    #[arg(long, value_name = "[NAME=]CMD")]
-    pub(crate) program: Vec<String>,
-    /// Servers that the programs use. redis: single, sentinel or independent; zookeeper: ensemble
-    /// or single; postgresql: single or standby; etcd: cluster or single [default: the first of the
-    /// coordinator's list].
-    #[arg(
-        long = "deployment",
-        value_name = "D",
-        requires = "program",
-        hide_possible_values = true,
-        hide_short_help = true
-    )]
-    pub(crate) program_deployment: Option<ProgramDeployment>,
-    /// Your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD; repeat it for more.
-    ///
-    /// It runs on a host NAME, in an empty folder that survives restarts. FENCEPOST_SERVERS has its
-    /// address. See docs/real-servers.md.
-    #[arg(
-        long,
-        value_name = "NAME=CMD",
-        requires = "program",
-        conflicts_with = "coordinator",
-        hide_short_help = true
-    )]
-    pub(crate) server: Vec<String>,
-    /// Key of the programs' lock [default: lock:orders]. If it contains a `*`, each matching key is
-    /// a separate lock, such as one per job.
-    #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
-    pub(crate) lock_key: Option<String>,
-    /// Environment variable to set for the programs; can be repeated.
-    #[arg(long, value_name = "NAME=VALUE", requires = "program", hide_short_help = true)]
-    pub(crate) env: Vec<String>,
-    /// Working directory of the programs [default: the current one].
-    #[arg(long, value_name = "DIR", requires = "program", hide_short_help = true)]
-    pub(crate) cwd: Option<PathBuf>,
 }
 
 /// What changes the scenario.

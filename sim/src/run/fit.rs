@@ -108,7 +108,7 @@ pub fn fits(
             return Err(Incompatible::SlowLink { link, valid: valid.join(", ") });
         }
     }
-    has_settings(scenario, client)?;
+    check_settings(scenario, client)?;
     check_binary(scenario, client)?;
     check_failover(scenario.faults.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
@@ -137,7 +137,7 @@ fn check_binary(scenario: &Scenario, client: &Definition) -> Result<(), Incompat
     Err(Incompatible::Servers { client: client.name, coordinator, expected })
 }
 
-fn has_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incompatible> {
+fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incompatible> {
     let coordinator = client.deployment.coordinator();
     let servers = &scenario.servers;
     let postgresql = |key, value: &str| (Coordinator::PostgreSql, key, value.to_owned());
