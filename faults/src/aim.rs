@@ -26,7 +26,7 @@ pub struct AimContext<'g> {
     pub setting: &'g Setting,
     /// The time step; moved faults begin at a multiple of it.
     pub quantum: Micros,
-    /// What the processes do, and when, in a run with only the incidents `others`.
+    /// The actions of the processes, with their times, in a run with only the incidents `others`.
     pub places: &'g [Place],
     /// The other incidents of the plan; a moved incident must not collide with them.
     pub others: &'g [DrawnIncident],

@@ -1,4 +1,4 @@
-//! Refuses writes on a replica and reads of stale data, whoever sends the command.
+//! Refuses writes on a replica and reads of stale data, for every sender.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

@@ -1,4 +1,4 @@
-//! What a process does at a given time, such as waiting for the reply to a command.
+//! The activity of a process at a given time, such as waiting for the reply to a command.
 
 use crate::node::Node;
 use crate::time::SimTime;
