@@ -3,9 +3,9 @@
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;
 use crate::session::Session;
-use crate::sql::expression::{Expression, Function};
+use crate::sql::expression::{Comparison, Expression, Function};
 use crate::sql::table_ast::Kind;
-use crate::store::schema::{Column, Definition};
+use crate::store::schema::{Column, Default, Definition};
 use crate::value::Value;
 use crate::variables::Setting;
 use bytes::BufMut;
@@ -13,7 +13,9 @@ use bytes::BufMut;
 const TINY: u8 = 1;
 const LONG: u8 = 3;
 const NULL: u8 = 6;
+const TIMESTAMP: u8 = 7;
 const LONGLONG: u8 = 8;
+const DATETIME: u8 = 12;
 const NEWDECIMAL: u8 = 0xf6;
 const VAR_STRING: u8 = 0xfd;
 const STRING: u8 = 0xfe;
@@ -22,6 +24,7 @@ const NOT_NULL: u16 = 1;
 const PRIMARY: u16 = 2;
 const UNSIGNED: u16 = 32;
 const BINARY: u16 = 128;
+const DEFAULT_NOW: u16 = 1_024;
 const NO_DEFAULT: u16 = 4_096;
 const PART: u16 = 16_384;
 const NO_CHARSET: u16 = 63;
@@ -66,6 +69,11 @@ impl Shape {
             is_nullable: true,
             flags: None,
         }
+    }
+
+    fn time(kind: u8, places: u8) -> Shape {
+        let characters = 19 + u32::from(places) + u32::from(places > 0);
+        Shape { kind, places, characters, ..Shape::number("datetime", 0) }
     }
 
     fn never_null(self) -> Shape {
@@ -138,16 +146,28 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
             variable(&session.variables.get(name, *is_global)?, session)
         }
         Expression::Column(named, clause) => {
+            if *clause == "VALUES" {
+                return Err(SqlError::unsupported("VALUES outside of an INSERT"));
+            }
             let message = format!("Unknown column '{}' in '{clause}'", named.shown());
             return Err(SqlError::new(1054, "42S22", message));
         }
+        Expression::Now(places, _) => Shape::time(DATETIME, *places).never_null(),
+        Expression::Later(from, count, unit) => {
+            let (from, count) = (shape(from, session)?, shape(count, session)?);
+            if from.kind != DATETIME || !matches!(count.kind, LONG | LONGLONG) {
+                return Err(SqlError::unsupported("such a time"));
+            }
+            Shape::time(DATETIME, if unit.abs() == 1 { 6 } else { from.places })
+        }
         Expression::Call(function, arguments) => call(*function, arguments, session)?,
-        Expression::Compare(_, left, right) => {
+        Expression::Compare(comparison, left, right) => {
             let (left, right) = (shape(left, session)?, shape(right, session)?);
             if [left, right].iter().any(|side| !matches!(side.kind, LONG | LONGLONG | NULL)) {
                 return Err(SqlError::unsupported("comparing what is no integer"));
             }
-            let is_nullable = left.is_nullable || right.is_nullable;
+            let is_nullable =
+                *comparison != Comparison::Same && (left.is_nullable || right.is_nullable);
             Shape { is_nullable, ..Shape::number("boolean", 1) }
         }
         Expression::IsNull(inner, _) => {
@@ -185,7 +205,7 @@ pub(crate) fn of_table(
         Expression::Count => {
             Shape { kind: LONGLONG, characters: 21, ..Shape::number("bigint", 21) }.never_null()
         }
-        Expression::IsNull(..) => nullable(false),
+        Expression::Compare(Comparison::Same, ..) | Expression::IsNull(..) => nullable(false),
         Expression::Compare(_, left, right) => nullable(is_nullable(left)? | is_nullable(right)?),
         Expression::And(parts) | Expression::Or(parts) => {
             let mut may_be = false;
@@ -194,8 +214,17 @@ pub(crate) fn of_table(
             }
             nullable(may_be)
         }
+        Expression::In(one, others) => {
+            let mut may_be = is_nullable(one)?;
+            for other in others.iter() {
+                may_be |= is_nullable(other)?;
+            }
+            nullable(may_be)
+        }
         Expression::Not(inner) => nullable(is_nullable(inner)?),
-        Expression::Literal(_) | Expression::Call(..) => shape(expression, session)?,
+        Expression::Literal(_) | Expression::Now(..) | Expression::Call(..) => {
+            shape(expression, session)?
+        }
         _ => return Err(SqlError::unsupported("such a column of a result")),
     };
     Ok((shape, None))
@@ -217,6 +246,12 @@ fn of_column(column: &Column, is_key: bool) -> Shape {
             flags: Some(0),
             ..Shape::text(characters as usize)
         },
+        Kind::Time { places, is_timestamp: true } => {
+            Shape { flags: Some(BINARY | UNSIGNED), ..Shape::time(TIMESTAMP, places) }
+        }
+        Kind::Time { places, is_timestamp: false } => {
+            Shape { flags: Some(BINARY), ..Shape::time(DATETIME, places) }
+        }
     };
     let mut flags = shape.flags.unwrap_or(0);
     if !column.is_nullable {
@@ -224,6 +259,9 @@ fn of_column(column: &Column, is_key: bool) -> Shape {
         if column.default.is_none() {
             flags |= NO_DEFAULT;
         }
+    }
+    if column.default == Some(Default::Now) && shape.kind == TIMESTAMP {
+        flags |= DEFAULT_NOW;
     }
     if is_key {
         flags |= PRIMARY | PART;
@@ -258,6 +296,7 @@ fn literal(value: &Value, session: &Session) -> Shape {
             ..Shape::number("decimal", 0).never_null()
         },
         Value::Text(text) => Shape::text(session.charset.characters(text)).never_null(),
+        Value::Time(at) => Shape::time(DATETIME, at.places).never_null(),
     }
 }
 

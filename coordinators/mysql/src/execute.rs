@@ -17,12 +17,15 @@ use crate::store::locks::{Mode, Wanted};
 use crate::store::schema::Definition;
 use crate::store::transaction::{Answer, Isolation};
 use crate::store::{Store, TableId, TableName};
+use crate::timestamp::Instant;
 use crate::value::Value;
+use fencepost_machine::Now;
 use insert::Insertion;
 use scan::Scan;
 use std::rc::Rc;
 
 pub(crate) use definitions::is_definition;
+pub(crate) use evaluate::later;
 
 pub(crate) enum Prepared {
     Done { affected: usize },
@@ -39,6 +42,7 @@ pub(crate) struct Run {
 struct Target {
     id: TableId,
     definition: Rc<Definition>,
+    now: Instant,
     /// Longest wait for a row lock in microseconds. `None` skips locked rows.
     patience: Option<i128>,
 }
@@ -126,7 +130,12 @@ fn whole(named: &Named, session: &Session) -> Outcome<TableName> {
     Ok((database.ok_or_else(SqlError::no_database)?, named.name.clone()))
 }
 
-pub(crate) fn prepare(statement: &TableStatement, context: &mut Context<'_>) -> Outcome<Prepared> {
+pub(crate) fn prepare(
+    statement: &TableStatement,
+    context: &mut Context<'_>,
+    now: Now,
+) -> Outcome<Prepared> {
+    let now = Instant { micros: context.session.instant(now.wall.0), places: 6 };
     let named = match statement {
         TableStatement::Select(select) => &select.from.table,
         TableStatement::Insert(insert) => &insert.table,
@@ -136,7 +145,7 @@ pub(crate) fn prepare(statement: &TableStatement, context: &mut Context<'_>) -> 
             return definitions::define(other, context).map(|affected| Prepared::Done { affected });
         }
     };
-    let target = open(named, context)?;
+    let target = open(named, context, now)?;
     match statement {
         TableStatement::Insert(insert) => {
             let insertion = insert::prepare(insert, &target, context.session)?;
@@ -150,7 +159,7 @@ pub(crate) fn prepare(statement: &TableStatement, context: &mut Context<'_>) -> 
     }
 }
 
-fn open(named: &Named, context: &mut Context<'_>) -> Outcome<Target> {
+fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Target> {
     let Context { store, session } = context;
     let id = store.find(&whole(named, session)?)?;
     session.in_transaction |= !session.variables.autocommit;
@@ -158,7 +167,7 @@ fn open(named: &Named, context: &mut Context<'_>) -> Outcome<Target> {
     let definition = store.tables.get(&id).map(|table| Rc::clone(&table.definition));
     let definition = definition.ok_or_else(|| SqlError::unsupported("a table that is gone"))?;
     let patience = Some(session.variables.row_wait_us());
-    Ok(Target { id, definition, patience })
+    Ok(Target { id, definition, now, patience })
 }
 
 fn patience(patience: LockWait, session: &Session) -> Option<i128> {

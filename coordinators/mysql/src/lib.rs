@@ -36,6 +36,7 @@ mod sql;
 mod store;
 #[cfg(test)]
 mod tests;
+mod timestamp;
 mod value;
 mod variables;
 mod wording;

@@ -1,10 +1,12 @@
 //! A stack machine for expressions, which can stop while a statement waits for a lock.
 
 use crate::error::{Outcome, SqlError};
+use crate::execute::later;
 use crate::locks::{Release, UserLocks};
 use crate::number::seconds;
 use crate::session::Session;
 use crate::sql::expression::{Comparison, Expression, Function};
+use crate::timestamp::Instant;
 use crate::value::Value;
 use crate::variables::Setting;
 
@@ -20,6 +22,8 @@ enum Operation {
     Compare(Comparison),
     IsNull(bool),
     Not,
+    Now(u8),
+    Later(i64),
 }
 
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
+    /// Start of the statement in microseconds since the Unix epoch.
+    now: i64,
     /// `true` for DO, which reports errors as messages and continues with NULL.
     continues_after_errors: bool,
 }
@@ -43,16 +49,16 @@ enum Progress {
 }
 
 impl Run {
-    pub(crate) fn new(expressions: &[Expression]) -> Run {
+    pub(crate) fn new(expressions: &[Expression], now: i64) -> Run {
         let mut operations = Vec::new();
         for expression in expressions {
             compile(expression, &mut operations);
         }
-        Run { operations, at: 0, stack: Vec::new(), continues_after_errors: false }
+        Run { operations, at: 0, stack: Vec::new(), now, continues_after_errors: false }
     }
 
-    pub(crate) fn continuing_after_errors(expressions: &[Expression]) -> Run {
-        Run { continues_after_errors: true, ..Run::new(expressions) }
+    pub(crate) fn continuing_after_errors(expressions: &[Expression], now: i64) -> Run {
+        Run { continues_after_errors: true, ..Run::new(expressions, now) }
     }
 
     pub(crate) fn answer(&mut self, came: Outcome<Value>, session: &mut Session) -> Outcome<()> {
@@ -125,6 +131,13 @@ impl Run {
                 compare(comparison, &left, &right)
             }
             Operation::IsNull(wanted) => Value::truth((self.pop() == Value::Null) == wanted),
+            Operation::Now(places) => {
+                Value::Time(Instant { micros: self.now, places: 6 }.cut(places))
+            }
+            Operation::Later(unit) => {
+                let (count, from) = (self.pop(), self.pop());
+                later(&from, &count, unit)?
+            }
             Operation::Not => match self.pop() {
                 Value::Integer(number) => Value::truth(number == 0),
                 _ => Value::Null,
@@ -145,11 +158,19 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
         Expression::Variable(name, is_global) => {
             out.push(Operation::Variable(name.clone(), *is_global));
         }
+        Expression::Now(places, _) => out.push(Operation::Now(*places)),
+        Expression::Later(from, count, unit) => {
+            compile(from, out);
+            compile(count, out);
+            out.push(Operation::Later(*unit));
+        }
         Expression::Column(..)
         | Expression::Field(_)
+        | Expression::Inserted(_)
         | Expression::Count
         | Expression::And(..)
         | Expression::Or(..)
+        | Expression::In(..)
         | Expression::Add(..)
         | Expression::Subtract(..) => out.push(Operation::Push(Value::Null)),
         Expression::Call(function, arguments) => {
@@ -175,6 +196,7 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
 fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     let has_null = *left == Value::Null || *right == Value::Null;
     match comparison {
+        Comparison::Same => Value::truth(left == right),
         _ if has_null => Value::Null,
         Comparison::Equal => Value::truth(left == right),
         Comparison::NotEqual => Value::truth(left != right),

@@ -21,6 +21,7 @@ pub(crate) struct Session {
     pub(crate) variables: Variables,
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
+    pub(crate) timestamp: Option<i64>,
     /// `true` if an UPDATE counts all rows that it found, even unchanged ones (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
     pub(crate) no_index: bool,
@@ -47,6 +48,7 @@ impl Session {
             variables: Variables::default(),
             in_transaction: false,
             isolation: Variables::default().isolation,
+            timestamp: None,
             counts_found: false,
             no_index: false,
             takes_several: false,
@@ -100,6 +102,10 @@ impl Session {
         Ok(())
     }
 
+    pub(crate) fn instant(&self, wall: i64) -> i64 {
+        self.timestamp.unwrap_or(wall)
+    }
+
     pub(crate) fn end_transaction(&mut self) {
         self.in_transaction = false;
         self.isolation = self.variables.isolation;
@@ -132,6 +138,7 @@ impl Session {
         self.variables = Variables::default();
         self.charset = crate::charset::DEFAULT;
         self.end_transaction();
+        self.timestamp = None;
         self.messages.clear();
     }
 }

@@ -1,6 +1,7 @@
 //! Values of expressions ([`Value`]), and their encoding in results.
 
 use crate::number::Decimal;
+use crate::timestamp::Instant;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
@@ -8,6 +9,7 @@ pub(crate) enum Value {
     Integer(i128),
     Decimal(Decimal),
     Text(Vec<u8>),
+    Time(Instant),
 }
 
 impl Value {
@@ -21,6 +23,7 @@ impl Value {
             Value::Integer(number) => Some(number.to_string().into_bytes()),
             Value::Decimal(decimal) => Some(decimal.text.clone().into_bytes()),
             Value::Text(text) => Some(text.clone()),
+            Value::Time(at) => Some(at.text().into_bytes()),
         }
     }
 }

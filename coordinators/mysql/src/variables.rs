@@ -2,6 +2,7 @@
 
 use crate::VERSION;
 use crate::error::{Outcome, SqlError};
+use crate::number::seconds;
 use crate::packet::BODY_MAX;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub(crate) struct Variables {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Autocommit(bool),
+    Timestamp(Option<i64>),
     Integer { name: &'static str, value: u64, out_of_bounds: Option<String> },
 }
 
@@ -97,7 +99,7 @@ impl Variables {
             return integer.check(value);
         }
         match name {
-            "timestamp" => Err(SqlError::unsupported("SET timestamp")),
+            "timestamp" => timestamp(value).map(Change::Timestamp),
             "max_allowed_packet" => {
                 let message = "SESSION variable 'max_allowed_packet' is read-only. Use SET \
                                GLOBAL to assign the value";
@@ -115,6 +117,7 @@ impl Variables {
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Autocommit(is_on) => self.autocommit = *is_on,
+            Change::Timestamp(_) => {}
             Change::Integer { name, value, .. } => {
                 self.integers.insert(name, *value);
             }
@@ -139,11 +142,25 @@ impl Integer {
     }
 }
 
+fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
+    let micros = match value {
+        None => 0,
+        Some(Value::Integer(number)) => number.saturating_mul(1_000_000),
+        Some(Value::Decimal(decimal)) => seconds(decimal.text.as_bytes()).micros,
+        Some(_) => return Err(SqlError::unsupported("such a timestamp")),
+    };
+    match i64::try_from(micros) {
+        Ok(0) => Ok(None),
+        Ok(micros @ 1_000_000..2_147_483_647_000_000) => Ok(Some(micros)),
+        _ => Err(SqlError::unsupported("such a timestamp")),
+    }
+}
+
 fn autocommit(value: Option<&Value>) -> Outcome<bool> {
     let shown = match value {
         None | Some(Value::Integer(1)) => return Ok(true),
         Some(Value::Integer(0)) => return Ok(false),
-        Some(Value::Decimal(_)) => {
+        Some(Value::Decimal(_) | Value::Time(_)) => {
             let message = "Incorrect argument type to variable 'autocommit'";
             return Err(SqlError::new(1232, "42000", message));
         }

@@ -97,7 +97,7 @@ impl Client {
     pub(super) fn query(&mut self, core: &mut Core, text: &[u8]) {
         let last = text.iter().rposition(|byte| !matches!(byte, 0 | 9..=13 | b' ' | b';'));
         let text = text[..last.map_or(0, |last| last + 1)].trim_ascii_start().to_vec();
-        let (reply, state) = (Reply::new(self.number), JobState::Values(Run::new(&[])));
+        let (reply, state) = (Reply::new(self.number), JobState::Values(Run::new(&[], 0)));
         let answer = Answer::Done;
         let job = Job { text, next: 0, reply, state, answer, later: None, is_killed: false };
         self.begin(core, Box::new(job));
@@ -126,15 +126,16 @@ impl Client {
         }
         job.next = next;
         job.later = None;
-        (job.state, job.answer) = (JobState::Values(Run::new(&[])), Answer::Done);
+        (job.state, job.answer) = (JobState::Values(Run::new(&[], 0)), Answer::Done);
+        let now = self.session.instant(core.now.wall.0);
         match statement {
             Statement::Tables(statement) => self.tables(core, job, &statement)?,
-            Statement::Select(items, has_row) => self.select(job, &items, has_row)?,
+            Statement::Select(items, has_row) => self.select(job, &items, has_row, now)?,
             Statement::Do(expressions) => {
                 for expression in &expressions {
                     shape(expression, &self.session)?;
                 }
-                job.state = JobState::Values(Run::continuing_after_errors(&expressions));
+                job.state = JobState::Values(Run::continuing_after_errors(&expressions, now));
             }
             Statement::Set(assignments) => self.set(core, &assignments)?,
             Statement::Names(charset) => self.session.charset = charset,
@@ -193,7 +194,7 @@ impl Client {
             self.commit(core);
         }
         let mut context = Context { store: &mut core.store, session: &mut self.session };
-        match execute::prepare(statement, &mut context)? {
+        match execute::prepare(statement, &mut context, core.now)? {
             Prepared::Done { affected } => {
                 job.answer = Answer::Changed(Changed { affected, info: None });
                 self.flushing = core.write_log().or(self.flushing);
@@ -211,7 +212,7 @@ impl Client {
         Ok(())
     }
 
-    fn select(&mut self, job: &mut Job, items: &[Item], has_row: bool) -> Outcome<()> {
+    fn select(&mut self, job: &mut Job, items: &[Item], has_row: bool, now: i64) -> Outcome<()> {
         let session = &self.session;
         let shapes: Outcome<Vec<Shape>> =
             items.iter().map(|item| shape(&item.expression, session)).collect();
@@ -222,7 +223,7 @@ impl Client {
         job.answer = Answer::Rows(Vec::new(), has_row);
         if has_row {
             let all: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
-            job.state = JobState::Values(Run::new(&all));
+            job.state = JobState::Values(Run::new(&all, now));
         }
         Ok(())
     }
@@ -240,6 +241,9 @@ impl Client {
             }
             if change == Change::Autocommit(true) && !self.session.variables.autocommit {
                 self.commit(core);
+            }
+            if let Change::Timestamp(micros) = change {
+                self.session.timestamp = micros;
             }
             self.session.variables.apply(&change);
         }

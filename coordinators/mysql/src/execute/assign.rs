@@ -3,13 +3,17 @@
 use crate::error::{Outcome, SqlError};
 use crate::sql::table_ast::Kind;
 use crate::store::schema::{Column, Definition};
+use crate::timestamp::{Instant, ParseError, read};
 use crate::value::Value;
+
+const TIMESTAMPS: std::ops::Range<i64> = 1_000_000..2_147_483_648_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot<'d> {
     pub(super) definition: &'d Definition,
     pub(super) place: usize,
     pub(super) row: usize,
+    pub(super) now: Instant,
 }
 
 impl Slot<'_> {
@@ -25,17 +29,30 @@ impl Slot<'_> {
             (Value::Text(text), Kind::Integer { bytes, .. }) => self.number(&text, bytes),
             (Value::Integer(number), Kind::Text { .. }) => self.text(number.to_string().into()),
             (Value::Text(text), Kind::Text { .. }) => self.text(text),
+            (Value::Time(at), Kind::Text { .. }) => self.text(at.text().into()),
+            (Value::Time(at), Kind::Time { .. }) => self.time(at, &at.text()),
+            (Value::Text(text), Kind::Time { .. }) => {
+                let text = String::from_utf8_lossy(&text).into_owned();
+                match read(&text) {
+                    Ok(at) => self.time(at, &text),
+                    Err(ParseError::Value) => Err(self.incorrect("datetime", &text, 1292)),
+                    Err(ParseError::Form) => Err(SqlError::unsupported("such a time")),
+                }
+            }
             _ => Err(SqlError::unsupported("such a value of a column")),
         }
     }
 
     fn null(&self) -> Outcome<Value> {
         let column = self.column();
-        if column.is_nullable {
-            return Ok(Value::Null);
+        match column.kind {
+            _ if column.is_nullable => Ok(Value::Null),
+            Kind::Time { places, is_timestamp: true } => Ok(Value::Time(self.now.cut(places))),
+            _ => {
+                let message = format!("Column '{}' cannot be null", column.name);
+                Err(SqlError::new(1048, "23000", message))
+            }
         }
-        let message = format!("Column '{}' cannot be null", column.name);
-        Err(SqlError::new(1048, "23000", message))
     }
 
     fn integer(&self, number: i128, bytes: u8) -> Outcome<Value> {
@@ -55,14 +72,16 @@ impl Slot<'_> {
             _ if text.bytes().any(|byte| byte.is_ascii_digit()) || text.is_empty() => {
                 Err(SqlError::unsupported("a number in such a text"))
             }
-            _ => {
-                let ((database, table), row) = (&self.definition.name, self.row);
-                let column = format!("`{database}`.`{table}`.`{}`", self.column().name);
-                let message =
-                    format!("Incorrect integer value: '{text}' for column {column} at row {row}");
-                Err(SqlError::new(1366, "22007", message))
-            }
+            _ => Err(self.incorrect("integer", &text, 1366)),
         }
+    }
+
+    fn incorrect(&self, what: &str, text: &str, code: u16) -> SqlError {
+        let (database, table) = &self.definition.name;
+        let column = format!("`{database}`.`{table}`.`{}`", self.column().name);
+        let message =
+            format!("Incorrect {what} value: '{text}' for column {column} at row {}", self.row);
+        SqlError::new(code, "22007", message)
     }
 
     fn text(&self, mut text: Vec<u8>) -> Outcome<Value> {
@@ -87,6 +106,16 @@ impl Slot<'_> {
                 let message = format!("Data too long for column '{column}' at row {row}");
                 Err(SqlError::new(1406, "22001", message))
             }
+        }
+    }
+
+    fn time(&self, at: Instant, shown: &str) -> Outcome<Value> {
+        match self.column().kind {
+            Kind::Time { is_timestamp: true, .. } if !TIMESTAMPS.contains(&at.micros) => {
+                Err(self.incorrect("datetime", shown, 1292))
+            }
+            Kind::Time { places, .. } => Ok(Value::Time(at.cut(places))),
+            _ => Ok(Value::Null),
         }
     }
 }

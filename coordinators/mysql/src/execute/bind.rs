@@ -4,6 +4,7 @@ use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Expression, Function, Inner, List, Named};
 use crate::sql::table_ast::Kind;
 use crate::store::schema::Definition;
+use crate::timestamp::read;
 use crate::value::Value;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,12 +12,14 @@ pub(super) enum Class {
     Null,
     Integer,
     Text,
+    Time,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'t> {
     pub(super) definition: &'t Definition,
     pub(super) called: &'t str,
+    pub(super) has_inserted: bool,
 }
 
 impl Scope<'_> {
@@ -33,6 +36,7 @@ impl Scope<'_> {
         match self.definition.columns[place].kind {
             Kind::Integer { .. } => Class::Integer,
             Kind::Text { .. } => Class::Text,
+            Kind::Time { .. } => Class::Time,
         }
     }
 
@@ -42,15 +46,32 @@ impl Scope<'_> {
             Expression::Truth(is_true) => {
                 (Expression::Literal(Value::truth(*is_true)), Class::Integer)
             }
+            Expression::Column(named, "VALUES") => {
+                if !self.has_inserted {
+                    return Err(SqlError::unsupported("VALUES outside of an INSERT"));
+                }
+                let place = self.place(named, "UPDATE")?;
+                (Expression::Inserted(place), self.class(place))
+            }
             Expression::Column(named, clause) => {
                 let place = self.place(named, clause)?;
                 (Expression::Field(place), self.class(place))
+            }
+            Expression::Now(..) => (expression.clone(), Class::Time),
+            Expression::Later(from, count, unit) => {
+                let from = self.bind_as(from, Class::Time, "such a time")?;
+                let count = self.bind_as(count, Class::Integer, "such an interval")?;
+                (Expression::Later(Inner::new(from)?, Inner::new(count)?, *unit), Class::Time)
             }
             Expression::Compare(comparison, left, right) => {
                 let (left, right) = self.pair(left, right)?;
                 let compared =
                     Expression::Compare(*comparison, Inner::new(left)?, Inner::new(right)?);
                 (compared, Class::Integer)
+            }
+            Expression::In(one, others) => {
+                let (first, list) = self.members(one, others)?;
+                (Expression::In(Inner::new(first)?, List::new(list)?), Class::Integer)
             }
             Expression::IsNull(inner, wanted) => {
                 let (inner, _) = self.bind(inner)?;
@@ -76,6 +97,25 @@ impl Scope<'_> {
         })
     }
 
+    fn members(
+        &self,
+        one: &Expression,
+        others: &[Expression],
+    ) -> Outcome<(Expression, Vec<Expression>)> {
+        let mut list = Vec::new();
+        let mut first = None;
+        for other in others {
+            let (one, other) = self.pair(one, other)?;
+            if matches!(one, Expression::Literal(_)) {
+                return Err(SqlError::unsupported("IN of a value"));
+            }
+            first = Some(one);
+            list.push(other);
+        }
+        let first = first.ok_or_else(|| SqlError::unsupported("IN of nothing"))?;
+        Ok((first, list))
+    }
+
     fn bind_as(&self, expression: &Expression, wanted: Class, what: &str) -> Outcome<Expression> {
         match self.bind(expression)? {
             (bound, class) if class == wanted || class == Class::Null => Ok(bound),
@@ -93,11 +133,14 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
+    /// Binds two operands. A string that is compared with a time becomes a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {
             (one, other) if one == other => Ok((left, right)),
             (Class::Null, _) | (_, Class::Null) => Ok((left, right)),
+            (Class::Time, Class::Text) => Ok((left, time(right)?)),
+            (Class::Text, Class::Time) => Ok((time(left)?, right)),
             _ => Err(SqlError::unsupported("comparing values of two kinds")),
         }
     }
@@ -113,7 +156,18 @@ fn class_of(value: &Value) -> Outcome<Class> {
         Value::Null => Ok(Class::Null),
         Value::Integer(_) => Ok(Class::Integer),
         Value::Text(_) => Ok(Class::Text),
+        Value::Time(_) => Ok(Class::Time),
         Value::Decimal(_) => Err(SqlError::unsupported("a decimal with a table")),
+    }
+}
+
+fn time(text: Expression) -> Outcome<Expression> {
+    let Expression::Literal(Value::Text(text)) = &text else {
+        return Err(SqlError::unsupported("comparing a time with a text"));
+    };
+    match read(&String::from_utf8_lossy(text)) {
+        Ok(at) => Ok(Expression::Literal(Value::Time(at))),
+        Err(_) => Err(SqlError::unsupported("comparing a time with such a text")),
     }
 }
 
@@ -129,6 +183,7 @@ pub(super) fn fields(expression: &Expression, out: &mut Vec<usize>) {
         Expression::Field(place) => out.push(*place),
         Expression::IsNull(inner, _) | Expression::Not(inner) => fields(inner, out),
         Expression::Compare(_, left, right)
+        | Expression::Later(left, right, _)
         | Expression::Add(left, right)
         | Expression::Subtract(left, right) => {
             fields(left, out);
@@ -136,6 +191,10 @@ pub(super) fn fields(expression: &Expression, out: &mut Vec<usize>) {
         }
         Expression::And(parts) | Expression::Or(parts) => {
             parts.iter().for_each(|part| fields(part, out));
+        }
+        Expression::In(one, others) => {
+            fields(one, out);
+            others.iter().for_each(|other| fields(other, out));
         }
         _ => {}
     }

@@ -6,8 +6,8 @@ use crate::error::{Outcome, SqlError};
 use crate::sql::expression::Expression;
 use crate::sql::table_ast::{ColumnSpec, CreateTable, TableStatement};
 use crate::store::TableName;
-use crate::store::schema::{Column, Definition};
-use crate::value::Value;
+use crate::store::schema::{Column, Default, Definition};
+use crate::timestamp::Instant;
 
 pub(crate) fn is_definition(statement: &TableStatement) -> bool {
     matches!(
@@ -101,12 +101,19 @@ fn column(spec: &ColumnSpec, is_key: bool) -> Column {
     Column { name: spec.name.clone(), kind: spec.kind, is_nullable, default: None }
 }
 
-fn default(definition: &Definition, place: usize, spec: &ColumnSpec) -> Outcome<Option<Value>> {
+fn default(definition: &Definition, place: usize, spec: &ColumnSpec) -> Outcome<Option<Default>> {
+    let now = Instant { micros: 0, places: 6 };
     match &spec.default {
         None => Ok(None),
+        Some(Expression::Now(..)) => match spec.kind {
+            crate::sql::table_ast::Kind::Time { .. } => Ok(Some(Default::Now)),
+            _ => Err(SqlError::unsupported("such a default")),
+        },
         Some(Expression::Literal(value)) => {
-            let value = Slot { definition, place, row: 1 }.assign(value.clone());
-            value.map(Some).map_err(|_| SqlError::unsupported("such a default"))
+            let slot = Slot { definition, place, row: 1, now };
+            let value = slot.assign(value.clone());
+            let value = value.map_err(|_| SqlError::unsupported("such a default"))?;
+            Ok(Some(Default::Value(value)))
         }
         Some(_) => Err(SqlError::unsupported("such a default")),
     }

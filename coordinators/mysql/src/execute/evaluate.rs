@@ -3,12 +3,17 @@
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Comparison, Expression};
 use crate::store::schema::part;
+use crate::timestamp::Instant;
 use crate::value::Value;
 use std::cmp::Ordering;
+
+const MICROS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'r> {
     pub(super) values: &'r [Value],
+    pub(super) inserted: &'r [Value],
+    pub(super) now: Instant,
     pub(super) session: u32,
 }
 
@@ -17,8 +22,22 @@ impl Row<'_> {
         Ok(match expression {
             Expression::Literal(value) => value.clone(),
             Expression::Field(place) => self.values[*place].clone(),
+            Expression::Inserted(place) => self.inserted[*place].clone(),
+            Expression::Now(places, _) => Value::Time(self.now.cut(*places)),
+            Expression::Later(from, count, unit) => {
+                later(&self.evaluate(from)?, &self.evaluate(count)?, *unit)?
+            }
             Expression::Compare(comparison, left, right) => {
                 compare(*comparison, &self.evaluate(left)?, &self.evaluate(right)?)?
+            }
+            Expression::In(one, others) => {
+                let one = self.evaluate(one)?;
+                let mut found = Some(false);
+                for other in others.iter() {
+                    let is_it = truth(&compare(Comparison::Equal, &one, &self.evaluate(other)?)?);
+                    found = or(found, is_it);
+                }
+                value(found)
             }
             Expression::IsNull(inner, wanted) => {
                 Value::truth((self.evaluate(inner)? == Value::Null) == *wanted)
@@ -74,11 +93,14 @@ fn or(left: Option<bool>, right: Option<bool>) -> Option<bool> {
 
 fn compare(comparison: Comparison, left: &Value, right: &Value) -> Outcome<Value> {
     if *left == Value::Null || *right == Value::Null {
-        return Ok(Value::Null);
+        return Ok(match comparison {
+            Comparison::Same => Value::truth(left == right),
+            _ => Value::Null,
+        });
     }
     let order = part(left)?.cmp(&part(right)?);
     Ok(Value::truth(match comparison {
-        Comparison::Equal => order == Ordering::Equal,
+        Comparison::Equal | Comparison::Same => order == Ordering::Equal,
         Comparison::NotEqual => order != Ordering::Equal,
         Comparison::Less => order == Ordering::Less,
         Comparison::LessOrEqual => order != Ordering::Greater,
@@ -96,4 +118,13 @@ fn sum(left: &Value, right: &Value, sign: i128) -> Outcome<Value> {
         Ok(_) => Ok(Value::Integer(sum)),
         Err(_) => Err(SqlError::unsupported("so large a number")),
     }
+}
+
+pub(crate) fn later(from: &Value, count: &Value, unit: i64) -> Outcome<Value> {
+    let (Value::Time(from), Value::Integer(count)) = (from, count) else { return Ok(Value::Null) };
+    let micros = i64::try_from(i128::from(from.micros) + count * i128::from(unit)).ok();
+    let micros = micros.filter(|micros| MICROS.contains(micros));
+    let micros = micros.ok_or_else(|| SqlError::unsupported("so distant a time"))?;
+    let places = if unit.abs() == 1 { 6 } else { from.places };
+    Ok(Value::Time(Instant { micros, places }))
 }

@@ -3,6 +3,7 @@
 use super::assign::Slot;
 use super::bind::Scope;
 use super::evaluate::Row;
+use super::scan::changed;
 use super::{Changed, Context, Locked, Step, Target, intent};
 use crate::error::{Outcome, SqlError};
 use crate::session::Session;
@@ -20,8 +21,11 @@ use std::rc::Rc;
 pub(super) struct Insertion {
     rows: Vec<Vec<Expression>>,
     ignores: bool,
+    on_duplicate: Vec<(usize, Expression)>,
     at: usize,
     inserted: usize,
+    updated: usize,
+    touched: usize,
 }
 
 enum Progress {
@@ -35,7 +39,7 @@ pub(super) fn prepare(
     session: &mut Session,
 ) -> Outcome<Insertion> {
     let definition = &*target.definition;
-    let scope = Scope { definition, called: &insert.table.name };
+    let scope = Scope { definition, called: &insert.table.name, has_inserted: false };
     let places = places(insert, scope)?;
     let mut rows = Vec::new();
     for (number, row) in insert.rows.iter().enumerate() {
@@ -47,9 +51,18 @@ pub(super) fn prepare(
         }
         rows.push(values(row, &places, scope)?);
     }
+    let with_inserted = Scope { has_inserted: true, ..scope };
+    let mut on_duplicate = Vec::new();
+    for (named, value) in &insert.on_duplicate {
+        let place = scope.place(named, "UPDATE")?;
+        if definition.key.contains(&place) {
+            return Err(SqlError::unsupported("a change of a primary key"));
+        }
+        on_duplicate.push((place, with_inserted.bind(value)?.0));
+    }
     session.no_index = false;
     let ignores = insert.ignores;
-    Ok(Insertion { rows, ignores, at: 0, inserted: 0 })
+    Ok(Insertion { rows, ignores, on_duplicate, at: 0, inserted: 0, updated: 0, touched: 0 })
 }
 
 fn places(insert: &Insert, scope: Scope<'_>) -> Outcome<Vec<usize>> {
@@ -98,6 +111,9 @@ fn values(
 
 impl Insertion {
     pub(super) fn resume(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<Step> {
+        if let Some(transaction) = context.store.transactions.get_mut(&context.session.id) {
+            transaction.replaces = !self.on_duplicate.is_empty();
+        }
         while self.at < self.rows.len() {
             let values = self.row(target, context.session)?;
             let key = target.definition.key_of(&values)?;
@@ -114,8 +130,8 @@ impl Insertion {
         let definition: &Definition = &target.definition;
         let mut values = Vec::new();
         for (place, expression) in self.rows[self.at].iter().enumerate() {
-            let row = Row { values: &[], session: session.id };
-            let slot = Slot { definition, place, row: self.at + 1 };
+            let row = Row { values: &[], inserted: &[], now: target.now, session: session.id };
+            let slot = Slot { definition, place, row: self.at + 1, now: target.now };
             let value = slot.assign(row.evaluate(expression)?);
             values.push(match value {
                 Err(_) if self.ignores => {
@@ -161,14 +177,15 @@ impl Insertion {
         context: &mut Context<'_>,
     ) -> Outcome<Progress> {
         let (by, table) = (context.session.id, target.id);
-        let (place, mode) = (Place::Row(key.clone()), Mode::Shared);
+        let mode = if self.on_duplicate.is_empty() { Mode::Shared } else { Mode::Exclusive };
+        let place = Place::Row(key.clone());
         let wanted = Wanted { by, table, place, mode, extent: Extent::Row };
         if let Locked::Wait(micros) = target.lock(context.store, wanted.clone())? {
             return Ok(Progress::Wait(micros));
         }
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
-        if there.is_none() {
+        let Some(there) = there else {
             // The row with this key was deleted. Other transactions may have locked its place.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Blocked(other) = context.store.ask(&mut wanted)
@@ -179,6 +196,16 @@ impl Insertion {
             context.store.write(by, (table, key), Some(Rc::clone(values)));
             self.inserted += 1;
             return Ok(Progress::Done);
+        };
+        if !self.on_duplicate.is_empty() {
+            self.touched += 1;
+            let number = (target, self.at + 1);
+            let new = changed(&self.on_duplicate, &there, values, number, by)?;
+            if new != *there {
+                self.updated += 1;
+                context.store.write(by, (table, key), Some(Rc::new(new)));
+            }
+            return Ok(Progress::Done);
         }
         let error = duplicate(&target.definition, values);
         context.session.warn_or(error, self.ignores)?;
@@ -187,11 +214,14 @@ impl Insertion {
 
     fn conclude(&self, session: &Session) -> Step {
         let records = self.rows.len();
-        let duplicates = if self.ignores { records - self.inserted } else { 0 };
+        let duplicates =
+            if self.ignores { records - self.inserted - self.updated } else { self.updated };
+        let more = if session.counts_found { self.touched } else { self.updated };
+        let affected = self.inserted + self.updated + more;
         let warnings = session.warnings;
         let info = (records > 1)
             .then(|| format!("Records: {records}  Duplicates: {duplicates}  Warnings: {warnings}"));
-        Step::Changed(Changed { affected: self.inserted, info })
+        Step::Changed(Changed { affected, info })
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn prepare(
     context: &mut Context<'_>,
 ) -> Outcome<(Option<Vec<Vec<u8>>>, Scan)> {
     let definition = Rc::clone(&target.definition);
-    let scope = |called| Scope { definition: &definition, called };
+    let scope = |called| Scope { definition: &definition, called, has_inserted: false };
     match statement {
         TableStatement::Select(select) => {
             let scope = scope(select.from.alias.as_deref().unwrap_or(&select.from.table.name));
@@ -235,7 +235,7 @@ impl Scan {
             if is_taken {
                 let values = context.store.committed(target.id, key);
                 let holds = match values {
-                    Some(values) => self.holds(&values, context)?,
+                    Some(values) => self.holds(&values, target, context)?,
                     None => false,
                 };
                 if !holds {
@@ -257,7 +257,7 @@ impl Scan {
         let rows = context.store.tables.get(&target.id).map(|table| &table.rows);
         let values = rows.and_then(|rows| rows.newest(key)).and_then(|one| one.values.clone());
         let values = match values {
-            Some(values) if self.holds(&values, context)? => {
+            Some(values) if self.holds(&values, target, context)? => {
                 return Ok(Read::Values(Some(values)));
             }
             other => other,
@@ -273,8 +273,8 @@ impl Scan {
         Ok(Read::Values(None))
     }
 
-    fn holds(&self, values: &Values, context: &Context<'_>) -> Outcome<bool> {
-        row(values, context).holds(self.condition.as_ref())
+    fn holds(&self, values: &Values, target: &Target, context: &Context<'_>) -> Outcome<bool> {
+        row(values, target, context).holds(self.condition.as_ref())
     }
 
     fn take(
@@ -284,7 +284,7 @@ impl Scan {
         target: &Target,
         context: &mut Context<'_>,
     ) -> Outcome<()> {
-        if self.mode.is_none() && !self.holds(values, context)? {
+        if self.mode.is_none() && !self.holds(values, target, context)? {
             return Ok(());
         }
         self.found += 1;
@@ -293,14 +293,14 @@ impl Scan {
             Action::Read { items, counts, limit } => {
                 let offset = limit.map_or(0, |(_, offset)| offset);
                 if !counts && self.found as u64 > offset {
-                    let row = row(values, context);
+                    let row = row(values, target, context);
                     let read: Outcome<Vec<Value>> =
                         items.iter().map(|item| row.evaluate(item)).collect();
                     self.rows.push(read?);
                 }
             }
             Action::Change(set) => {
-                let new = changed(set, values, (target, self.found), session)?;
+                let new = changed(set, values, &[], (target, self.found), session)?;
                 if new != **values {
                     self.changed += 1;
                     context.store.write(session, (target.id, key.clone()), Some(Rc::new(new)));
@@ -347,20 +347,23 @@ enum Read {
     Wait(i128),
 }
 
-fn row<'r>(values: &'r [Value], context: &Context<'_>) -> Row<'r> {
-    Row { values, session: context.session.id }
+fn row<'r>(values: &'r [Value], target: &Target, context: &Context<'_>) -> Row<'r> {
+    Row { values, inserted: &[], now: target.now, session: context.session.id }
 }
 
-fn changed(
+pub(super) fn changed(
     set: &[(usize, Expression)],
     values: &[Value],
+    inserted: &[Value],
     (target, number): (&Target, usize),
     session: u32,
 ) -> Outcome<Vec<Value>> {
     let mut new = values.to_vec();
     for (place, expression) in set {
-        let value = Row { values: &new, session }.evaluate(expression)?;
-        let slot = Slot { definition: &target.definition, place: *place, row: number };
+        let row = Row { values: &new, inserted, now: target.now, session };
+        let value = row.evaluate(expression)?;
+        let slot =
+            Slot { definition: &target.definition, place: *place, row: number, now: target.now };
         if value == Value::Null && !target.definition.columns[*place].is_nullable {
             let column = &target.definition.columns[*place].name;
             let message = format!("Column '{column}' cannot be null");
@@ -430,7 +433,13 @@ fn is_known(condition: &Expression, definition: &Definition) -> bool {
 
 fn equality(condition: &Expression) -> Option<(usize, &Value)> {
     let Expression::Compare(Comparison::Equal, left, right) = condition else {
-        return None;
+        return match condition {
+            Expression::In(one, others) => match (&**one, &others[..]) {
+                (Expression::Field(place), [Expression::Literal(value)]) => Some((*place, value)),
+                _ => None,
+            },
+            _ => None,
+        };
     };
     match (&**left, &**right) {
         (Expression::Field(place), Expression::Literal(value))

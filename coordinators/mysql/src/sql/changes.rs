@@ -79,26 +79,44 @@ impl Parser<'_> {
         let ignores = self.accepts_word("ignore");
         self.accepts_word("into");
         let table = self.qualified()?;
-        let columns = match self.accepts("(") {
-            true if self.accepts(")") => Some(Vec::new()),
-            true => {
-                let columns = self.list(Parser::qualified)?;
-                self.expect(")")?;
-                Some(columns)
+        let (columns, rows) = if self.accepts_word("set") {
+            let set = self.list(|parser| {
+                let column = parser.qualified()?;
+                parser.expect("=")?;
+                Ok((column, parser.value()?))
+            })?;
+            let (columns, row) = set.into_iter().unzip();
+            (Some(columns), vec![row])
+        } else {
+            let columns = match self.accepts("(") {
+                true if self.accepts(")") => Some(Vec::new()),
+                true => {
+                    let columns = self.list(Parser::qualified)?;
+                    self.expect(")")?;
+                    Some(columns)
+                }
+                false => None,
+            };
+            if !self.accepts_word("values") && !self.accepts_word("value") {
+                return Err(match self.is_word("select") {
+                    true => SqlError::unsupported("INSERT of a query"),
+                    false => self.wrong(),
+                });
             }
-            false => None,
+            (columns, self.list(Parser::row)?)
         };
-        if !self.accepts_word("values") && !self.accepts_word("value") {
-            return Err(match self.is_word("select") || self.is_word("set") {
-                true => SqlError::unsupported("INSERT of a query or with SET"),
-                false => self.wrong(),
-            });
+        let on_duplicate = self.on_duplicate()?;
+        let insert = Insert { table, ignores, columns, rows, on_duplicate };
+        Ok(tables(TableStatement::Insert(insert)))
+    }
+
+    fn on_duplicate(&mut self) -> Outcome<Vec<(Named, Expression)>> {
+        if !self.accepts_word("on") {
+            return Ok(Vec::new());
         }
-        let rows = self.list(Parser::row)?;
-        if self.is_word("on") {
-            return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE"));
-        }
-        Ok(tables(TableStatement::Insert(Insert { table, ignores, columns, rows })))
+        ["duplicate", "key", "update"].iter().try_for_each(|word| self.expect_word(word))?;
+        self.clause = "UPDATE";
+        self.list(Parser::assigned_column)
     }
 
     fn row(&mut self) -> Outcome<Vec<Option<Expression>>> {

@@ -117,7 +117,7 @@ impl Parser<'_> {
             Expression::Truth(is_true) => {
                 Ok(Expression::Literal(crate::value::Value::truth(is_true)))
             }
-            default @ Expression::Literal(_) => Ok(default),
+            default @ (Expression::Literal(_) | Expression::Now(_, false)) => Ok(default),
             _ => Err(SqlError::unsupported("such a default")),
         }
     }
@@ -132,6 +132,8 @@ impl Parser<'_> {
             "bigint" => self.integer(8, 20)?,
             "varchar" => self.text(false, VARCHAR_MAX)?,
             "char" => self.text(true, CHAR_MAX)?,
+            "timestamp" => ColumnKind::Time { places: self.fraction()?, is_timestamp: true },
+            "datetime" => ColumnKind::Time { places: self.fraction()?, is_timestamp: false },
             _ => return Err(SqlError::unsupported(&format!("the type {word}"))),
         };
         if self.is_word("unsigned") || self.is_word("character") || self.is_word("collate") {
@@ -157,6 +159,14 @@ impl Parser<'_> {
             None => return Err(self.wrong()),
         };
         Ok(ColumnKind::Text { characters, is_char })
+    }
+
+    fn fraction(&mut self) -> Outcome<u8> {
+        match self.length()? {
+            Some(places @ 0..=6) => Ok(places as u8),
+            Some(_) => Err(SqlError::unsupported("so many places")),
+            None => Ok(0),
+        }
     }
 
     fn length(&mut self) -> Outcome<Option<u64>> {

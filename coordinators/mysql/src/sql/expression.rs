@@ -35,9 +35,15 @@ pub(crate) enum Expression {
     Call(Function, List),
     Column(Named, &'static str),
     Field(usize),
+    Inserted(usize),
     Count,
+    /// Current time, with its number of decimals. The flag is `true` for UTC.
+    Now(u8, bool),
+    /// Sum of a time and an interval. The number is the unit in microseconds, with a sign.
+    Later(Inner, Inner, i64),
     And(List),
     Or(List),
+    In(Inner, List),
     Add(Inner, Inner),
     Subtract(Inner, Inner),
     Compare(Comparison, Inner, Inner),
@@ -49,7 +55,9 @@ impl Expression {
     fn depth(&self) -> u32 {
         1 + match self {
             Expression::Call(_, list) | Expression::And(list) | Expression::Or(list) => list.depth,
-            Expression::Add(left, right)
+            Expression::In(one, list) => one.depth.max(list.depth),
+            Expression::Later(left, right, _)
+            | Expression::Add(left, right)
             | Expression::Subtract(left, right)
             | Expression::Compare(_, left, right) => left.depth.max(right.depth),
             Expression::IsNull(inner, _) | Expression::Not(inner) => inner.depth,
@@ -58,7 +66,9 @@ impl Expression {
             | Expression::Variable(..)
             | Expression::Column(..)
             | Expression::Field(_)
-            | Expression::Count => 0,
+            | Expression::Inserted(_)
+            | Expression::Count
+            | Expression::Now(..) => 0,
         }
     }
 }
@@ -136,6 +146,8 @@ pub(crate) enum Comparison {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+    /// Operator `<=>`, which treats NULL as a value.
+    Same,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -18,10 +18,9 @@ pub(super) const RESERVED: &[&str] = &[
     "unlock", "grant", "revoke", "replace", "release", "key", "primary", "unique", "desc", "asc",
     "delete", "keys", "index", "left", "right", "join", "cross", "inner",
 ];
-const TIMES: &[&str] = &["current_timestamp", "localtime", "localtimestamp", "utc_timestamp"];
 const OPERATORS: &[&str] = &[
-    "<=>", "in", "xor", "like", "between", "regexp", "rlike", "div", "mod", "collate", "not", "*",
-    "/", "%", "&", "|", "^", "<<", ">>", "||", "&&",
+    "xor", "like", "between", "regexp", "rlike", "div", "mod", "collate", "not", "*", "/", "%",
+    "&", "|", "^", "<<", ">>", "||", "&&",
 ];
 
 impl Parser<'_> {
@@ -65,11 +64,12 @@ impl Parser<'_> {
             self.depth -= 1;
             return Ok(Expression::Not(Inner::new(inner)?));
         }
-        let mut left = self.sum()?;
+        let mut left = self.predicate()?;
         loop {
             let comparison = match self.symbol() {
                 Some("=") => Comparison::Equal,
                 Some("<>" | "!=") => Comparison::NotEqual,
+                Some("<=>") => Comparison::Same,
                 Some("<") => Comparison::Less,
                 Some("<=") => Comparison::LessOrEqual,
                 Some(">") => Comparison::Greater,
@@ -83,10 +83,28 @@ impl Parser<'_> {
                 _ => break,
             };
             self.next();
-            let right = self.sum()?;
+            let right = self.predicate()?;
             left = Expression::Compare(comparison, Inner::new(left)?, Inner::new(right)?);
         }
         Ok(left)
+    }
+
+    fn predicate(&mut self) -> Outcome<Expression> {
+        let left = self.sum()?;
+        let start = self.at;
+        let is_negated = self.accepts_word("not");
+        if !self.accepts_word("in") {
+            self.at = start;
+            return Ok(left);
+        }
+        self.expect("(")?;
+        if self.is_word("select") {
+            return Err(SqlError::unsupported("a query in an expression"));
+        }
+        let list = self.list(Parser::expression)?;
+        self.expect(")")?;
+        let found = Expression::In(Inner::new(left)?, List::new(list)?);
+        Ok(if is_negated { Expression::Not(Inner::new(found)?) } else { found })
     }
 
     fn sum(&mut self) -> Outcome<Expression> {
@@ -98,8 +116,9 @@ impl Parser<'_> {
                 _ => return Ok(left),
             };
             self.next();
-            if self.is_word("interval") {
-                return Err(SqlError::unsupported("INTERVAL"));
+            if self.accepts_word("interval") {
+                left = self.interval(left, if is_plus { 1 } else { -1 })?;
+                continue;
             }
             let (left_side, right) = (Inner::new(left)?, Inner::new(self.operand()?)?);
             left = match is_plus {
@@ -107,6 +126,28 @@ impl Parser<'_> {
                 false => Expression::Subtract(left_side, right),
             };
         }
+    }
+
+    fn interval(&mut self, from: Expression, sign: i64) -> Outcome<Expression> {
+        self.deeper()?;
+        let count = self.sum()?;
+        self.depth -= 1;
+        let unit = self.unit()?;
+        Ok(Expression::Later(Inner::new(from)?, Inner::new(count)?, sign * unit))
+    }
+
+    fn unit(&mut self) -> Outcome<i64> {
+        let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
+        let micros = match word.to_ascii_lowercase().as_str() {
+            "microsecond" => 1,
+            "second" => 1_000_000,
+            "minute" => 60_000_000,
+            "hour" => 3_600_000_000,
+            "day" => 86_400_000_000,
+            _ => return Err(SqlError::unsupported("such an interval")),
+        };
+        self.next();
+        Ok(micros)
     }
 
     fn refuse_operator(&self) -> Outcome<()> {
@@ -200,8 +241,8 @@ impl Parser<'_> {
             self.next();
             return Ok(literal);
         }
-        if TIMES.contains(&lower.as_str()) {
-            return Err(SqlError::unsupported(&lower.to_ascii_uppercase()));
+        if let Some(time) = self.time_function(&lower)? {
+            return Ok(time);
         }
         let is_database = matches!(lower.as_str(), "database" | "schema");
         if RESERVED.contains(&lower.as_str()) && !is_database {
@@ -215,7 +256,7 @@ impl Parser<'_> {
             return Ok(Expression::Call(Function::User, List::default()));
         }
         if self.symbol() == Some("(") {
-            return if lower == "count" { self.count_rows() } else { self.call(word, &lower) };
+            return self.call(word, &lower);
         }
         self.at -= 1;
         let named = self.qualified()?;
@@ -234,13 +275,53 @@ impl Parser<'_> {
         Ok(Named { before, name })
     }
 
-    fn count_rows(&mut self) -> Outcome<Expression> {
-        self.expect("(")?;
-        if !self.accepts("*") {
-            return Err(SqlError::unsupported("COUNT of what is not *"));
+    fn time_function(&mut self, lower: &str) -> Outcome<Option<Expression>> {
+        let has_bracket = self.is_called();
+        match lower {
+            "current_timestamp" | "localtime" | "localtimestamp" | "utc_timestamp" => {}
+            "now" | "timestampadd" | "date_add" | "date_sub" | "count" | "values"
+                if has_bracket => {}
+            _ => return Ok(None),
         }
+        self.next();
+        let is_utc = lower == "utc_timestamp";
+        if !self.accepts("(") {
+            return Ok(Some(Expression::Now(0, is_utc)));
+        }
+        let value = match lower {
+            "timestampadd" => {
+                let unit = self.unit()?;
+                self.expect(",")?;
+                let count = self.expression()?;
+                self.expect(",")?;
+                let from = self.expression()?;
+                Expression::Later(Inner::new(from)?, Inner::new(count)?, unit)
+            }
+            "date_add" | "date_sub" => {
+                let from = self.expression()?;
+                self.expect(",")?;
+                self.expect_word("interval")?;
+                self.interval(from, if lower == "date_sub" { -1 } else { 1 })?
+            }
+            "count" if self.accepts("*") => Expression::Count,
+            "count" => return Err(SqlError::unsupported("COUNT of what is not *")),
+            "values" => {
+                let named = self.qualified()?;
+                Expression::Column(named, "VALUES")
+            }
+            _ => Expression::Now(self.places()?, is_utc),
+        };
         self.expect(")")?;
-        Ok(Expression::Count)
+        Ok(Some(value))
+    }
+
+    fn places(&mut self) -> Outcome<u8> {
+        let Kind::Number(text) = self.peek().kind.clone() else { return Ok(0) };
+        self.next();
+        match text.parse() {
+            Ok(places @ 0..=6) => Ok(places),
+            _ => Err(SqlError::unsupported("so many places")),
+        }
     }
 
     fn call(&mut self, word: &str, lower: &str) -> Outcome<Expression> {

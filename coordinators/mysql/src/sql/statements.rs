@@ -48,6 +48,11 @@ impl Parser<'_> {
         self.at += 1;
     }
 
+    pub(super) fn is_called(&self) -> bool {
+        let next = self.tokens.get(self.at + 1);
+        next.is_some_and(|token| token.kind == Kind::Symbol("("))
+    }
+
     pub(super) fn is_at_end(&self) -> bool {
         self.peek().kind == Kind::End
     }

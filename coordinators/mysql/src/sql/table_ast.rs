@@ -41,6 +41,11 @@ pub(crate) enum Kind {
         characters: u32,
         is_char: bool,
     },
+    /// A column of times. A `TIMESTAMP` has a smaller range than a `DATETIME`.
+    Time {
+        places: u8,
+        is_timestamp: bool,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +82,7 @@ pub(crate) struct Insert {
     pub(crate) ignores: bool,
     pub(crate) columns: Option<Vec<Named>>,
     pub(crate) rows: Vec<Vec<Option<Expression>>>,
+    pub(crate) on_duplicate: Vec<(Named, Expression)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,10 +2,11 @@
 
 use super::key::{Key, Part};
 use super::rows::Version;
-use super::schema::{Column, Definition};
+use super::schema::{Column, Default, Definition};
 use super::xid::Xid;
 use super::{Store, TableName};
 use crate::sql::table_ast::Kind;
+use crate::timestamp::Instant;
 use crate::value::Value;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::journal;
@@ -41,6 +42,11 @@ fn put_value(out: &mut BytesMut, value: &Value) {
             out.put_u8(2);
             put_bytes(out, text);
         }
+        Value::Time(at) => {
+            out.put_u8(3);
+            out.put_i64(at.micros);
+            out.put_u8(at.places);
+        }
     }
 }
 
@@ -49,6 +55,7 @@ fn put_column(out: &mut BytesMut, column: &Column) {
     let (form, number, more) = match column.kind {
         Kind::Integer { bytes, width } => (0, width, bytes),
         Kind::Text { characters, is_char } => (1, characters, u8::from(is_char)),
+        Kind::Time { places, is_timestamp } => (2, u32::from(places), u8::from(is_timestamp)),
     };
     out.put_u8(form);
     out.put_u32(number);
@@ -56,8 +63,9 @@ fn put_column(out: &mut BytesMut, column: &Column) {
     out.put_u8(u8::from(column.is_nullable));
     match &column.default {
         None => out.put_u8(0),
-        Some(value) => {
-            out.put_u8(1);
+        Some(Default::Now) => out.put_u8(1),
+        Some(Default::Value(value)) => {
+            out.put_u8(2);
             put_value(out, value);
         }
     }
@@ -145,6 +153,10 @@ impl Reader {
             0 => Value::Null,
             1 => Value::Integer(self.0.try_get_i128().ok()?),
             2 => Value::Text(self.bytes()?.to_vec()),
+            3 => {
+                let micros = self.0.try_get_i64().ok()?;
+                Value::Time(Instant { micros, places: self.byte()? })
+            }
             _ => return None,
         })
     }
@@ -155,12 +167,14 @@ impl Reader {
         let kind = match form {
             0 => Kind::Integer { bytes: more, width: number },
             1 => Kind::Text { characters: number, is_char: more != 0 },
+            2 => Kind::Time { places: number as u8, is_timestamp: more != 0 },
             _ => return None,
         };
         let is_nullable = self.byte()? != 0;
         let default = match self.byte()? {
             0 => None,
-            _ => Some(self.value()?),
+            1 => Some(Default::Now),
+            _ => Some(Default::Value(self.value()?)),
         };
         Some(Column { name, kind, is_nullable, default })
     }

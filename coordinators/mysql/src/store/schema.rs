@@ -20,7 +20,13 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) is_nullable: bool,
-    pub(crate) default: Option<Value>,
+    pub(crate) default: Option<Default>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Default {
+    Value(Value),
+    Now,
 }
 
 impl Definition {
@@ -46,7 +52,8 @@ impl Definition {
 impl Column {
     pub(crate) fn default_expression(&self) -> Option<Expression> {
         match &self.default {
-            Some(value) => Some(Expression::Literal(value.clone())),
+            Some(Default::Value(value)) => Some(Expression::Literal(value.clone())),
+            Some(Default::Now) => Some(Expression::Now(6, false)),
             None if self.is_nullable => Some(Expression::Literal(Value::Null)),
             None => None,
         }
@@ -66,6 +73,7 @@ impl Definition {
 pub(crate) fn part(value: &Value) -> Outcome<Part> {
     match value {
         Value::Integer(number) => Ok(Part::Number(*number)),
+        Value::Time(at) => Ok(Part::Number(i128::from(at.micros))),
         Value::Text(text) => folded(text).map(Part::Text),
         Value::Null | Value::Decimal(_) => Err(SqlError::unsupported("such a key")),
     }

@@ -52,6 +52,7 @@ pub(crate) struct Transaction {
     undo: Vec<(TableId, Key)>,
     mark: usize,
     pub(crate) tables: BTreeSet<TableId>,
+    pub(crate) replaces: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +70,10 @@ impl Store {
             undo: Vec::new(),
             mark: 0,
             tables: BTreeSet::new(),
+            replaces: false,
         });
         transaction.isolation = isolation;
+        transaction.replaces = false;
         transaction.tables.insert(table);
     }
 
@@ -213,9 +216,10 @@ impl Store {
         let (gone, next) = (Place::Row(key.clone()), self.next_place(table, key));
         let transactions = &self.transactions;
         let keeps = |by: SessionId, mode: Mode| {
-            transactions
-                .get(&by)
-                .is_some_and(|one: &Transaction| one.isolation.locks_gaps() || mode == Mode::Shared)
+            transactions.get(&by).is_some_and(|one: &Transaction| {
+                let usual = if one.replaces { Mode::Shared } else { Mode::Exclusive };
+                one.isolation.locks_gaps() || mode != usual
+            })
         };
         let woken = self.locks.merge(table, (&gone, &next), keeps);
         self.woken.extend(woken);

@@ -21,14 +21,16 @@ fn key() -> impl Strategy<Value = String> + Clone {
 fn condition() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => key().prop_map(|key| format!(" WHERE name = {key}")),
-        1 => (key(), pick(&["owner IS NULL", "n < 2", "NOT n = 1"]))
+        1 => (key(), pick(&["owner IS NULL", "n < 2", "held <= '2020-01-01'", "NOT n = 1"]))
             .prop_map(|(key, more)| format!(" WHERE name = {key} AND {more}")),
-        2 => pick(&["", " WHERE n > 1", " WHERE owner IS NULL OR n = 2"]),
+        2 => pick(&["", " WHERE n > 1", " WHERE n IN (1, 2)", " WHERE owner IS NULL OR n = 2",
+            " WHERE held > '2020-01-01 00:00:00.5'"]),
     ]
 }
 
 fn reading() -> impl Strategy<Value = String> {
-    let items = pick(&["*", "name", "name, n", "COUNT(*)", "n = 1, owner IS NULL, name AS x"]);
+    let items =
+        pick(&["*", "name", "name, n, held", "COUNT(*)", "n = 1, owner IS NULL, name AS x"]);
     let lock = pick(&[
         "", " FOR UPDATE", " FOR UPDATE", " LOCK IN SHARE MODE", " FOR UPDATE NOWAIT",
         " FOR UPDATE SKIP LOCKED", " LOCK IN SHARE MODE NOWAIT", " FOR UPDATE WAIT 60",
@@ -45,11 +47,26 @@ fn writing() -> impl Strategy<Value = String> {
         .prop_map(|(key, owner)| format!("({key}, {owner})"));
     let rows = prop_oneof![5 => row.clone(), 1 => (row.clone(), row)
         .prop_map(|(one, other)| format!("{one}, {other}"))];
-    let set =
-        pick(&["n = n + 1", "n = 2", "owner = 'z'", "n = n + 1, owner = NULL", "n = 1, n = n + 1"]);
+    let end = pick(&[
+        "",
+        "",
+        "",
+        " ON DUPLICATE KEY UPDATE n = n + 1",
+        " ON DUPLICATE KEY UPDATE owner = VALUES(owner)",
+    ]);
+    let set = pick(&[
+        "n = n + 1",
+        "n = 2",
+        "owner = 'z'",
+        "held = '2024-05-06 07:08:09.123'",
+        "n = n + 1, owner = NULL",
+        "n = 1, n = n + 1",
+    ]);
     prop_oneof![
-        6 => (pick(&["", "", "", "IGNORE "]), rows)
-            .prop_map(|(ignores, rows)| format!("INSERT {ignores}INTO locks (name, owner) VALUES {rows}")),
+        6 => (pick(&["", "", "", "IGNORE "]), rows, end).prop_map(|(ignores, rows, end)| {
+            let ignores = if end.is_empty() { ignores } else { String::new() };
+            format!("INSERT {ignores}INTO locks (name, owner) VALUES {rows}{end}")
+        }),
         4 => (set, condition()).prop_map(|(set, which)| format!("UPDATE locks SET {set}{which}")),
         4 => condition().prop_map(|condition| format!("DELETE FROM locks{condition}")),
     ]
@@ -96,12 +113,16 @@ const FIXED: &[&str] = &[
     "CREATE TABLE t (a INT PRIMARY KEY, PRIMARY KEY (a))",
     "CREATE TABLE t (a INT PRIMARY KEY",
     "CREATE TABLE t (k CHAR(6), r VARCHAR(10) NOT NULL, n INT DEFAULT 3, big BIGINT NOT NULL, \
-     b BOOLEAN, t TINYINT NOT NULL DEFAULT TRUE, w INT(5), PRIMARY KEY (k, r)) ENGINE=InnoDB \
-     DEFAULT CHARSET=utf8mb4",
+     b BOOLEAN, t TINYINT NOT NULL DEFAULT TRUE, w INT(5), at TIMESTAMP(3) NOT NULL, \
+     du DATETIME(6) NULL, made TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, \
+     free TIMESTAMP, day DATETIME DEFAULT NOW(), PRIMARY KEY (k, r)) ENGINE=InnoDB DEFAULT \
+     CHARSET=utf8mb4",
     "CREATE TABLE t (a INT PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS t (a INT PRIMARY KEY)",
     "SHOW WARNINGS",
-    "INSERT INTO t (k, r, big) VALUES ('a', 'x', 1), ('B', 'y', -2), ('c ', 'z', 9)",
+    "SET timestamp = 1700000000.123456",
+    "INSERT INTO t (k, r, big, at) VALUES ('a', 'x', 1, NOW(3)), ('B', 'y', -2, '2024-02-29')",
+    "INSERT INTO t SET k = 'c ', r = 'z', big = 9, at = '2024-01-01 00:00:00.9999', du = NOW(6)",
     "SELECT * FROM t",
     "SELECT k AS x, `r`, t.n, big FROM t WHERE k = 'A' AND r = 'x '",
     "SELECT q.k FROM t AS q WHERE q.k = 'a' AND q.r = 'x' AND n <> 4",
@@ -112,29 +133,42 @@ const FIXED: &[&str] = &[
     "SELECT k FROM t LIMIT 0",
     "SELECT COUNT(*) FROM t WHERE n = 3 OR n IS NULL",
     "SELECT COUNT(*) c FROM t WHERE k = 'zz' AND r = 'y'",
-    "SELECT n = 3, n > big, NOT n, b IS NULL, k = 'A', 1, 'x', NULL FROM t",
-    "SELECT 2 < 3, 3 <= 2, 1 > NULL, 4 >= 4",
-    "INSERT INTO t (k, r, big) VALUES ('A', 'X', 1)",
-    "INSERT IGNORE INTO t (k, r, big) VALUES ('A', 'X', 1), ('d', '', 1)",
+    "SELECT n = 3, n > big, NOT n, n IN (1, NULL), du IS NULL, du < at, k = 'A', 1, 'x', NULL \
+     FROM t",
+    "SELECT NOW(3), UTC_TIMESTAMP(3), CURRENT_TIMESTAMP, CURRENT_TIMESTAMP(6), \
+     DATE_ADD(NOW(3), INTERVAL 1500000 MICROSECOND), NOW() + INTERVAL 2 MINUTE FROM t LIMIT 1",
+    "SELECT NOW(3), TIMESTAMPADD(MICROSECOND, -1000, UTC_TIMESTAMP(3)), \
+     DATE_SUB(NOW(), INTERVAL 1 HOUR), 2 < 3, 3 <= 2, 1 > NULL, 4 >= 4",
+    "INSERT INTO t (k, r, big, at) VALUES ('A', 'X', 1, NOW(3))",
+    "INSERT IGNORE INTO t (k, r, big, at) VALUES ('A', 'X', 1, NOW(3)), ('d', '', 1, NULL)",
     "SHOW WARNINGS",
     "INSERT INTO t VALUES (1)",
     "INSERT INTO t (k, r) VALUES ('e', 'e')",
     "INSERT INTO t (k, k) VALUES ('e', 'e')",
     "INSERT INTO t (nothing) VALUES (1)",
-    "INSERT INTO t (k, r, big) VALUES (NULL, 'e', 1)",
-    "INSERT INTO t (k, r, big) VALUES ('1234567', 'e', 1)",
-    "INSERT INTO t (k, r, big, n) VALUES ('f', 'e', 1, 99999999999)",
-    "INSERT INTO t (k, r, big, n) VALUES ('g', 'e', 1, 1), ('f', 'e', 1, 'x')",
-    "INSERT INTO t (k, r, big, n) VALUES (7, 8, '9', TRUE)",
+    "INSERT INTO t (k, r, big, at) VALUES (NULL, 'e', 1, NOW())",
+    "INSERT INTO t (k, r, big, at) VALUES ('1234567', 'e', 1, NOW())",
+    "INSERT INTO t (k, r, big, at) VALUES ('f', 'e', 1, 'soon')",
+    "INSERT INTO t (k, r, big, at) VALUES ('f', 'e', 1, '2024-13-01')",
+    "INSERT INTO t (k, r, big, at) VALUES ('f', 'e', 1, '1969-01-01 00:00:00')",
+    "INSERT INTO t (k, r, big, at, n) VALUES ('f', 'e', 1, NOW(), 99999999999)",
+    "INSERT INTO t (k, r, big, at, n) VALUES ('g', 'e', 1, NOW(), 1), ('f', 'e', 1, NOW(), 'x')",
+    "INSERT INTO t (k, r, big, at, n) VALUES (7, 8, '9', NOW(), TRUE)",
+    "INSERT INTO t (k, r, big, at) VALUES ('a', 'x', 5, NOW()), ('h', 'x', 5, NOW()) \
+     ON DUPLICATE KEY UPDATE big = VALUES(big), n = n + 1",
+    "INSERT INTO t (k, r, big, at) VALUES ('a', 'x', 5, NOW()) ON DUPLICATE KEY UPDATE big = 5",
+    "SELECT k, n, big FROM t WHERE n IN (3, 4)",
     "UPDATE t SET n = NULL WHERE k = 'a' AND r = 'x'",
     "UPDATE t SET big = NULL",
     "UPDATE t SET nothing = 1",
     "UPDATE t SET n = 1 WHERE nothing = 1",
-    "UPDATE t q SET q.n = 8, w = n - 1 WHERE q.big = 9",
-    "SELECT * FROM t WHERE big >= 0",
+    "UPDATE t q SET q.n = 8, w = n - 1 WHERE q.big = 5",
+    "UPDATE t SET at = DATE_ADD(NOW(3), INTERVAL 400 MICROSECOND), r = r WHERE k = 'x'",
+    "UPDATE t SET at = DATE_ADD(NOW(3), INTERVAL 400 MICROSECOND)",
+    "SELECT * FROM t WHERE at >= '2023-11-14 22:13:20.123'",
     "SELECT * FROM nothing",
     "DELETE FROM t WHERE nothing = 1",
-    "DELETE FROM t WHERE big = 9 AND b IS NULL",
+    "DELETE FROM t WHERE big = 5 AND du IS NULL",
     "DELETE FROM t WHERE r = 'y' OR n < 2",
     "SELECT k FROM t FOR UPDATE",
     "SELECT k FROM t LOCK IN SHARE MODE",
@@ -185,7 +219,7 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
             format!("CREATE DATABASE {base}"),
             format!(
                 "CREATE TABLE {base}.locks (name VARCHAR(20) NOT NULL PRIMARY KEY, \
-                 owner VARCHAR(8), n INT NOT NULL DEFAULT 1)"
+                 owner VARCHAR(8), n INT NOT NULL DEFAULT 1, held TIMESTAMP(3) NULL)"
             ),
             format!("INSERT INTO {base}.locks (name, n) VALUES ('b', 1), ('d', 2)"),
         ];
