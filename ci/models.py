@@ -36,6 +36,12 @@ MODELS = {
     "spring-jdbc-5": "jdbc-5",
     "spring-redis": "spring-registry",
     "shedlock": "shedlock-db-time",
+    "jedis-getset": "jedis-getset",
+    "redisson-4": "redisson",
+    "redisson-3-lease": "redisson-lease",
+    "redisson-4-fair": "redisson-fair",
+    "redisson-3-red": "redisson-redlock",
+    "etcd-go": "etcd-mutex",
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
 IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}

@@ -95,12 +95,15 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
 }
 
 pub(crate) fn too_few(timeline: &Timeline<'_>, one: &Acquisition<'_>, servers: usize) -> String {
-    let had = match was_granted(timeline, one) {
-        true => "still had it",
-        false => "had granted it",
-    };
     let quorum = timeline.history.header.quorum;
-    format!("only {servers} of the {quorum} servers that it needs {had}")
+    let was_granted = was_granted(timeline, one);
+    let had = if was_granted { "still had it" } else { "had granted it" };
+    match (servers, quorum) {
+        (0, 0..=1) if was_granted => "its server no longer had it".to_owned(),
+        (0, 0..=1) => "its server had not granted it".to_owned(),
+        (0, _) => format!("none of the {quorum} servers that it needs {had}"),
+        _ => format!("only {servers} of the {quorum} servers that it needs {had}"),
+    }
 }
 
 /// Returns whether a quorum of servers granted the lock at some time during the acquire.
@@ -235,7 +238,7 @@ mod tests {
         let story = (1..=2).fold(story, |story, n| story.expires_at(12, n, "a"));
         let said = wrong_answers(story.hears(13, 1, "a"));
         assert!(
-            said[0].ends_with("only 0 of the 2 servers that it needs still had it."),
+            said[0].ends_with("none of the 2 servers that it needs still had it."),
             "{said:?}"
         );
         let paused = late().fault_began(3, 1, "pause", &[Node::Client(1)]);
