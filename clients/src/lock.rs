@@ -5,13 +5,14 @@
 //! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks
 //! to its servers through a [`Session`](crate::Session), and to its host through [`Env`].
 //!
-//! - If a call fails, the lock returns a refusal only if the server certainly did not execute it:
-//!   [`CallError::may_have_applied`](crate::CallError::may_have_applied).
+//! - If a call fails, the lock returns a refusal only if the server certainly did not execute the
+//!   call: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
 //! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
-//!   unknown, the lock tries to undo the attempt, and otherwise returns [`Acquisition::Unknown`].
-//! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; other
-//!   loops call [`Env::left`] or [`Env::is_interrupted`].
-//! - The caller may drop a call wherever it waits, and the lock must stay usable.
+//!   unknown, the lock tries to undo the attempt, and returns [`Acquisition::Unknown`] if it
+//!   cannot.
+//! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; a loop
+//!   without it calls [`Env::left`] or [`Env::is_interrupted`].
+//! - The caller may drop a call at any point where the call waits, and the lock must stay usable.
 //! - [`TWINS`](crate::TWINS) lists the locks that keep a mistake of their source on purpose.
 //!
 //! The smallest lock that follows these rules sets a key and lets it expire:
@@ -198,7 +199,7 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Returns when the lock may be lost. Never returns if the lock does not report this.
+    /// Returns when the lock may be lost. Never returns if the lock cannot notice its loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call returns, the application leaves the critical
     /// section without further writes. Operations: acquire, read, write, release, or fewer.
@@ -409,7 +410,7 @@ pub struct Settings {
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports that.
     pub wait: Option<ReplicaWait>,
-    /// `true` if a Sentinel client listens for `+switch-master`, which redis-py does not.
+    /// `true` if a Sentinel client listens for `+switch-master`. redis-py does not listen for it.
     pub hears_switches: bool,
     /// Lock-delay after a holder has failed. `None` means the lock's default.
     pub lock_delay: Option<Duration>,

@@ -15,13 +15,13 @@
 //!   replica has.
 //! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
 //!
-//! The model differs from the library in these points. A subscription has its own connection,
-//! opened when a process has to wait. Durations are on the monotonic clock, not on
+//! The model differs from the library in these points. A subscription has its own connection, which
+//! a process opens when it has to wait. Durations are on the monotonic clock, not on
 //! `currentTimeMillis`. Scripts run by digest. The model has no latch that makes a resent unlock
-//! harmless, because the library resends an unlock only after a failed `WAIT`. It sends no `WAIT`
-//! after a renewal or an unlock. The owner of a lease is the hash's entry when the lock is taken,
-//! `uuid:thread=1`, the same for all acquires of a thread. Threads of one process share only its
-//! uuid; each renews, and listens for, its own locks.
+//! harmless, because the library resends an unlock only after a failed `WAIT`. The model sends no
+//! `WAIT` after a renewal or an unlock. The owner of a lease is the hash's entry when the lock is
+//! taken, `uuid:thread=1`, the same for all acquires of a thread. The threads of one process share
+//! only its uuid; each thread renews its own locks, and listens only for these.
 
 pub mod fair;
 pub mod red_lock;

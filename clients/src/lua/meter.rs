@@ -1,5 +1,5 @@
-//! Limits on a script's instructions and memory. Long calls of Lua's functions cost instructions
-//! too.
+//! Limits on a script's instructions and memory. A long call of a library function of Lua also
+//! costs instructions.
 
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};

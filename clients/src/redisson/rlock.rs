@@ -57,7 +57,7 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Another process holds the lock. The value limits the wait for a message about it.
+    /// Another process holds the lock. The value limits the wait for a message about the release.
     Held(Option<Duration>),
 }
 

@@ -147,7 +147,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Removes one whole answer from the front of the buffer.
+    /// Removes one complete answer from the front of the buffer.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

@@ -104,7 +104,7 @@ pub enum Request {
     },
     /// Shows that the client is alive.
     Ping,
-    /// Sets watches at a new server, which immediately reports those that have already fired.
+    /// Sets watches again at a new server, which immediately reports the events that they missed.
     SetWatches {
         /// Zxid of the last transaction that the client saw at the previous server.
         relative_zxid: i64,

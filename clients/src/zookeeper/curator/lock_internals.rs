@@ -1,4 +1,4 @@
-//! The queue of a lock ([`LockInternals`]), in which a process takes a place and waits. Source:
+//! The queue of a lock ([`LockInternals`]), which a process joins to wait for its turn. Source:
 //! Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
 //! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
