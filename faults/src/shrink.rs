@@ -146,8 +146,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` is true but false one step below, preferably a multiple of
-/// `step`. Unless `thorough`, returns `value` if `holds` is false one step below it.
+/// Returns a value for which `holds` is true, but false one `step` closer to zero, if possible a
+/// multiple of `step`. Unless `thorough`, keeps `value` if `holds` is false one step closer to
+/// zero.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
