@@ -11,7 +11,7 @@ pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action. Fault injection skips unsupported ones.
+    /// Returns whether the server supports an action. Fault injection skips unsupported actions.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
@@ -21,7 +21,8 @@ pub trait Machine {
         true
     }
 
-    /// Returns whether the server will send a client an unrequested message, such as an expiry.
+    /// Returns whether the server will send a client an unrequested message, such as notice of an
+    /// expiry.
     fn will_send(&self) -> bool {
         false
     }
