@@ -16,7 +16,7 @@ pub struct Member {
 pub struct Config {
     /// Number of this server among the members.
     pub me: u8,
-    /// All members, including this one. With fewer than two the server is standalone.
+    /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
     /// Seed for random election timeouts.
     pub seed: u64,

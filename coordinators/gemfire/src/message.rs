@@ -1,4 +1,5 @@
-//! Messages between servers ([`Message`]). Each is a line of words, with views as JSON at the end.
+//! Messages between servers ([`Message`]). Each message is a line of words, with views as JSON at
+//! the end.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};

@@ -251,7 +251,8 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server uses a signed 64-bit number, whose minimum replaces too large a value.
+    // The real server uses a signed 64-bit number, and shows its minimum for a value that is too
+    // large.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

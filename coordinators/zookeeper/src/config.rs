@@ -19,7 +19,7 @@ pub struct Member {
 pub struct Config {
     /// Number of this server (`myid`).
     pub me: MemberId,
-    /// All members, including this one. With fewer than two the server is standalone.
+    /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
     /// Unit of all timeouts, in milliseconds (`tickTime`).
     pub tick_ms: u64,

@@ -5,7 +5,7 @@
 //! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
 //! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
 //! session's second contender in a queue is reported as `<queue>/twice`, because its client may not
-//! know both.
+//! know both nodes.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
