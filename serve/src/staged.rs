@@ -37,7 +37,8 @@ pub trait ServedMachines: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to a time since the ready line, before each input and at [`ServedMachines::next`].
+    /// Advances the servers to `now`, the time since the ready line. Called before each input and
+    /// at the time that [`ServedMachines::next`] returns.
     fn pass(&mut self, _now: Duration) {}
     /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {
