@@ -50,7 +50,8 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Returns whether the condition may follow. Only NX and XX may be repeated.
+    /// Returns whether the condition may follow the condition `before`. Only NX and XX may be
+    /// repeated.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),

@@ -11,7 +11,7 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Number of processed bytes above which they are removed from the buffer.
+/// Number of processed bytes in the buffer above which the parser removes them.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
@@ -284,7 +284,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Stores the words in place of their line. Quotes and escapes only make words shorter.
+    /// Replaces a line by its words. Quotes and escapes only make words shorter.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
