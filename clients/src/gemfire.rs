@@ -163,7 +163,8 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` returns only whether it was granted, so the holder does not know its end.
+            // `lock` returns only whether the lock was granted, so the holder does not know when it
+            // ends.
             valid_until: None,
         })
     }

@@ -146,7 +146,7 @@ pub struct Usage {
     pub nests: bool,
     /// The application checks the lock just before the guarded write: see [`Lock::check`].
     pub checks: bool,
-    /// The application extends its lease before it ends: see [`Lock::extend`].
+    /// The application extends its lease before the lease ends: see [`Lock::extend`].
     pub extends: bool,
     /// The application leaves its critical section when [`Lock::lost`] returns.
     pub leaves: bool,
@@ -162,22 +162,22 @@ impl Usage {
 
 /// A distributed lock, as one process of an application uses it.
 ///
-/// Except for a release, code that notices the loss of the lock reports
-/// [`Note::LockLost`](crate::env::Note::LockLost). `check` and `extend` report it before they
-/// return `NotHeld`, and a watchdog when the server refuses its renewal.
+/// Code that notices the loss of the lock reports [`Note::LockLost`](crate::env::Note::LockLost),
+/// except in a release. `check` and `extend` report it before they return `NotHeld`, and a watchdog
+/// reports it when the server refuses its renewal.
 pub trait Lock {
     /// Tries to acquire the lock until [`Settings::acquire_timeout`].
     ///
-    /// **Nested** ([`Usage::nests`]): in some critical sections the application also acquires the
-    /// lock it holds, after its guarded read. It releases the inner lease and continues the outer
-    /// critical section. If the inner acquire fails, the application writes nothing and releases
-    /// the outer lease. Operations: acquire, read, *acquire, release*, write, release.
+    /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
+    /// again after its guarded read. It releases the inner lease and continues the outer critical
+    /// section. If the inner acquire fails, the application writes nothing and releases the outer
+    /// lease. Operations: acquire, read, *acquire, release*, write, release.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Releases the lock. The application calls this once per lease, even after the lease's end.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
-    /// Extends the lease, if the algorithm can.
+    /// Extends the lease, if the algorithm supports extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
     /// third of the ttl is left, and once more after the lease's end. After `NotHeld` it leaves the
@@ -276,7 +276,7 @@ pub enum LockForm {
 /// The kind of server that keeps the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Coordinator {
-    /// Redis, alone, with replicas and Sentinels, or as independent masters.
+    /// Redis: a single server, a primary with replicas and Sentinels, or independent masters.
     Redis,
     /// A single memcached.
     Memcached,

@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Creates a session with the one server or Sentinel's primary. Panics for other servers.
+    /// Creates a session with the only server or with Sentinel's primary. Panics for other servers.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {

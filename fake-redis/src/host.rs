@@ -49,11 +49,11 @@ impl From<SentinelConfig> for Server {
     }
 }
 
-/// Serves until SHUTDOWN, or until the future is dropped, which crashes the server. Fails if
+/// Serves until SHUTDOWN, or until the caller drops the future, which crashes the server. Fails if
 /// another server runs on the disk.
 ///
 /// `accept` returns the next connection and its peer; `connect` opens a connection to a host and
-/// port. A failed accept is skipped, and a failed connect is retried as in Redis.
+/// port. The server ignores a failed accept, and retries a failed connect as Redis does.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,

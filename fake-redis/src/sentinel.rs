@@ -42,7 +42,7 @@ pub use machine::Sentinel;
 /// Configuration of a Sentinel, as in `sentinel.conf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelConfig {
-    /// Host that the Sentinel announces to others (`sentinel announce-ip`).
+    /// Host that the Sentinel announces to other Sentinels (`sentinel announce-ip`).
     pub announce_host: String,
     /// Port that the Sentinel announces to others.
     pub announce_port: u16,

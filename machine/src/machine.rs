@@ -16,7 +16,7 @@ pub trait Machine {
         false
     }
 
-    /// Returns whether the server is fully operational, which drivers announce.
+    /// Returns whether the server is fully operational. Drivers announce when it is.
     fn is_ready(&self) -> bool {
         true
     }
@@ -27,7 +27,7 @@ pub trait Machine {
         false
     }
 
-    /// Returns a function that recognises client messages which are only heartbeats.
+    /// Returns a function that recognises client messages that are only heartbeats.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }

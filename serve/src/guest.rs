@@ -57,7 +57,7 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it stops. Fails if the disk is in use or the machine refuses it.
+/// Serves a machine until it stops. Fails if the disk is in use or the machine refuses the files.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(StartState) -> Box<dyn Machine>,
     hardware: GuestHardware<impl Fn() -> Duration + 'static>,

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Size of a read buffer, as Redis's `PROTO_IOBUF_LEN`.
+/// Size of a read buffer, the same as Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
 const COMMANDS_PER_TURN: usize = 1_024;
 /// Pause after a failed accept, usually because the process has run out of file descriptors.

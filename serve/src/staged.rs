@@ -66,7 +66,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start.
+/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start
+/// the servers.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,

@@ -7,7 +7,7 @@ use luna_core::vm::{LuaError, Vm};
 /// Bytes that a script may use.
 pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Work on this many bytes or less costs no instructions.
+/// A call that works on at most this many bytes costs no instructions.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;

@@ -85,7 +85,7 @@ impl Source {
     }
 }
 
-/// Adds the first line of the script in the traceback to an error without a line.
+/// Adds a line number to an error without one: the first line of the script in the traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

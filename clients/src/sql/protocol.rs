@@ -2,8 +2,8 @@
 //! statements and values as text.
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
-//! statement as Parse, Bind, Describe, Execute and Sync in one message, with a pending BEGIN before
-//! it.
+//! statement as Parse, Bind, Describe, Execute and Sync in one message. A pending BEGIN precedes
+//! the statement in the same message.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};

@@ -347,7 +347,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Before any view is installed, another founder's proposal may replace the agreed one.
+        // Before any view is installed, another founder's proposal may replace the agreed view.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;

@@ -30,7 +30,7 @@ pub(crate) enum Message {
     Ack {
         number: u64,
     },
-    /// Refuses, because the sender has agreed to this other view.
+    /// Refuses a proposal, because the sender has agreed to the view in this message.
     Refuse {
         chain: Vec<u64>,
         view: View,

@@ -227,7 +227,7 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies of both servers. Cas numbers are compared relative to the first one.
+/// Compares the replies of both servers. Cas numbers count from the first cas number of a server.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));

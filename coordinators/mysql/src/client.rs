@@ -1,4 +1,5 @@
-//! One client ([`Client`]). It runs one statement at a time and reads no packets meanwhile.
+//! One client ([`Client`]). It runs one statement at a time, and reads no packets during a
+//! statement.
 
 mod commands;
 mod login;

@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::variables::Setting;
 
 const NAME_MAX: usize = 192;
-/// Number of seconds from which on a double rounds to 2^63.
+/// Smallest number of seconds that rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -28,7 +28,7 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction and command of logged rows, which precede every running transaction.
+/// Transaction and command of logged rows. Both precede every running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {

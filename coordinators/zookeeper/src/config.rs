@@ -37,7 +37,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, without its slash, of the paths whose lock queues are reported. `None` reports none.
+    /// Prefix, without its slash, of the paths whose lock queues are reported. `None` reports no
+    /// queues.
     pub tap_prefix: Option<String>,
 }
 

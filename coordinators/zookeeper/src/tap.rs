@@ -122,7 +122,7 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first contender whose session already has an earlier one.
+/// Returns the first contender, and the first contender whose session has an earlier contender.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

@@ -60,7 +60,7 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Makes the client a replica or, with FAILOVER, takes over the role of this server's primary.
+/// Makes the client a replica. With FAILOVER, this server first takes over the role of its primary.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;

@@ -179,7 +179,7 @@ impl Word {
 
 /// Returns a number that identifies a word regardless of case; 0 if it is longer than every option.
 const fn packed(word: &[u8]) -> u64 {
-    // Setting this bit makes a letter lowercase, and makes no letter of any other byte.
+    // Setting this bit makes a letter lowercase, and turns no other byte into a letter.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;

@@ -296,7 +296,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes. This invalidates spans, so it may be called only between commands.
+    /// Removes processed bytes. This removal invalidates spans, so call it only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
@@ -368,7 +368,8 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests are parsed without a check of the limit, because they end below it.
+        // The parser does not check the limit in a short request, because such a request ends below
+        // it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

@@ -11,7 +11,7 @@ use fencepost_machine::{Output, Outputs, WallTime};
 /// Range from which Redis draws each tick's frequency (`CONFIG_DEFAULT_HZ` and twice that).
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
-/// Longest tick in milliseconds. A timer that is late by at most this needs no correction.
+/// Longest tick in milliseconds. A timer that is late by at most one tick needs no correction.
 const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]

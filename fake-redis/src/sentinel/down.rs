@@ -51,7 +51,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes dead connections, and returns the event of a change
+    /// Closes stale connections. Returns `+sdown` or `-sdown` if the instance's state has changed
     /// (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;

@@ -33,7 +33,7 @@ pub struct Place {
     pub number: u32,
     /// The machine of the process.
     pub client: Node,
-    /// When the process was in this place and, for a command, with which server.
+    /// The time that the process spent in this place and, for a command, the server.
     pub stretch: Stretch,
 }
 

@@ -78,8 +78,9 @@ pub fn away_at_least(setting: &Setting) -> Micros {
 }
 
 /// Returns an upper bound on the time from the failure to the first write at the new primary. Each
-/// Sentinel waits for down-after, polls the others once a second, waits up to a second before an
-/// election, and checks the replicas once a second (`sentinelFailoverStateMachine` in sentinel.c).
+/// Sentinel waits for down-after, polls the other Sentinels once a second, waits up to a second
+/// before an election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
+/// sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
