@@ -1,7 +1,7 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
 //!
-//! Source: article 000, second part, "Java, with Jedis". The release is `if (locked)
-//! jedis.del(lockKey)` in jedis-lock, where the class comes from.
+//! Source: article 000, second part, "Java, with Jedis". The class comes from jedis-lock, where the
+//! release is `if (locked) jedis.del(lockKey)`.
 //!
 //! ```text
 //! timeout = timeoutMsecs

@@ -25,7 +25,8 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 pub enum Failure {
     /// The server refused the call and did not execute it.
     Refused(String),
-    /// The server has no leader, or agreement takes too long. It may execute the call later.
+    /// The server has no leader, or agreement takes too long. The server may execute the call
+    /// later.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),
