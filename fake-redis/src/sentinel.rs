@@ -44,7 +44,7 @@ pub use machine::Sentinel;
 pub struct SentinelConfig {
     /// Host that the Sentinel announces to other Sentinels (`sentinel announce-ip`).
     pub announce_host: String,
-    /// Port that the Sentinel announces to others.
+    /// Port that the Sentinel announces to other Sentinels.
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,

@@ -27,6 +27,7 @@ pub enum Failure {
     Refused(String),
     /// The server has no leader, or agreement takes too long. The server may execute the call
     /// later.
+    /// later.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),

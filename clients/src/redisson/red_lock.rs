@@ -14,9 +14,9 @@
 //!    validity**.
 //!
 //! If step 1 took a lock and step 3 did not reach it, that lock stays for twice the wait. The model
-//! differs from the library in two points. It uses the same `uuid:thread` on all servers; the
-//! library has a different one for each client object, but never compares them. And it unlocks the
-//! servers one after the other.
+//! differs from the library in two points. The model uses the same `uuid:thread` on all servers;
+//! the library has a different one for each client object, but never compares them. The model
+//! unlocks the servers one after the other.
 
 use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};

@@ -1,5 +1,5 @@
-//! The replicas' agreement ([`Replica`]). They run Paxos on a single value, the whole state, which
-//! the master overwrites with each new state.
+//! The replicas' agreement ([`Replica`]). The replicas run Paxos on a single value, the whole
+//! state, which the master overwrites with each new state.
 //!
 //! A replica without a master for the duration of a master lease asks the other replicas for
 //! promises, with a higher ballot than any that it knows. With promises from a majority it becomes

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// Maximum number of failovers in a run. After two failovers, few locks remain that could be lost.
 const STRIKES_MAX: u16 = 2;
-/// Share of failed primaries that pause, in thousandths. The others crash or are isolated.
+/// Share of failed primaries that pause, in thousandths. All other primaries crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {

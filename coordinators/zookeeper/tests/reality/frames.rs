@@ -1,5 +1,5 @@
-//! Sends invalid frames to the simulated and the real server. Both must reply the same or close the
-//! connection.
+//! Sends invalid frames to the simulated and the real server. Both servers must send the same reply
+//! or close the connection.
 
 use crate::fake::Fake;
 use crate::protocol::*;

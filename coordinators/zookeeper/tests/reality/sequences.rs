@@ -1,5 +1,5 @@
-//! Sends random requests from two clients to a real ZooKeeper and to the simulated one. Both must
-//! give the same replies and watch events in the same order.
+//! Sends random requests from two clients to a real ZooKeeper and to the simulated one. Both
+//! servers must send the same replies and watch events in the same order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
