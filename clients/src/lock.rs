@@ -208,7 +208,8 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, or `None` if it supports only one.
+    /// Returns the lock for another thread of the process, or `None` if the lock supports one
+    /// thread only.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -231,15 +232,15 @@ pub enum Deployment {
     Memcached,
     /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// One PostgreSQL, and the form in which it keeps the lock.
+    /// One PostgreSQL server, which keeps the lock in this form.
     PostgreSql(LockForm),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
-    /// An etcd cluster, and the behaviour of its built-in lock.
+    /// An etcd cluster, whose built-in lock behaves in this way.
     Etcd(ServerLock),
     /// A Chubby cell.
     Chubby,
-    /// Servers of a GemFire system, and the form in which they keep the lock.
+    /// Servers of a GemFire system, which keep the lock in this form.
     GemFire(LockForm),
     /// Servers that the user brings.
     Own,

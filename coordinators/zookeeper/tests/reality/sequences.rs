@@ -218,7 +218,7 @@ impl<'a, S: Server> Play<'a, S> {
             let client = play.enter();
             play.clients.push(client);
         }
-        // The counters of a parent count all nodes below it, so each sequence has its own parent.
+        // The counters of a parent count all its child nodes, so each sequence has its own parent.
         let (parent, _) = root.rsplit_once('/').unwrap();
         for (xid, path) in [(0, parent), (1, root)] {
             let record = Record::default().text(path).bytes(None).world(31).int(0);
