@@ -1,6 +1,6 @@
 //! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
 //!
-//! The files cite four Chinese web articles by number:
+//! The files of this folder cite four Chinese web articles by number:
 //!
 //! - **000** (2014): SETNX and GETSET, with the time of the acquire as value, and then ("an article
 //!   from practice") with the time of expiry, in pseudo-code and in Java for Jedis.
@@ -8,11 +8,13 @@
 //! - **002**: repeats the first part of 000.
 //! - **003**: release and extension by Lua, Redlock, and reentrancy by value.
 //!
+//! Other modules also cite **004**, which names the locks of Redisson and of Spring Integration.
+//!
 //! The articles do not say what happens when a call fails. In these locks a failed call ends the
 //! attempt, and the loop begins the next attempt. If the server may have executed the call, the
-//! acquire ends with [`Acquisition::Unknown`]. A failed attempt leaves a value that it wrote in
-//! place, because a value without an owner does not show which process wrote it; a file says so if
-//! its lock behaves differently. Loops without an end in the article stop at the acquire timeout.
+//! acquire ends with [`Acquisition::Unknown`]. A failed attempt does not remove a value that it
+//! wrote, because a value without an owner does not show which process wrote it; the file of a lock
+//! describes any exception. A loop that never ends in the article stops at the acquire timeout.
 
 pub mod setnx;
 

@@ -1,19 +1,19 @@
 //! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
-//! Source: article 004 names the library; the model follows its version 4.7.1-SNAPSHOT of August
-//! 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
+//! Source: article 004 names the library; the model follows version 4.7.1-SNAPSHOT of August 2026
+//! (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
 //! `uuid:thread` to a count, which Lua scripts take, release and renew (`script.rs`). A process
-//! that finds the lock taken subscribes to its channel and waits for a message, but no longer than
-//! the rest of the lock's time. The calls are `tryLock(wait, ...)` with the acquire timeout as
-//! `wait`:
+//! that finds the lock taken subscribes to the lock's channel and waits for a message, but no
+//! longer than the rest of the lock's time. The calls are `tryLock(wait, ...)` with the acquire
+//! timeout as `wait`:
 //!
 //! - `redisson` has no lease, so the lock lives for `lockWatchdogTimeout` (30 s in the library, the
-//!   ttl here), and a watchdog renews it every third of that time. As in the library, **the
-//!   watchdog does not report** that the lock is gone: it stops, and the holder continues.
+//!   ttl in this model), and a watchdog renews it every third of that time. As in the library,
+//!   **the watchdog does not report** that the lock is gone: it stops, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, so no watchdog renews it.
 //! - `redisson-wait` has replicas and a `WAIT` after the acquire, and releases a lock that no
 //!   replica has.
-//! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
+//! - `redisson-fair` and `redisson-redlock` have their own modules, [`fair`] and [`red_lock`].
 //!
 //! The model differs from the library in these points. A subscription has its own connection, which
 //! a process opens when it has to wait. Durations are on the monotonic clock, not on

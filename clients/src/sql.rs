@@ -7,7 +7,7 @@
 //! ends with the connection ([`advisory`], [`for_update`]).
 //!
 //! Each thread has one connection without a pool ([`session`]). The model omits the settings that a
-//! pool sends on a new connection, and its checks of idle connections.
+//! pool sends on a new connection, and a pool's checks of idle connections.
 
 pub mod advisory;
 pub mod for_update;

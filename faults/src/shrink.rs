@@ -48,7 +48,7 @@ pub struct Boundary {
 /// `None` if `violates` returns `false` for the plan itself.
 ///
 /// Faults keep their ids and kinds, get no further nodes and no larger magnitudes, and move by less
-/// than a second. `violates` must depend on the plan alone. It need not be monotone.
+/// than a second. `violates` must depend on the plan alone, but need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,

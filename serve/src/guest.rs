@@ -1,9 +1,9 @@
 //! Runs a machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of
 //! its caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
 //!
-//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses data
-//! as in a crash of the disk's kind. The machine uses tokio's time, and draws random numbers from
-//! its own seed.
+//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
+//! data that the disk's kind of [`Crash`] loses. The machine uses tokio's time, and draws random
+//! numbers from its own seed.
 
 mod disk;
 mod polled;

@@ -28,8 +28,8 @@
 //!
 //! `setnx-getset-seconds` stores whole seconds, which the article advises against. Whole seconds do
 //! not let two processes take over the same stale lock, because each writes a time more than
-//! `expire` after the stale time. Whole seconds break the check, because two acquisitions within
-//! one second have the same value.
+//! `expire` after the stale time. But whole seconds break the holder's check, because two
+//! acquisitions within one second have the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

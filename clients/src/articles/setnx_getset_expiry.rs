@@ -14,7 +14,7 @@
 //! if now() < GET lock.foo: DEL lock.foo
 //! ```
 //!
-//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply counts as a time
+//! Unix time is in whole seconds; the 1 compensates for the rounding. A nil reply counts as a time
 //! long past, so GETSET nil is a success. `setnx-getset-expiry` keeps the mistakes. **The guard of
 //! the release checks a time, not an owner.** If another process has taken over the lock, its time
 //! is in the future, so the guard lets the DEL remove that process's lock. If the lock has expired

@@ -1,10 +1,10 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
 //! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until a member answers
-//! it, and repeats a change only if it certainly did not send it. The library waits 25 ms plus or
-//! minus a tenth between two tries (`defaultBackoffWaitBetween`), without a timeout. In this client
-//! a call ends after the `command_timeout`, as if the application had passed a context with a
-//! timeout.
+//! the read, and repeats a change only if it certainly did not send the change. The library waits
+//! 25 ms plus or minus a tenth between two tries (`defaultBackoffWaitBetween`), without a timeout.
+//! In this client a call ends after the `command_timeout`, as if the application had passed a
+//! context with a timeout.
 
 use super::http::Link;
 use super::{number, to_base64};

@@ -3,8 +3,8 @@
 //!
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
 //! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
-//! django-mysql's `Lock` use it like this: one connection, a timeout in whole seconds, and a
-//! release on the same connection.
+//! django-mysql's `Lock` also use one connection, a timeout in whole seconds, and a release on the
+//! same connection.
 //!
 //! One mistake is kept: **the holder does not learn that its session has ended**. A restart of the
 //! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the

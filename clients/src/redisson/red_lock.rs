@@ -4,10 +4,10 @@
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
 //! ttl:
 //!
-//! 1. It takes one lock after the other **for twice the wait**. For each lock it waits through the
-//!    lock's channel, for at most that lock's share of the wait.
-//! 2. A majority is enough. Without a majority it releases the taken locks and begins again, until
-//!    the wait is over.
+//! 1. The library takes one lock after the other **for twice the wait**. For each lock it waits
+//!    through the lock's channel, for at most that lock's share of the wait.
+//! 2. A majority is enough. Without a majority the library releases the taken locks and begins
+//!    again, until the wait is over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer.
 //! 4. The library does not measure how long these steps took, so the lease has **no drift and no

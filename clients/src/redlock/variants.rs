@@ -1,5 +1,6 @@
 //! Redlock with one step left out or changed. The correct twin of each variant is `redlock`, unless
-//! the list names another one:
+//! the list names another twin:
+//!
 //! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a majority is
 //!   enough, however late, and the lease has no validity.
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the

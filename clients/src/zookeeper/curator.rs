@@ -4,8 +4,9 @@
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
 //! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
 //!
-//! - An operation waits for a connection, at most for the connection timeout. Curator retries it
-//!   three times after a connection loss or the end of a session (`RetryLoop.callWithRetry`).
+//! - An operation waits for a connection, at most for the connection timeout. Curator retries the
+//!   operation three times after a connection loss or the end of a session
+//!   (`RetryLoop.callWithRetry`).
 //! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
 //!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
 //!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by

@@ -6,7 +6,7 @@
 //! the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object has for life**, so the lock finds a node
-//!   whose create reply was lost. It does not check which session created the node.
+//!   whose create reply was lost. The lock does not check which session created the node.
 //! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
 //!   connection. A waiting lock also has a connection listener, so it checks the queue again.
 //! - While no server is connected, requests wait and do not fail with a connection loss.

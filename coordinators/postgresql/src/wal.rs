@@ -252,7 +252,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Parses the records of a commit. Panics at a malformed record, which checksums exclude.
+/// Parses the records of a commit. Panics on a malformed record, which the checksums rule out.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }
