@@ -44,7 +44,7 @@ pub(crate) struct Version {
     pub(crate) lockers: Vec<(Xid, Strength)>,
     /// The version that this version replaced, if no indexed column changed.
     pub(crate) follows: Option<VersionId>,
-    /// The first of the versions linked by `follows`, to which indexes point.
+    /// The first of the versions linked by `follows`. Indexes point to this version.
     pub(crate) place: VersionId,
 }
 
