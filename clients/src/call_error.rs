@@ -31,7 +31,7 @@ pub enum CallError {
     /// The client sent the command, and the connection ended before the reply.
     #[error("the connection ended before the reply: {0}")]
     Closed(io::ErrorKind),
-    /// The client sent the command and received bytes that are no valid reply.
+    /// The client sent the command and received bytes that are not a valid reply.
     #[error("a reply that makes no sense: {0}")]
     Malformed(String),
 }

@@ -6,16 +6,16 @@
 //! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
 //! After an abandoned call, or a release without a reply, the client lets the session expire.
 //!
-//! - `chubby` requests the longest lock-delay, a minute: no client gets the lock of a failed holder
-//!   earlier (2.4: "protects unmodified servers and clients from everyday problems caused by
-//!   message delays and restarts"). Its holder ignores events. The scenario's `lock-delay`
-//!   overrides the minute.
+//! - `chubby` requests the longest lock-delay, a minute: after a holder fails, no other client gets
+//!   its lock within that minute (2.4: "protects unmodified servers and clients from everyday
+//!   problems caused by message delays and restarts"). Its holder ignores events. The scenario's
+//!   `lock-delay` overrides the minute.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
 //!   with the latest generation that it has received (2.4).
 //! - `chubby-no-delay` requests no lock-delay. This is a **planted** mistake, because the paper
 //!   introduces the lock-delay for clients without sequencers.
-//! - `chubby-checked` also has a careful holder: it leaves its critical section when its session is
-//!   in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
+//! - `chubby-checked` also has a careful holder, which leaves its critical section when its session
+//!   is in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
 //!   (`CheckSequencer`, 2.6).
 
 pub mod cell;

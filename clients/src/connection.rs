@@ -1,9 +1,9 @@
 //! One connection to one Redis server, which sends a command and reads its reply within a time
 //! limit.
 //!
-//! [`Connection::call`] takes a connection by value and returns it only with a whole reply; a
-//! dropped call closes it. Otherwise the client could take a late reply for the reply to the next
-//! command.
+//! [`Connection::call`] takes a connection by value and returns it only with a complete reply. A
+//! dropped call closes the connection; otherwise the client could take a late reply for the reply
+//! to the next command.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// Buffer for the command in transit, which occupies its first bytes. It never shrinks.
+    /// Buffer for the command in transit, which occupies its first bytes. The buffer never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
@@ -112,8 +112,9 @@ impl Future for Exchange<'_> {
 
 /// Writes a command as an array of bulk strings and returns its length in bytes.
 ///
-/// Every command passes through this encoder. redis-protocol's takes about 5,000 instructions for a
-/// SET, and a plain loop takes 440 more than this one, which is unrolled by hand (docs/speed.md).
+/// Every command passes through this encoder. The encoder of the crate redis-protocol takes about
+/// 5,000 instructions for a SET. A plain loop takes 440 instructions more than this function, which
+/// is unrolled by hand (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
     if output.len() < SPARE {
@@ -159,7 +160,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Most words are so short that a call to memcpy would take longer than inline copies.
+/// Copies a word inline. Most words are so short that a call to memcpy would take longer.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]
@@ -215,7 +216,7 @@ impl Subscription {
         Subscription::subscribe(Connection::open(env, address, timeout).await?, channels).await
     }
 
-    /// Subscribes over a connection that waits for no reply.
+    /// Subscribes over a connection that has no pending reply.
     pub async fn subscribe(
         connection: Connection,
         channels: &[&[u8]],

@@ -2,9 +2,10 @@
 //!
 //! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
 //! Step 1 connects to the first Sentinel that answers and moves it to the front of the list. Step 2
-//! asks it for the address of the primary. Step 3 asks the server there for its ROLE. A reconnect
-//! repeats all three. The client also subscribes to `+switch-master` at one Sentinel. One pass asks
-//! each Sentinel at most once; the lock decides about waits and retries.
+//! asks this Sentinel for the address of the primary. Step 3 connects to that address and asks for
+//! the server's ROLE. A reconnect repeats all three steps. The client also subscribes to
+//! `+switch-master` at one Sentinel. One pass asks each Sentinel at most once; the lock decides
+//! about waits and retries.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -62,7 +63,8 @@ impl PrimaryFinder {
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // The guidelines would ask the same Sentinel again, but its answer was wrong.
+            // After a wrong answer the client begins with the next Sentinel. The guidelines would
+            // ask the same Sentinel again.
             self.sentinels.rotate_left(1);
         }
         verified
@@ -86,7 +88,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // ROLE changes nothing, so its failure leaves no unknown outcome.
+        // ROLE changes nothing, so a failed ROLE has no unknown outcome.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await

@@ -1,5 +1,5 @@
 //! [`Env`], a process's access to its host: connections, sleep, clocks, random numbers and tasks.
-//! Each engine implements [`World`]. Its polling methods and integer keys need no allocations.
+//! Each engine implements [`World`], whose polling methods and integer keys avoid allocations.
 
 mod interrupt;
 

@@ -4,11 +4,11 @@
 //! documentation of the server-side lock (`api/v3lock`). The locks use the JSON gateway, which the
 //! servers offer in addition to gRPC.
 //!
-//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`: a lease that the
-//! client keeps alive every third of its ttl, and revokes at the end. A lock's keys are below the
-//! name of the resource, each named after its lease ([`mutex`]); the server-side lock
-//! ([`server_lock`]) does the same in the server. If a member does not answer, the client tries the
-//! next.
+//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`. The session is a
+//! lease that the client keeps alive every third of its ttl, and revokes at the end. The keys of a
+//! lock are below the name of the resource, and each key is named after its lease ([`mutex`]). For
+//! the server-side lock ([`server_lock`]), the server creates these keys. If a member does not
+//! answer, the client tries the next member.
 
 pub mod gateway;
 pub mod http;

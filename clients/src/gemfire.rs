@@ -1,17 +1,18 @@
-//! The locks on GemFire as Spring Integration's `GemfireLockRegistry` takes them. It calls
-//! `Region.getDistributedLock`, which uses the lock service of a region with GLOBAL scope. The
-//! source is Apache Geode 1.15.1, the open-source edition of the same code. The protocol is
+//! The locks on GemFire as Spring Integration's `GemfireLockRegistry` acquires them. The registry
+//! calls `Region.getDistributedLock`, which uses the lock service of a region with GLOBAL scope.
+//! The source is Apache Geode 1.15.1, the open-source edition of the same code. The protocol is
 //! fencepost's own.
 //!
 //! A process is a member of the distributed system ([`member`]), and its departure frees its locks.
 //!
-//! - `gemfire` is the registry: a lock with the lease of the cache, `lock-lease`, two minutes by
-//!   default. Its holder does not learn that it has departed. Its cache is closed, and the next
-//!   call joins again, as auto-reconnect does.
+//! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
+//!   default). A holder that has departed from the system is not notified. Its cache is closed, and
+//!   its next call joins the system again, as auto-reconnect does.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
 //! - `gemfire-token` adds a counter to the lock's entry in the region, which the holder increments
-//!   before it enters its critical section. The put is complete when all servers have it.
+//!   before it enters its critical section. The put is complete when all servers have the new
+//!   value.
 //!
 //! An abandoned call ends the membership of its process.
 
@@ -162,7 +163,8 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` returns only whether it was granted, so the holder does not know its end.
+            // `lock` returns only whether the lock was granted, so the holder does not know when it
+            // ends.
             valid_until: None,
         })
     }

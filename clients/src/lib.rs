@@ -2,8 +2,8 @@
 //!
 //! [`find`] and [`CLIENTS`] are the table of locks; each [`Definition`] in it builds a lock. To
 //! write a lock, start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and
-//! [`owned_key`], and for other coordinators the session in their folder. To run a lock, implement
-//! [`World`]. The crate has no features.
+//! [`owned_key`], and for another coordinator the session in its folder. To run a lock, implement
+//! [`World`]. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 

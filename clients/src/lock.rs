@@ -5,13 +5,14 @@
 //! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks
 //! to its servers through a [`Session`](crate::Session), and to its host through [`Env`].
 //!
-//! - If a call fails, the lock returns a refusal only if the server certainly did not execute it:
-//!   [`CallError::may_have_applied`](crate::CallError::may_have_applied).
+//! - If a call fails, the lock returns a refusal only if the server certainly did not execute the
+//!   call: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
 //! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
-//!   unknown, the lock tries to undo the attempt, and otherwise returns [`Acquisition::Unknown`].
-//! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; other
-//!   loops call [`Env::left`] or [`Env::is_interrupted`].
-//! - The caller may drop a call wherever it waits, and the lock must stay usable.
+//!   unknown, the lock tries to undo the attempt, and returns [`Acquisition::Unknown`] if it
+//!   cannot.
+//! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; a loop
+//!   without it calls [`Env::left`] or [`Env::is_interrupted`].
+//! - The caller may drop a call at any point where the call waits, and the lock must stay usable.
 //! - [`TWINS`](crate::TWINS) lists the locks that keep a mistake of their source on purpose.
 //!
 //! The smallest lock that follows these rules sets a key and lets it expire:
@@ -145,7 +146,7 @@ pub struct Usage {
     pub nests: bool,
     /// The application checks the lock just before the guarded write: see [`Lock::check`].
     pub checks: bool,
-    /// The application extends its lease before it ends: see [`Lock::extend`].
+    /// The application extends its lease before the lease ends: see [`Lock::extend`].
     pub extends: bool,
     /// The application leaves its critical section when [`Lock::lost`] returns.
     pub leaves: bool,
@@ -161,22 +162,22 @@ impl Usage {
 
 /// A distributed lock, as one process of an application uses it.
 ///
-/// Except for a release, code that notices the loss of the lock reports
-/// [`Note::LockLost`](crate::env::Note::LockLost). `check` and `extend` report it before they
-/// return `NotHeld`, and a watchdog when the server refuses its renewal.
+/// Code that notices the loss of the lock reports [`Note::LockLost`](crate::env::Note::LockLost),
+/// except in a release. `check` and `extend` report it before they return `NotHeld`, and a watchdog
+/// reports it when the server refuses its renewal.
 pub trait Lock {
     /// Tries to acquire the lock until [`Settings::acquire_timeout`].
     ///
-    /// **Nested** ([`Usage::nests`]): in some critical sections the application also acquires the
-    /// lock it holds, after its guarded read. It releases the inner lease and continues the outer
-    /// critical section. If the inner acquire fails, the application writes nothing and releases
-    /// the outer lease. Operations: acquire, read, *acquire, release*, write, release.
+    /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
+    /// again after its guarded read. It releases the inner lease and continues the outer critical
+    /// section. If the inner acquire fails, the application writes nothing and releases the outer
+    /// lease. Operations: acquire, read, *acquire, release*, write, release.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Releases the lock. The application calls this once per lease, even after the lease's end.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
-    /// Extends the lease, if the algorithm can.
+    /// Extends the lease, if the algorithm supports extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
     /// third of the ttl is left, and once more after the lease's end. After `NotHeld` it leaves the
@@ -198,7 +199,7 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Returns when the lock may be lost. Never returns if the lock does not report this.
+    /// Returns when the lock may be lost. Never returns if the lock cannot notice its loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call returns, the application leaves the critical
     /// section without further writes. Operations: acquire, read, write, release, or fewer.
@@ -207,7 +208,8 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, or `None` if it supports only one.
+    /// Returns the lock for another thread of the process, or `None` if the lock supports one
+    /// thread only.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -230,15 +232,15 @@ pub enum Deployment {
     Memcached,
     /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// One PostgreSQL, and the form in which it keeps the lock.
+    /// One PostgreSQL server, which keeps the lock in this form.
     PostgreSql(LockForm),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
-    /// An etcd cluster, and the behaviour of its built-in lock.
+    /// An etcd cluster, whose built-in lock behaves in this way.
     Etcd(ServerLock),
     /// A Chubby cell.
     Chubby,
-    /// Servers of a GemFire system, and the form in which they keep the lock.
+    /// Servers of a GemFire system, which keep the lock in this form.
     GemFire(LockForm),
     /// Servers that the user brings.
     Own,
@@ -275,7 +277,7 @@ pub enum LockForm {
 /// The kind of server that keeps the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Coordinator {
-    /// Redis, alone, with replicas and Sentinels, or as independent masters.
+    /// Redis: a single server, a primary with replicas and Sentinels, or independent masters.
     Redis,
     /// A single memcached.
     Memcached,
@@ -409,7 +411,7 @@ pub struct Settings {
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports that.
     pub wait: Option<ReplicaWait>,
-    /// `true` if a Sentinel client listens for `+switch-master`, which redis-py does not.
+    /// `true` if a Sentinel client listens for `+switch-master`. redis-py does not listen for it.
     pub hears_switches: bool,
     /// Lock-delay after a holder has failed. `None` means the lock's default.
     pub lock_delay: Option<Duration>,

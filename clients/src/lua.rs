@@ -2,7 +2,7 @@
 //! `release(key, owner)`, and optionally further functions (docs/lock-in-lua.md). Each call is a
 //! coroutine, which yields when it needs the host.
 //!
-//! Clocks, random numbers and the order of tables depend on [`Env`](crate::Env) and keys alone, so
+//! Clocks, random numbers and the order of tables depend only on [`Env`](crate::Env) and keys, so
 //! the same seed always gives the same run.
 
 mod actor;

@@ -6,7 +6,7 @@
 //! (doc/protocol.txt).
 //!
 //! The server counts a lease in whole seconds and reads its clock once a second, so a lease of ten
-//! seconds ends after nine to ten.
+//! seconds ends after nine to ten seconds.
 
 pub mod add;
 pub mod cas;
@@ -63,7 +63,7 @@ impl Base {
         }
     }
 
-    /// Replaces the item with an expired one. Returns `false` if the item no longer has this id.
+    /// Replaces the item with an expired item. Returns `false` if the item no longer has this id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

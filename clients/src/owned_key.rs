@@ -113,8 +113,8 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Undoes an attempt. Returns whether it certainly left nothing. A missing key does not prove that,
-/// because the command may still be in transit.
+/// Undoes an attempt. Returns `true` only if the attempt certainly left nothing on the server. A
+/// missing key is no proof, because the command may still be in transit.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }

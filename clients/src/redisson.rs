@@ -1,27 +1,27 @@
 //! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
-//! Source: article 004 names the library; the model follows its version 4.7.1-SNAPSHOT of August
-//! 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
+//! Source: article 004 names the library; the model follows version 4.7.1-SNAPSHOT of August 2026
+//! (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
 //! `uuid:thread` to a count, which Lua scripts take, release and renew (`script.rs`). A process
-//! that finds the lock taken subscribes to its channel and waits for a message, but no longer than
-//! the rest of the lock's time. The calls are `tryLock(wait, ...)` with the acquire timeout as
-//! `wait`:
+//! that finds the lock taken subscribes to the lock's channel and waits for a message, but no
+//! longer than the rest of the lock's time. The calls are `tryLock(wait, ...)` with the acquire
+//! timeout as `wait`:
 //!
 //! - `redisson` has no lease, so the lock lives for `lockWatchdogTimeout` (30 s in the library, the
-//!   ttl here), and a watchdog renews it every third of that time. As in the library, **the
-//!   watchdog does not report** that the lock is gone: it stops, and the holder continues.
+//!   ttl in this model), and a watchdog renews it every third of that time. As in the library,
+//!   **the watchdog does not report** that the lock is gone: it stops, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, so no watchdog renews it.
 //! - `redisson-wait` has replicas and a `WAIT` after the acquire, and releases a lock that no
 //!   replica has.
-//! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
+//! - `redisson-fair` and `redisson-redlock` have their own modules, [`fair`] and [`red_lock`].
 //!
-//! The model differs from the library in these points. A subscription has its own connection,
-//! opened when a process has to wait. Durations are on the monotonic clock, not on
+//! The model differs from the library in these points. A subscription has its own connection, which
+//! a process opens when it has to wait. Durations are on the monotonic clock, not on
 //! `currentTimeMillis`. Scripts run by digest. The model has no latch that makes a resent unlock
-//! harmless, because the library resends an unlock only after a failed `WAIT`. It sends no `WAIT`
-//! after a renewal or an unlock. The owner of a lease is the hash's entry when the lock is taken,
-//! `uuid:thread=1`, the same for all acquires of a thread. Threads of one process share only its
-//! uuid; each renews, and listens for, its own locks.
+//! harmless, because the library resends an unlock only after a failed `WAIT`. The model sends no
+//! `WAIT` after a renewal or an unlock. The owner of a lease is the hash's entry when the lock is
+//! taken, `uuid:thread=1`, the same for all acquires of a thread. The threads of one process share
+//! only its uuid; each thread renews its own locks, and listens only for these.
 
 pub mod fair;
 pub mod red_lock;

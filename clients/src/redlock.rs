@@ -1,16 +1,16 @@
 //! `redlock`: the lock on N independent masters.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm". Its five
-//! steps are marked in the code. Step 2 has a timeout per instance that is small compared to the
-//! ttl, and step 5 also unlocks instances that seemed not to be locked.
+//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm". The code
+//! marks its five steps. Step 2 has a timeout per instance that is small compared to the ttl, and
+//! step 5 also unlocks instances that did not seem to be locked.
 //!
-//! "Retry on failure" adds the random delay, "Safety arguments" the drift: `MIN_VALIDITY = TTL -
-//! (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets the drift to 1 % of the
-//! ttl and 2 ms. The time is that of the monotonic clock, as Sanfilippo agrees with Kleppmann that
-//! it should be ("Is Redlock safe?", 2016).
+//! The section "Retry on failure" adds the random delay, and "Safety arguments" adds the drift:
+//! `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets
+//! the drift to 1 % of the ttl and 2 ms. Times are on the monotonic clock: Sanfilippo agrees with
+//! Kleppmann that they should be ("Is Redlock safe?", 2016).
 //!
 //! This file contains only the algorithm. [`masters`] has the calls to all masters, [`variants`]
-//! the algorithm with a step left out, and [`libraries`] the deviations of libraries.
+//! has the algorithm with a step left out, and [`libraries`] has the deviations of libraries.
 
 mod masters;
 

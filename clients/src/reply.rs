@@ -55,7 +55,7 @@ impl Reply {
         }
     }
 
-    /// Removes the first whole reply from `buffer`, or returns `None` if it is incomplete.
+    /// Removes the first reply from `buffer`, or returns `None` if the reply is incomplete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, InvalidReply> {
         if buffer.is_empty() {

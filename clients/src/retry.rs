@@ -5,7 +5,8 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Delay after an attempt that took no time. Without it, a loop with zero delays would never end.
+/// Delay after an attempt that took no time. Without this delay, a loop with zero delays would
+/// never end.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 /// The attempts of one `acquire`.
@@ -28,7 +29,8 @@ impl Retry {
         }
     }
 
-    /// Retries until the lock is granted or the time is up. Never refuses after an unknown outcome.
+    /// Retries until the lock is granted or the time is up. Returns no refusal after an unknown
+    /// outcome.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -40,7 +42,7 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // A call of `again` would enlarge the future of every acquire.
+            // A call of `wait_to_retry` would enlarge the future of every acquire.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };

@@ -1,5 +1,6 @@
 //! Lua scripts ([`Script`]), which EVALSHA calls by digest. Source: Redis documentation, "EVALSHA".
-//! A restarted or promoted server replies NOSCRIPT and runs nothing.
+//! If a restarted or promoted server does not know a script, it replies NOSCRIPT and executes
+//! nothing.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;

@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Creates a session with the one server or Sentinel's primary. Panics for other servers.
+    /// Creates a session with the only server or with Sentinel's primary. Panics for other servers.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -114,7 +114,8 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // A box keeps the rare future of a connect from enlarging every call's future.
+                // A box keeps the large future of a connect, which is rare, from enlarging the
+                // future of every call.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

@@ -15,8 +15,9 @@
 //!
 //! The value is the registry's client id for the life of a process, so **a process finds its own
 //! lock**, and only the lock inside the process keeps its threads apart. The key is the resource
-//! itself; the library puts its registry key and a colon before it. The threads of a process share
-//! a [`Registry`], but each has its own connection, where the library's share one.
+//! itself; the library puts its registry key and a colon before the resource. The threads of a
+//! process share a [`Registry`], but each thread has its own connection, whereas the library's
+//! threads share one.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -154,7 +155,8 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Tries to take the lock in Redis. As in the library, the full wait applies again here.
+    /// Tries to take the lock in Redis, for the full `wait`: as in the library, the wait for the
+    /// lock inside the process is not subtracted.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {

@@ -1,4 +1,4 @@
-//! The table of locks. A new lock is one file and one line here.
+//! The table of locks. To add a lock, add its file and one line to this table.
 
 use crate::articles::{
     checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire,
@@ -106,7 +106,7 @@ pub static CLIENTS: &[Definition] = &[
 pub struct Twin {
     /// Name of the lock that makes the mistake.
     pub flawed: &'static str,
-    /// Name of the same lock without this mistake. It may make others.
+    /// Name of the same lock without this mistake. It may have other mistakes.
     pub fixed: &'static str,
     /// Short description of the mistake.
     pub mistake: &'static str,

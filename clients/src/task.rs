@@ -152,7 +152,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the task that has waited longest, or else the next one that waits.
+    /// Wakes the task that has waited longest. If no task waits, wakes the next one that waits.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -167,8 +167,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Waits for a notification after this call. If the future is dropped, it passes a notification
-    /// from [`Notify::notify_one`] on to the next waiter.
+    /// Waits for a notification after this call. A dropped future passes its notification from
+    /// [`Notify::notify_one`] on to the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -1,6 +1,7 @@
-//! A lock in Redis with Sentinel, in your own simulation: stock turmoil, and redis-rs over
-//! turmoil's `TcpStream`. The primary crashes after it granted the lock and before its replica
-//! receives it. Sentinel promotes the replica, and the lock has two holders.
+//! Simulates a lock in Redis with Sentinel, as your own simulation can: with stock turmoil, and
+//! with redis-rs over turmoil's `TcpStream`. The primary crashes after it grants the lock and
+//! before its replica receives the grant. Sentinel promotes the replica, and the lock has two
+//! holders.
 //!
 //!     cargo run -p fake-redis --example turmoil_lock -- 7
 

@@ -189,7 +189,7 @@ pub struct NodeConfig {
     pub min_replicas_to_write: u32,
     /// Maximum age of a replica's last acknowledgement, in seconds; 0 disables the check.
     pub min_replicas_max_lag: u32,
-    /// Memory limit in bytes; 0 means none.
+    /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
     /// Policy for eviction at the memory limit.
     pub maxmemory_policy: MaxmemoryPolicy,
@@ -232,7 +232,7 @@ pub struct NodeConfig {
     pub notify_keyspace_events: String,
     /// Makes the server also delete expired keys that no client accesses.
     pub active_expire: bool,
-    /// Prefix of the keys whose changes are reported to the judge; `None` reports none.
+    /// Prefix of the keys whose changes are reported to the judge; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
     /// Version of Redis to imitate.
     pub version: RedisVersion,

@@ -4,8 +4,8 @@
 //! its files on a [`SharedDisk`] and uses its own clock. Under turmoil it is the body of a host.
 //!
 //! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do.
-//!   Keep the [`SharedDisk`] outside the host's closure. A restarted server finds it without
-//!   unsynced data, unless its [`Crash`] only ends the process.
+//!   Keep the [`SharedDisk`] outside the host's closure, so that a restarted server finds it. A
+//!   crash loses the disk's unsynced data, unless the disk's [`Crash`] only ends the process.
 //! - **Clocks.** [`GuestHardware::clock`] returns the wall clock. Add to its result to make clocks
 //!   jump or differ. Under turmoil, count from a fixed instant with `turmoil::sim_elapsed`, because
 //!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.
@@ -13,9 +13,9 @@
 //!   the connector resolves.
 //! - **Determinism.** Randomness derives from the seed, the server's name and the number of its
 //!   restarts. All servers of a simulation may share one seed.
-//! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so its connection
-//!   stays silent after `repair` until one end gives up. A Lua script runs in one instant, and
-//!   `busy-reply-threshold` has no effect.
+//! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so the segment's
+//!   connection stays silent after `repair` until one end gives up. A Lua script runs in one
+//!   instant, and `busy-reply-threshold` has no effect.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -49,11 +49,11 @@ impl From<SentinelConfig> for Server {
     }
 }
 
-/// Serves until SHUTDOWN, or until the future is dropped, which crashes the server. Fails if
+/// Serves until SHUTDOWN, or until the caller drops the future, which crashes the server. Fails if
 /// another server runs on the disk.
 ///
 /// `accept` returns the next connection and its peer; `connect` opens a connection to a host and
-/// port. A failed accept is skipped, and a failed connect is retried as in Redis.
+/// port. The server ignores a failed accept, and retries a failed connect as Redis does.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,

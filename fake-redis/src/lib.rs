@@ -46,8 +46,9 @@
 //! }
 //! ```
 //!
-//! `examples/turmoil_lock.rs` continues this: a primary crashes, Sentinel promotes its replica, and
-//! a lock has two holders. [`host`] describes crashes, clocks, and the limits of turmoil.
+//! `examples/turmoil_lock.rs` continues this example: a primary crashes, Sentinel promotes its
+//! replica, and a lock has two holders. [`host`] describes crashes, clocks, and the limits of
+//! turmoil.
 //!
 //! # As a state machine
 //!
@@ -56,8 +57,8 @@
 //! [`Outputs`], without async, I/O, a clock or ambient randomness. [`serve::start`] runs them
 //! behind real sockets.
 //!
-//! Feature `planted-leak` lets scripts share tables, for tests that detect such a leak
-//! (`planted`). No feature is on by default.
+//! Feature `planted-leak` lets scripts share tables, for tests that detect such a leak (module
+//! `planted_bugs`). No feature is on by default.
 
 mod data;
 

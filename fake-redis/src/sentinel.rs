@@ -5,8 +5,8 @@
 //! models.
 //!
 //! Redis checks everything ten to twenty times a second. This implementation computes when the next
-//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of such a
-//! tick, so that Sentinels started together still drift apart.
+//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of one of
+//! Redis's ticks, so that Sentinels that start together still drift apart.
 
 mod address;
 mod attempt;
@@ -42,9 +42,9 @@ pub use machine::Sentinel;
 /// Configuration of a Sentinel, as in `sentinel.conf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelConfig {
-    /// Host that the Sentinel announces to others (`sentinel announce-ip`).
+    /// Host that the Sentinel announces to other Sentinels (`sentinel announce-ip`).
     pub announce_host: String,
-    /// Port that the Sentinel announces to others.
+    /// Port that the Sentinel announces to other Sentinels.
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
@@ -59,7 +59,8 @@ pub struct SentinelConfig {
     pub failover_timeout_ms: i64,
     /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds others.
+    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds other
+    /// replicas.
     pub known_replicas: Vec<Address>,
 }
 

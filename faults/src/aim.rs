@@ -70,7 +70,8 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the start times of the main fault with which all faults begin in the window.
+/// Returns the start times of the main fault for which all faults of the incident begin in the
+/// window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -34,13 +34,13 @@ pub fn chance(rng: &mut impl Rng, per_mille: u64) -> bool {
     uniform(rng, 0..=999) < per_mille
 }
 
-/// Returns a random item. Panics if there are none.
+/// Returns a random item. Panics if `items` is empty.
 pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     let last = items.len().checked_sub(1).expect("pick needs at least one item");
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
-/// Returns a random item. If there are none, draws nothing and returns `None`.
+/// Returns a random item. If `items` is empty, draws nothing and returns `None`.
 pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }

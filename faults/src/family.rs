@@ -1,7 +1,7 @@
 //! The table of fault families ([`FAMILIES`]), with one file for each family.
 //!
-//! Each family draws from a random stream of its own ([`Stream::Plan`](crate::Stream::Plan) with
-//! the family's index), so adding or removing a family does not change the draws of the others. New
+//! Each family draws from its own random stream ([`Stream::Plan`](crate::Stream::Plan) with the
+//! family's index), so adding or removing a family does not change the draws of the others. New
 //! families are appended.
 
 mod timing;

@@ -247,7 +247,8 @@ impl Fault {
         }
     }
 
-    /// Returns the directed links that the fault affects; for a fault of one node, that node twice.
+    /// Returns the directed links that the fault affects. For a fault of one node, the link is from
+    /// that node to itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

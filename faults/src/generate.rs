@@ -11,8 +11,8 @@ use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// If two faults collide, the later one is dropped, or at equal start times the one whose family is
-/// later in the table. Collisions within a family are resolved first.
+/// If two faults collide, the later fault is dropped. At equal start times, the fault whose family
+/// is later in the table is dropped. Collisions within a family are resolved first.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())

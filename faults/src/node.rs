@@ -41,7 +41,8 @@ impl Node {
         }
     }
 
-    /// Returns thread `thread` of the node's process, counted from 1; returns other nodes as is.
+    /// Returns thread `thread` of the node's process, counted from 1. Returns any other node
+    /// unchanged.
     pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },

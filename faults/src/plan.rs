@@ -38,7 +38,8 @@ impl TimedFault {
         }
     }
 
-    /// Returns the end of the fault's effect. A clock step or a delay of commands has a duration.
+    /// Returns the end of the fault's effect. The size of a clock step, or the time that a slow
+    /// server adds to a command, extends the effect.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),

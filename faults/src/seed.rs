@@ -1,6 +1,6 @@
 //! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
 //! its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing a consumer does not
-//! change the draws of the others. Shrinking a plan depends on that.
+//! change the draws of the others. Shrinking a plan depends on this independence.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;

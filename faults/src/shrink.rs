@@ -48,7 +48,7 @@ pub struct Boundary {
 /// `None` if `violates` returns `false` for the plan itself.
 ///
 /// Faults keep their ids and kinds, get no further nodes and no larger magnitudes, and move by less
-/// than a second. `violates` must depend on the plan alone. It need not be monotone.
+/// than a second. `violates` must depend on the plan alone, but need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
@@ -146,8 +146,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` is true but false one step below, preferably a multiple of
-/// `step`. Unless `thorough`, returns `value` if `holds` is false one step below it.
+/// Returns a value for which `holds` is true, but false one `step` closer to zero, if possible a
+/// multiple of `step`. Unless `thorough`, keeps `value` if `holds` is false one step closer to
+/// zero.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -187,7 +188,7 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
             return best;
         };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // The moved fault must not collide with another one.
+            // The moved fault must not collide with another fault.
             candidate.collision().is_none() && oracle.violates(candidate)
         });
         rounded.unwrap_or(best)

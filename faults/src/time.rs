@@ -29,7 +29,7 @@ impl SimTime {
         self.0
     }
 
-    /// Returns the duration since `earlier`; zero if `earlier` is not earlier.
+    /// Returns the duration since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: SimTime) -> Micros {
         Micros(self.0.saturating_sub(earlier.0))
     }

@@ -11,7 +11,8 @@ impl WallTime {
     }
 }
 
-/// Monotonic time in microseconds. The clock may run fast or slow, and stops during a suspend.
+/// Monotonic time in microseconds. The clock may run fast or slow, and stops while its host is
+/// suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 

@@ -12,7 +12,8 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes have arrived. The server executes one command. `Outputs::more` asks for a `Continue`.
+    /// Bytes have arrived. The server executes one command, and sets `Outputs::more` if it needs a
+    /// `Continue` to execute the next one.
     Received {
         /// Id of the connection.
         connection: ConnectionId,
@@ -69,7 +70,7 @@ pub enum OperatorAction {
     CloseConnections,
     /// Hands the primary role over to a replica in an orderly failover.
     HandOver,
-    /// Makes the server a replica of another one, whose data it copies.
+    /// Makes the server a replica of another server, whose data it copies.
     Follow {
         /// Number of the other server, counted from 1.
         server: u16,

@@ -26,7 +26,7 @@
 //! The driver sends [`Input::Timer`] once at boot, performs [`Outputs`] in order, and sends
 //! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models files for drivers without
 //! real ones. To restart a server, a driver creates a new machine from the disk. The crate has no
-//! features.
+//! Cargo features.
 
 #![forbid(unsafe_code)]
 

@@ -11,22 +11,23 @@ pub trait Machine {
     /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action. Fault injection skips unsupported ones.
+    /// Returns whether the server supports an action. Fault injection skips unsupported actions.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Returns whether the server is fully operational, which drivers announce.
+    /// Returns whether the server is fully operational. Drivers announce when it is.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether the server will send a client an unrequested message, such as an expiry.
+    /// Returns whether the server will send a client an unrequested message, such as notice of an
+    /// expiry.
     fn will_send(&self) -> bool {
         false
     }
 
-    /// Returns a function that recognises client messages which are only heartbeats.
+    /// Returns a function that recognises client messages that are only heartbeats.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }

@@ -5,12 +5,12 @@
 pub enum Notice {
     /// The server now acts as a primary. Servers also send this at startup.
     Leads,
-    /// The server now replicates another one. Servers also send this at startup.
+    /// The server now replicates another server. Servers also send this at startup.
     Follows {
         /// Host of the server's primary.
         host: String,
     },
-    /// The server has replaced its data with a copy of its primary's.
+    /// The server has replaced its data with a copy of its primary's data.
     TookOver {
         /// Host of the server's primary.
         host: String,

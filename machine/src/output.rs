@@ -17,7 +17,7 @@ pub enum Output {
         /// Bytes of the message.
         bytes: Bytes,
     },
-    /// Closes the connection after all bytes already sent. Its id is not reused.
+    /// Closes the connection once all bytes sent so far have left. Its id is not reused.
     Close {
         /// Id of the connection.
         connection: ConnectionId,

@@ -1,6 +1,6 @@
 //! A server's files. The snapshot and the log belong to a generation: `dump.N.rdb` and
-//! `appendonly.N.aof`. Renaming the file `generation`, which names the current one, replaces both
-//! atomically.
+//! `appendonly.N.aof`. The file `generation` names the current generation, and renaming a new one
+//! into its place replaces both files atomically.
 
 mod found;
 mod lock;
@@ -27,7 +27,8 @@ impl Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// Opens or creates the files in a folder and locks it. Fails if another server uses it.
+    /// Opens or creates the files in a folder and locks it. Fails if another server uses the
+    /// folder.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);

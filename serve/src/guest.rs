@@ -2,8 +2,8 @@
 //! its caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
 //!
 //! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
-//! data that such a crash loses. The machine uses tokio's time, and draws random numbers from its
-//! own seed.
+//! data that the disk's kind of [`Crash`] loses. The machine uses tokio's time, and draws random
+//! numbers from its own seed.
 
 mod disk;
 mod polled;
@@ -57,7 +57,7 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it stops. Fails if the disk is in use or the machine refuses it.
+/// Serves a machine until it stops. Fails if the disk is in use or the machine refuses the files.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(StartState) -> Box<dyn Machine>,
     hardware: GuestHardware<impl Fn() -> Duration + 'static>,

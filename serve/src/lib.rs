@@ -8,7 +8,7 @@
 //! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] represents the
 //! running servers, and [`serve`] runs them until a signal arrives. [`serve_staged`] does the same
 //! for servers that keep their own time, such as those of a [`Stage`], which injects faults.
-//! [`Files`] are a machine's files. The crate has no features.
+//! [`Files`] are a machine's files. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 
@@ -43,7 +43,7 @@ use std::path::PathBuf;
 /// Reasons why servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The options contradict each other. The text names the valid ones.
+    /// The options contradict each other. The text names the valid options.
     #[error("{0}")]
     Options(String),
     /// The server cannot listen at an address.

@@ -128,8 +128,9 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Opens a listener for each server, at consecutive ports from `port` on, or at free ports if it is
-/// 0. The caller must be in a tokio runtime. Fails if an address is taken, or too few ports remain.
+/// Opens a listener for each server, at consecutive ports from `port` on, or at free ports if
+/// `port` is 0. The caller must be in a tokio runtime. Fails if an address is taken, or too few
+/// ports remain.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";
@@ -152,7 +153,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// Returns the host name or address under which others reach a server that listens here.
+/// Returns the host name or address under which clients reach a server that listens here.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

@@ -37,7 +37,8 @@ pub trait ServedMachines: 'static {
     fn closed(&mut self, socket: u64);
     /// Takes the due outputs in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to a time since the ready line, before each input and at [`ServedMachines::next`].
+    /// Advances the servers to `now`, the time since the ready line. Called before each input and
+    /// at the time that [`ServedMachines::next`] returns.
     fn pass(&mut self, _now: Duration) {}
     /// Returns the time at which the servers next act without input.
     fn next(&self) -> Option<Duration> {
@@ -65,7 +66,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start.
+/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start
+/// the servers.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,

@@ -1,10 +1,10 @@
 //! `checked`: the lock on one Redis, checked again just before the guarded write.
 //!
 //! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
-//! and compare". The check detects a lock that was lost unnoticed. The rest is the lock of
+//! and compare". The check detects a lock that was lost unnoticed. Everything else is the lock of
 //! [`single_node`](crate::single_node). One mistake is kept: **the check and the write are two
-//! steps**, so a pause or a delay between them still does harm. `fencing` fixes it, because there
-//! the storage checks the token of each write.
+//! steps**, so a pause or a delay between the two steps still does harm. The lock `fencing` fixes
+//! this mistake, because its storage checks the token of each write.
 
 use super::{Base, entry};
 use crate::attempt::take;

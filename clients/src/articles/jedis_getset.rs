@@ -1,7 +1,7 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
 //!
-//! Source: article 000, second part, "Java, with Jedis". The release is `if (locked)
-//! jedis.del(lockKey)` in jedis-lock, where the class comes from.
+//! Source: article 000, second part, "Java, with Jedis". The class comes from jedis-lock, where the
+//! release is `if (locked) jedis.del(lockKey)`.
 //!
 //! ```text
 //! timeout = timeoutMsecs
@@ -18,12 +18,12 @@
 //! ```
 //!
 //! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
-//! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so after an
-//! overrun it removes the next holder's lock. **The code treats GETSET nil as a loss**: if the
-//! holder releases between GET and GETSET, the lock stays taken without a holder until its time has
-//! passed. **The loser's GETSET overwrites the winner's time.** `jedis-getset-owner` fixes all
-//! three with an owner next to the time, compare-and-set and compare-and-delete. In both locks
-//! **clients compare their own clocks**.
+//! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so a holder
+//! whose lock has expired removes the next holder's lock. **The code treats GETSET nil as a loss**:
+//! if the holder releases between GET and GETSET, the lock stays taken without a holder until its
+//! time has passed. **The loser's GETSET overwrites the winner's time.** `jedis-getset-owner` fixes
+//! all three mistakes with an owner next to the time, compare-and-set and compare-and-delete. In
+//! both locks **clients compare their own clocks**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};

@@ -9,15 +9,15 @@
 //! else getDLock() // acquire the lock again
 //! ```
 //!
-//! `lua-extend` does what the sentence says: it gets, compares and calls PEXPIRE. The lease is
-//! valid for a ttl from the time when the client sent the SET or the extension. Each variant has
-//! one mistake:
+//! `lua-extend` implements the quoted sentence: its script gets the value, compares it and calls
+//! PEXPIRE. The lease is valid for one ttl, counted from the time when the client sent the SET or
+//! the extension. Each variant has one mistake:
 //!
 //! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
 //!   overwrites the lock of the next holder.
 //! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`), and the
 //!   critical section continues. Another process may have held the lock meanwhile, so the value
-//!   that the holder read is stale.
+//!   that the holder read may be stale.
 
 use super::{Base, entry};
 use crate::attempt::take;

@@ -1,6 +1,6 @@
 //! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again.
 //!
-//! Source: article 003, 5.2. The acquire and the release are those of its section 1:
+//! Source: article 003, 5.2. The acquire and the release come from section 1 of that article:
 //!
 //! ```text
 //! acquire: SET resource my_random_value NX PX ttl
@@ -12,9 +12,9 @@
 //! `reentrant-by-value` keeps two mistakes. **It has no counter**, so the release of the inner
 //! acquire removes the lock during the outer critical section. **`my_random_value` stays the same
 //! for the life of the process**, because the process must recognise it. If the reply to a SET is
-//! lost, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes
-//! both: it counts in the process, and writes a fresh value for each outermost acquire. Like the
-//! article, neither lock extends its ttl on reentry.
+//! lost, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes both
+//! mistakes: it counts nested acquires in the process, and writes a fresh value for each outermost
+//! acquire. Like the article, neither lock extends its ttl on reentry.
 
 use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;

@@ -1,10 +1,10 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL.
 //!
-//! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` instead of setnx; the
-//! release stays `del(lock_sale_ID)`. One mistake is kept: **all processes write the same value,
-//! and DEL ignores it**. A holder that overruns its ttl removes the next holder's lock, and a third
-//! process acquires it, as the article says in its second problem. `set-px-get-del` fixes this
-//! except for a race, and `single-node` fixes it completely.
+//! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` replaces setnx, and the
+//! release remains `del(lock_sale_ID)`. One mistake is kept: **all processes write the same value,
+//! and DEL ignores it**. A holder that works for longer than its ttl removes the next holder's
+//! lock, and a third process acquires it, as the article says in its second problem.
+//! `set-px-get-del` fixes this mistake except for a race, and `single-node` fixes it completely.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx_ex;

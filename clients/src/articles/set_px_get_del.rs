@@ -9,10 +9,11 @@
 //! ```
 //!
 //! Both locks keep one mistake: **GET and DEL are two commands**, as the article says. If the lock
-//! expires between them and another process takes it, DEL removes that process's lock.
-//! `single-node` fixes this. `thread-id-get-del` keeps a second mistake: **a thread's number is
-//! unique only within its process**. The main threads of all processes have the same number, so the
-//! comparison always succeeds. `set-px-get-del` writes a random value per attempt instead.
+//! expires between the two commands and another process takes it, DEL removes that process's lock.
+//! `single-node` fixes this mistake. `thread-id-get-del` keeps a second mistake: **a thread's
+//! number is unique only within its process**. The main threads of all processes have the same
+//! number, so the comparison always succeeds. `set-px-get-del` writes a random value per attempt
+//! instead of the thread's number.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;

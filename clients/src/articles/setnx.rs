@@ -2,9 +2,9 @@
 //!
 //! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired, `DEL
 //! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake is kept: **the
-//! key never expires**. A holder that dies, a lost DEL, or a lost reply to SETNX leaves the lock
-//! taken forever. `set-ex-del` fixes this. DEL ignores the owner, which is harmless while no other
-//! process can take the lock.
+//! key never expires**. If a holder dies, or a DEL or the reply to a SETNX is lost, the lock stays
+//! taken forever. `set-ex-del` fixes this mistake. DEL ignores the owner, which is harmless while
+//! no other process can take the lock.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx;

@@ -9,10 +9,10 @@
 //! }
 //! ```
 //!
-//! The mistakes are kept. **SETNX and EXPIRE are not atomic**, as the article says: a crash or a
-//! lost connection between them leaves a key that never expires. EXPIRE precedes the `try`, so its
-//! error releases nothing, and the caller ignores its reply. DEL ignores the owner. `set-ex-del`
-//! has the article's fix.
+//! `setnx-expire` keeps the article's mistakes. **SETNX and EXPIRE are not atomic**, as the article
+//! says: a crash or a lost connection between the two commands leaves a key that never expires.
+//! EXPIRE precedes the `try`, so an error of EXPIRE does not release the lock; and the caller
+//! ignores the reply to EXPIRE. DEL ignores the owner. `set-ex-del` has the article's fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

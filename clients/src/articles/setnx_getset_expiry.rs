@@ -14,14 +14,14 @@
 //! if now() < GET lock.foo: DEL lock.foo
 //! ```
 //!
-//! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply counts as a time
+//! Unix time is in whole seconds; the 1 compensates for the rounding. A nil reply counts as a time
 //! long past, so GETSET nil is a success. `setnx-getset-expiry` keeps the mistakes. **The guard of
-//! the release checks a time, not an owner**: after an overrun the next holder's time is in the
-//! future, so the guard lets the DEL pass when the lock is another's, and stops it when the lock
-//! has run out but still belongs to the process. **The loser's GETSET overwrites the winner's
-//! time.** `setnx-getset-expiry-owner` fixes both with an owner next to the time, compare-and-set
-//! and compare-and-delete. In both locks **clients compare their own clocks**, which
-//! `setnx-getset-server-time` fixes.
+//! the release checks a time, not an owner.** If another process has taken over the lock, its time
+//! is in the future, so the guard lets the DEL remove that process's lock. If the lock has expired
+//! but no other process has taken it, the guard stops the DEL. **The loser's GETSET overwrites the
+//! winner's time.** `setnx-getset-expiry-owner` fixes both mistakes with an owner next to the time,
+//! compare-and-set and compare-and-delete. In both locks **clients compare their own clocks**,
+//! which `setnx-getset-server-time` fixes.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

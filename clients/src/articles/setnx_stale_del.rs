@@ -11,10 +11,11 @@
 //!
 //! `setnx-stale-del` keeps the mistakes. **DEL does not check the value again**, as the article
 //! says: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
-//! C2's lock and takes it too. `setnx-stale-compare` fixes this: it removes the lock only while its
-//! value is the stale time. `setnx-getset` is another fix. **Clients compare their own clocks with
-//! the holder's**, and **the release is a DEL that ignores the owner**, so a holder that overruns
-//! removes the next holder's lock. Variants of `setnx-getset` fix both.
+//! C2's lock and takes the lock too. `setnx-stale-compare` fixes this mistake: it removes the lock
+//! only while the value is the stale time. `setnx-getset` is another fix. **Clients compare their
+//! own clocks with the holder's**, and **the release is a DEL that ignores the owner**, so a holder
+//! that exceeds the limit removes the next holder's lock. Variants of `setnx-getset` fix both
+//! mistakes.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

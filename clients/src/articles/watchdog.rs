@@ -5,21 +5,23 @@
 //! second, and again every 20 s. The holder closes the daemon when it is done. If the node dies,
 //! the daemon dies too, and the lock expires.
 //!
-//! `watchdog` does this with care on the lock of [`single_node`](crate::single_node). It renews
-//! every third of the ttl by a Lua compare-and-expire on its own connection, and is stopped before
-//! the release is sent. It reports the loss and ends when the server refuses a renewal, or confirms
-//! none for a whole ttl. A pause of the whole process for longer than the ttl still causes an
-//! overlap. **A holder stuck in its business code keeps the lock forever**; `watchdog-capped`
-//! therefore stops renewing after [`LEASES_MAX`] ttls and reports the loss before the lock expires.
+//! `watchdog` applies the idea carefully to the lock of [`single_node`](crate::single_node). It
+//! renews every third of the ttl by a Lua compare-and-expire on its own connection, and the holder
+//! stops it before sending the release. It reports the loss and ends when the server refuses a
+//! renewal, or confirms no renewal for a whole ttl. A pause of the whole process for longer than
+//! the ttl still causes an overlap. **A holder stuck in its business code keeps the lock forever**;
+//! `watchdog-capped` therefore stops renewing after [`LEASES_MAX`] ttls and reports the loss before
+//! the lock expires.
 //!
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
-//!   renewal lasts exactly until the next one**: the lock of the 29th second expires at the 49th,
-//!   just before or after the next renewal arrives. **EXPIRE ignores the owner**, and the daemon
-//!   ignores its reply, so a holder that lost the lock keeps another process's lock alive.
+//!   renewal extends the lock exactly to the time of the next renewal**: a lock renewed at the 29th
+//!   second expires at the 49th, just before or after the next renewal arrives. **EXPIRE ignores
+//!   the owner**, and the daemon ignores the reply, so a holder that lost the lock keeps another
+//!   process's lock alive.
 //! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
 //!   arrives after the release restores the lock, or replaces the next owner by the old one.
-//! - `watchdog-unstopped` **never closes the daemon**, which keeps other processes' locks alive as
-//!   long as its own process lives, even the locks of dead processes.
+//! - `watchdog-unstopped` **never closes the daemon**. As long as its own process lives, the daemon
+//!   keeps the locks of other processes alive, even of dead ones.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -123,7 +125,7 @@ struct RenewalPolicy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewal {
     IfOwned,
-    /// Sends PEXPIRE in place of the article's EXPIRE, so that any ttl is possible.
+    /// Sends PEXPIRE instead of the article's EXPIRE, so that any ttl is possible.
     Expire,
     GetThenSet,
 }

@@ -1,12 +1,12 @@
 //! A session, as the Chubby client library maintains it (2.8):
 //!
 //! - A KeepAlive is always outstanding. The master holds it until the lease is close to its end.
-//! - The **local lease** is a careful estimate of the lease at the master. It begins before the
-//!   master sends the answer, and is shorter by a sixteenth, because clocks differ in rate.
+//! - The **local lease** is a conservative estimate of the lease at the master. It begins before
+//!   the master sends the answer, and is shorter by a sixteenth, because clocks differ in rate.
 //! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
 //!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
 //!   the session is safe again; otherwise the library assumes that it has expired.
-//! - The next KeepAlive acknowledges a master that has a new epoch number (2.9).
+//! - If the master has a new epoch number, the next KeepAlive acknowledges that number (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
@@ -101,7 +101,7 @@ impl Session {
         self.shared.id
     }
 
-    /// Returns the number of the next acquire, by which the cell recognises a delayed one.
+    /// Returns the number of the next acquire, by which the cell recognises a delayed acquire.
     pub fn next_acquire(&self) -> u64 {
         self.shared.acquires.set(self.shared.acquires.get() + 1);
         self.shared.acquires.get()
@@ -123,8 +123,8 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it or the session expires. A repeated call does no
-    /// harm.
+    /// Repeats a call until the cell answers it or the session expires. Every call may be repeated
+    /// without harm.
     pub async fn call(
         &self,
         verb: &str,
@@ -246,7 +246,8 @@ impl Shared {
         });
     }
 
-    /// Returns `None` if the library must wait before it sends the next KeepAlive.
+    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before it sends
+    /// the next one.
     fn handle_answer(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {

@@ -1,5 +1,6 @@
-//! Interrupts of lock calls by the application ([`Env::interrupting`]). The call's next wait ends,
-//! and the lock does not retry, but its cleanup and its background tasks continue.
+//! Interrupts of lock calls by the application ([`Env::interrupting`]). An interrupt ends the
+//! call's next wait. The lock then does not retry, but its cleanup and its background tasks
+//! continue.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;

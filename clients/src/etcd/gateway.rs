@@ -1,9 +1,10 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until it is answered,
-//! and a change only if it was certainly not sent. The library waits 25 ms plus or minus a tenth
-//! between two tries (`defaultBackoffWaitBetween`), without a timeout. Here a call ends after the
-//! `command_timeout`, as with a context of the application.
+//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until a member answers
+//! the read, and repeats a change only if it certainly did not send the change. The library waits
+//! 25 ms plus or minus a tenth between two tries (`defaultBackoffWaitBetween`), without a timeout.
+//! In this client a call ends after the `command_timeout`, as if the application had passed a
+//! context with a timeout.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -24,7 +25,9 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 pub enum Failure {
     /// The server refused the call and did not execute it.
     Refused(String),
-    /// The server has no leader, or agreement takes too long. It may execute the call later.
+    /// The server has no leader, or agreement takes too long. The server may execute the call
+    /// later.
+    /// later.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),
@@ -140,7 +143,7 @@ impl Gateway {
         }
     }
 
-    /// Makes a change, and retries it until the deadline if it was certainly not sent.
+    /// Makes a change until the deadline, and retries it only if it was certainly not sent.
     pub async fn change(
         &self,
         path: &str,

@@ -9,7 +9,7 @@ use std::time::Duration;
 const HEAD_MAX: usize = 64 << 10;
 const PIECE_MAX: usize = 64 << 20;
 
-/// An open HTTP connection. It cannot be used after an error.
+/// An open HTTP connection. After an error, the connection cannot be used.
 pub struct Link {
     stream: Stream,
     timeout: Duration,

@@ -1,4 +1,4 @@
-//! A queue of contenders, each of which has a key with a lease below a common prefix.
+//! A queue of contenders. Each contender has a key with a lease, and all keys have a common prefix.
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};

@@ -1,7 +1,7 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
 //!
 //! ```text
-//! lease grant ttl, kept alive;  lock name lease;  the section;  unlock key;  lease revoke
+//! lease grant ttl, kept alive;  lock name lease;  critical section;  unlock key;  lease revoke
 //! ```
 //!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
@@ -9,8 +9,8 @@
 //! analysis of etcd 3.4.3, the client keeps the lease alive and calls the server.
 //!
 //! Every 3.4 server has this mistake: **it does not check the caller's key after the caller has
-//! waited**, so it grants the lock to a caller whose lease has ended (etcd issue 11456).
-//! `etcd-lock-api-fixed` runs on servers that behave as since 3.5.0.
+//! waited**, so it grants the lock to a caller whose lease has ended (etcd issue 11456). The
+//! servers of `etcd-lock-api-fixed` behave like servers since 3.5.0.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
@@ -103,7 +103,7 @@ impl ServerSide {
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
-        // The server's answer does not show whether it deleted a key.
+        // The server's answer does not show whether the server deleted a key.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;
         match (unlocked, closed) {

@@ -2,10 +2,11 @@
 //!
 //! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
 //!
-//! - The client renews the lease when a third of its ttl has passed since the last answer. It
-//!   repeats a failed try after 500 ms (`retryConnWait`).
+//! - The client renews the lease when a third of its ttl has passed since the last answer. After a
+//!   failed renewal it tries again after 500 ms (`retryConnWait`).
 //! - The session is done when a server says that the lease is gone, or when the ttl has passed
-//!   without an answer (5 s for the first answer). The application has to ask (`Session.Done`).
+//!   without an answer (5 s for the first answer). The application learns this only if it checks
+//!   `Session.Done`.
 //! - `Close` revokes the lease.
 
 use super::gateway::{Failure, Gateway};

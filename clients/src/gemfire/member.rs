@@ -1,7 +1,7 @@
-//! A process as a member of a distributed system ([`Member`]).
-//! The cache closes when a server reports the departure, or when the servers that answered within
-//! 2.5 member timeouts weigh no more than half of the view (the oldest server weighs 15, each other
-//! 10).
+//! A process that is a member of a distributed system ([`Member`]). The member's cache closes when
+//! a server reports the member's departure. It also closes when the servers that answered within
+//! 2.5 member timeouts have no more than half of the view's weight (the oldest server weighs 15,
+//! each other server 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -300,7 +300,8 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache after a server reported the departure. The grantor may not know of it yet.
+    /// Closes the cache after a server reported the departure. The grantor may not know of the
+    /// departure yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -1,4 +1,4 @@
-//! A lock written in Lua ([`Script`]), with the facts that it states about itself.
+//! A lock written in Lua ([`Script`]), with the facts that the script states about itself.
 
 use super::facts::{Facts, facts_of};
 use super::lint::unknown_call;
@@ -22,7 +22,7 @@ pub struct Script {
 pub struct InvalidScript(pub(super) String);
 
 impl Script {
-    /// Reads the text of a script. Errors call it `file`.
+    /// Reads the text of a script. Error messages name it `file`.
     pub fn read(file: &str, text: &str) -> Result<Script, InvalidScript> {
         if text.len() > TEXT_MAX {
             let bytes = text.len();

@@ -9,7 +9,7 @@ use std::time::Duration;
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
-    /// A command for a Redis master. Masters are numbered from 1. Number 0 is the only server.
+    /// A command for a Redis master. Masters are numbered from 1. Number 0 means the only server.
     Call {
         place: usize,
         words: Words,

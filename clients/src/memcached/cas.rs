@@ -1,4 +1,4 @@
-//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and its cas id is a fencing
+//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and the cas id is a fencing
 //! token.
 //!
 //! Source: memcached's doc/protocol.txt. `cas` stores only if the item has not changed since it was

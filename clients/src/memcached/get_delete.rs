@@ -2,8 +2,8 @@
 //! key.
 //!
 //! Source: article 001, "Problems", second, on Redis. One mistake is kept: **`get` and `delete` are
-//! two commands**. If the lock expires between them and another process takes it, `delete` removes
-//! that process's lock. `memcached-cas` fixes this.
+//! two commands**. If the lock expires between the two commands and another process takes it,
+//! `delete` removes that process's lock. `memcached-cas` fixes this mistake.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;

@@ -26,7 +26,8 @@ pub struct Item {
 }
 
 impl Answer {
-    /// Removes one whole answer from the front of the buffer. Returns `None` if none has arrived.
+    /// Removes one complete answer from the front of the buffer. Returns `None` if the buffer has
+    /// none.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {

@@ -3,13 +3,13 @@
 //!
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
 //! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
-//! django-mysql's `Lock` use it like this: one connection, a timeout in whole seconds, and a
-//! release on the same connection.
+//! django-mysql's `Lock` also use one connection, a timeout in whole seconds, and a release on the
+//! same connection.
 //!
 //! One mistake is kept: **the holder does not learn that its session has ended**. A restart of the
 //! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the
-//! lock, and the holder notices at its release. `mysql-get-lock-checked` checks the owner right
-//! before the guarded write, as django-mysql's `is_held` does.
+//! lock, and the holder notices this only at its release. `mysql-get-lock-checked` checks the owner
+//! right before the guarded write, as django-mysql's `is_held` does.
 //!
 //! The owner value is the number of the connection, as in `IS_USED_LOCK`.
 
@@ -96,7 +96,8 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // The connection is closed, so the server has released the lock or soon will.
+            // The connection is closed, so the server has released the lock or will soon release
+            // it.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld

@@ -1,21 +1,21 @@
 //! `redisson-fair`: waiters are served in order of arrival.
 //!
-//! Source: `RedissonFairLock` of the version that [`super`] names; article 004 has the idea (a list
-//! as queue, all in Lua).
+//! Source: `RedissonFairLock` of the version that [`super`] names. Article 004 describes the idea
+//! (a list as the queue, all in Lua).
 //!
-//! The lock has two further keys: a list as the queue, and a sorted set of the time until which
-//! each waiter counts, by the **clock of the client** that arrived. That time is the rest of the
-//! lock's time, and a `wait` for each waiter before it. The next process that tries to acquire
-//! removes a head whose time has passed, so a dead waiter blocks the queue only until then. A
-//! waiter that gives up leaves the queue, and each waiter listens to its own channel.
+//! The lock has two further keys: a list as the queue, and a sorted set with an expiry time for
+//! each waiter, by the **clock of the client** that arrived. That time is the rest of the lock's
+//! time, plus a `wait` for each waiter before it. The next process that tries to acquire the lock
+//! removes the first waiter if its time has passed, so a dead waiter blocks the queue only until
+//! then. A waiter that gives up leaves the queue, and each waiter listens to its own channel.
 //!
-//! The model keeps the library's oddities. A newcomer's time is that of the last waiter plus a
+//! The model keeps the library's oddities. A new waiter's time is that of the last waiter plus a
 //! `wait`, and each grant subtracts a `wait` from every waiter's time. In a queue that is never
 //! empty the times stay constant while the clock advances, and **after a `wait` and a lease the
-//! script removes live waiters**. So the lock's definition promises no order, and the checkers
-//! demand none. A waiter behind a dead one **polls without a pause** while the lock is free,
-//! because the script then returns a waiting time of zero. The release of an expired lock **counts
-//! as released**.
+//! script removes live waiters**. The lock's definition therefore promises no order, and the
+//! checkers demand no order. A waiter behind a dead waiter **polls without a pause** while the lock
+//! is free, because the script then returns a waiting time of zero. The release of an expired lock
+//! **counts as released**.
 
 use super::rlock::LockOptions;
 use super::{DEFINITION, build};

@@ -4,19 +4,19 @@
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
 //! ttl:
 //!
-//! 1. It takes one lock after the other **for twice the wait**, and waits for each through its
-//!    channel for at most that lock's share of the wait.
-//! 2. A majority is enough. Without one it releases the taken locks and begins again, until the
-//!    wait is over.
+//! 1. The library takes one lock after the other **for twice the wait**. For each lock it waits
+//!    through the lock's channel, for at most that lock's share of the wait.
+//! 2. A majority is enough. Without a majority the library releases the taken locks and begins
+//!    again, until the wait is over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer.
-//! 4. The library does not measure how long that took, so the lease has **no drift and no
+//! 4. The library does not measure how long these steps took, so the lease has **no drift and no
 //!    validity**.
 //!
-//! A lock that step 1 took and step 3 did not reach therefore stays for twice the wait. The model
-//! differs from the library in two points: it uses the same `uuid:thread` on all servers, where the
-//! library has one for each client object (the code never compares them), and it unlocks the
-//! servers one after the other.
+//! If step 1 took a lock and step 3 did not reach it, that lock stays for twice the wait. The model
+//! differs from the library in two points. The model uses the same `uuid:thread` on all servers;
+//! the library has a different one for each client object, but never compares them. The model
+//! unlocks the servers one after the other.
 
 use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};

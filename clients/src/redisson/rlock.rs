@@ -57,7 +57,7 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Another process holds the lock. The value limits the wait for a message about it.
+    /// Another process holds the lock. The value limits the wait for a message about the release.
     Held(Option<Duration>),
 }
 
@@ -101,8 +101,7 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws an exception here, but the server may have executed the
-                // acquire.
+                // The library throws an exception, but the server may have executed the acquire.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -174,7 +173,8 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has the lock. Waits for a third of the reply timeout (by default).
+    /// Returns whether a replica has the lock. As in the library by default, the wait is at most a
+    /// third of the reply timeout.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {

@@ -1,6 +1,6 @@
 //! Redlock as three libraries implement it. Time, quorum and release follow the library;
-//! connections and timeouts are those of this crate. In all three, one random value serves all
-//! attempts of an acquire.
+//! connections and timeouts are those of this crate. All three libraries use one random value for
+//! all attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8 asks the masters one after the other. It measures the elapsed time by
 //!   **`time.time()`, the wall clock**, with a drift of 1 % and 2 ms. It makes 3 attempts with a
@@ -10,7 +10,7 @@
 //!   **does not compare the end of the validity with the time**. It makes 10 retries 100 to 300 ms
 //!   apart. It **releases a failed attempt's keys only when the last attempt has failed**, so a
 //!   process blocks itself.
-//! - `redsync` 4 asks all masters in parallel, with a drift of 1 % and not the 2 ms. It makes 32
+//! - `redsync` 4 asks all masters in parallel, with a drift of 1 % without the 2 ms. It makes 32
 //!   tries 50 to 250 ms apart.
 
 use super::masters::{Failure, Masters};

@@ -22,7 +22,7 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has the key. Perhaps an earlier request removed it without a reply.
+    /// The master no longer has the key. An earlier request may have removed it without a reply.
     Gone,
     /// The master did not answer. `reached` means that the request may have arrived.
     Unanswered {

@@ -1,13 +1,14 @@
-//! Redlock with one step left out or changed; the correct twin of each is `redlock`, unless another
-//! is named:
+//! Redlock with one step left out or changed. The correct twin of each variant is `redlock`, unless
+//! the list names another twin:
 //!
 //! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a majority is
 //!   enough, however late, and the lease has no validity.
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
 //!   lock**. A master whose answer was lost keeps the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
-//!   processes**, the middle of the range, so processes that split the votes once soon split them
-//!   again. Its twin is `redlock-parallel`, with all masters in parallel and a random delay.
+//!   processes**, the middle of the range. If processes split the votes once, they soon split them
+//!   again. Its twin is `redlock-parallel`, which asks all masters in parallel and has a random
+//!   delay.
 //! - `redlock-fencing` uses **the first 52 bits of the random value as fencing token**. These bits
 //!   do not contain the order of grants, so a storage that compares them rejects rightful holders
 //!   and accepts stale ones. Its twin is `fencing`.

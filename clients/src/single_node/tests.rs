@@ -206,7 +206,7 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // Two of these replies have a certain outcome. The script's reply 1 confirms the undo. The
+    // Two of these replies have a certain outcome. The reply 1 to the script confirms the undo. The
     // bytes after the nil make the client close the connection before the next command.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),

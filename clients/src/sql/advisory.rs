@@ -5,8 +5,8 @@
 //! is released or the session ends.
 //!
 //! One mistake is kept: **the holder does not learn that its session has ended**. A cut network, a
-//! restart of the server or a timeout there ends the connection and the lock, and the holder
-//! notices at its release.
+//! restart of the server or a timeout at the server ends the connection and the lock, and the
+//! holder notices this only at its release.
 //!
 //! The owner value is the process id of the backend, as in `pg_locks`.
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
-//! the section
+//! critical section
 //! COMMIT
 //! ```
 //!
@@ -11,9 +11,9 @@
 //! `lock_timeout` limits the wait in the server's queue to the application's timeout.
 //!
 //! One mistake is kept: **only the end of the connection ends the transaction of a paused holder**,
-//! so all others wait for the whole pause. In `select-for-update-timeout` the server ends it after
-//! the ttl (`idle_in_transaction_session_timeout`). Then the lock is gone, and the holder learns of
-//! it when it commits.
+//! so all other processes wait for the whole pause. In `select-for-update-timeout` the server ends
+//! the transaction after the ttl (`idle_in_transaction_session_timeout`). The lock is then gone,
+//! and the holder learns this when it commits.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};

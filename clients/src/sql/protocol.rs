@@ -2,8 +2,8 @@
 //! statements and values as text.
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
-//! statement as Parse, Bind, Describe, Execute and Sync in one message, with a pending BEGIN before
-//! it.
+//! statement as Parse, Bind, Describe, Execute and Sync in one message. A pending BEGIN precedes
+//! the statement in the same message.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -147,7 +147,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Removes one whole answer from the front of the buffer.
+    /// Removes one complete answer from the front of the buffer.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

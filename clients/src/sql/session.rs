@@ -1,9 +1,10 @@
 //! A client of a PostgreSQL server ([`Session`]), which connects on demand.
 //!
-//! It keeps a connection until an error or a dropped call. If a connection was broken before the
-//! client sent anything, the client replaces it once, unless a lock or a transaction was bound to
-//! it. With several hosts, each connect takes the first one that answers and accepts writes:
-//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
+//! A session keeps its connection until an error or a dropped call. If a connection was broken
+//! before the client sent anything, the client replaces it once, unless a lock or a transaction was
+//! bound to the connection. With several hosts, each connect takes the first host that answers and
+//! accepts writes: `target_session_attrs=read-write` of libpq, `targetServerType=primary` of
+//! pgjdbc.
 
 use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
 use crate::call_error::CallError;
@@ -12,7 +13,7 @@ use crate::stream::{self, Stream, no_connection};
 use std::io;
 use std::time::Duration;
 
-/// A client of one server, or of the writable one of several hosts.
+/// A client of one server, or of the one host among several that accepts writes.
 pub struct Session {
     env: Env,
     hosts: Vec<Address>,

@@ -1,9 +1,10 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
-//! INSERT for a name that it has not used before. If that inserts nothing, and for known names, it
-//! tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with `usingDbTime()`
-//! in `PostgresSqlServerTimeStatementsSource`. Each is its own transaction.
+//! Source: ShedLock's JdbcTemplate provider (August 2026). For a name that it has not used before,
+//! `StorageBasedLockProvider` first tries an INSERT. For a known name, or if the INSERT inserts
+//! nothing, it tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with
+//! `usingDbTime()` in `PostgresSqlServerTimeStatementsSource`. Each statement is its own
+//! transaction.
 //!
 //! ```text
 //! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
@@ -13,12 +14,13 @@
 //!   UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy
 //! ```
 //!
-//! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
-//! The library does not wait; the application tries again, as a scheduler does. One mistake is
-//! kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's README:
-//! the clocks of the hosts should be synchronised). A client whose clock is fast finds `lock_until`
-//! in its past and takes the lock. `shedlock-db-time` uses the database's clock. There the model
-//! writes `make_interval(secs => ...)` as `cast(... as interval)`, as ShedLock did until version 5.
+//! `lockedBy` is the name of the host; the model draws it once for each process. `lockAtLeastFor`
+//! is zero. The library does not wait; the application tries again, as a scheduler does. One
+//! mistake is kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's
+//! README: the clocks of the hosts should be synchronised). A client whose clock is fast finds
+//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. In
+//! its statements the model writes `make_interval(secs => ...)` as `cast(... as interval)`, as
+//! ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

@@ -22,21 +22,21 @@
 //! ```
 //!
 //! The client id belongs to the repository and stays the same for the life of a process, so a
-//! process finds its own row and continues. The key is the resource itself; the library makes a
-//! UUID of it.
+//! process finds its own row and continues. The key is the resource itself; the library converts it
+//! to a UUID.
 //!
 //! These mistakes are kept. **Now is the clock of the client**: a client whose clock is fast takes
 //! a lock that has not expired, and a client whose clock is slow loses its row. **Nothing renews
-//! the row** unless the application does. 4 and 5 do not check whether the release found the row.
-//! `jdbc-5-app-id` gives every process the name of the application as its client id (`new
-//! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
-//! UPDATE takes every other process's row for its own**.
+//! the row** unless the application does. Generations 4 and 5 do not check whether the release
+//! found the row. `jdbc-5-app-id` gives every process the name of the application as its client id
+//! (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each
+//! process's UPDATE treats every other process's row as its own**.
 //!
 //! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
-//! a duplicate key PostgreSQL rolls back a committed transaction, which drivers before pgjdbc
-//! 42.2.11 do not report, and neither does the model. Later drivers throw, and Spring from 5.4.8
-//! then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which the
-//! documentation recommends for PostgreSQL from 6.1 on, avoids the error.
+//! a duplicate key PostgreSQL rolls back the transaction at its COMMIT. Drivers before pgjdbc
+//! 42.2.11 do not report this rollback, and neither does the model. Later drivers throw, and Spring
+//! from 5.4.8 on then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which
+//! the documentation recommends for PostgreSQL from 6.1 on, avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
@@ -100,10 +100,10 @@ struct Generation {
     begin: &'static str,
     /// Parameters: $1 key, $2 region, $3 time up to which rows have expired.
     delete_expired: Option<&'static str>,
-    /// Parameters: $1 key, $2 region, $3 owner, $4 new time. Without `delete_expired` also $5, the
-    /// time up to which rows have expired.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 new time. Without `delete_expired` there is also
+    /// $5, the time up to which rows have expired.
     update: &'static str,
-    /// Parameters: $1 key, $2 region, $3 owner, $4 now, and in 7.0 $5 expiry time.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 now, and in 7.0 also $5, the expiry time.
     insert: &'static str,
     delete: &'static str,
     /// `true` if the row has the expiry time, `false` if it has the time of acquisition.

@@ -15,7 +15,7 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// Each watch has a flag that is `true` if it watches children, its path, and its socket.
+    /// A watch is a flag (`true` for a watch of children), a path, and a socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 

@@ -4,18 +4,19 @@
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
 //! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
 //!
-//! - An operation waits for a connection, at most for the connection timeout. Curator retries it
-//!   three times after a connection loss or the end of a session (`RetryLoop.callWithRetry`).
+//! - An operation waits for a connection, at most for the connection timeout. Curator retries the
+//!   operation three times after a connection loss or the end of a session
+//!   (`RetryLoop.callWithRetry`).
 //! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
 //!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
 //!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by
-//!   default), and a new one begins. At the servers the old session and its nodes may live on.
+//!   default), and a new session begins. At the servers the old session and its nodes may live on.
 //! - Durations are on `System.currentTimeMillis`, the wall clock.
 //!
 //! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
 //! The retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
-//! settings as base. The model does not remove an operation's watchers when it ends
-//! (`removeWatchers` in the library); they fire later without a listener.
+//! settings as base. When an operation ends, the library removes its watchers (`removeWatchers`).
+//! The model leaves them, and they fire later without a listener.
 
 pub mod create;
 pub mod lock_internals;
@@ -41,7 +42,7 @@ const RETRIES: u32 = 3;
 /// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// Handling of a node whose deletion no server confirmed.
+/// What Curator does with a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
     /// The node remains if one deletion fails.
@@ -185,7 +186,8 @@ impl Curator {
         self.0.core.interruptions.get()
     }
 
-    /// Returns when the connection has been lost again, as a `ConnectionStateListener` notices it.
+    /// Returns when the connection has been lost again, at the time when a
+    /// `ConnectionStateListener` learns of it.
     pub async fn wait_for_interruption_after(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }

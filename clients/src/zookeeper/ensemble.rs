@@ -38,7 +38,7 @@ impl Ensemble {
     }
 }
 
-/// A client that begins a new session on demand after the last has ended.
+/// A client that begins a new session on demand after the last session has ended.
 pub struct Client {
     ensemble: Ensemble,
     current: RefCell<Session>,
@@ -51,7 +51,8 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// Returns the current session, or a new one if the client knows that the old one has ended.
+    /// Returns the current session, or a new one if the client knows that the current one has
+    /// ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

@@ -14,7 +14,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the servers by the process's random numbers. Panics if there are none.
+    /// Shuffles the servers by the process's random numbers. Panics if there are no servers.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();
@@ -30,7 +30,7 @@ impl Hosts {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the next server to try, after a delay if all have been tried.
+    /// Returns the next server to try. Waits first if all servers have been tried.
     pub async fn next(&mut self, env: &Env) -> Address {
         let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
         self.current = Some(next);

@@ -70,7 +70,8 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes a whole frame from the received bytes, or returns `None` if it is incomplete.
+    /// Removes one complete frame from the received bytes, or returns `None` if the frame is
+    /// incomplete.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);

@@ -6,15 +6,16 @@
 //! the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object has for life**, so the lock finds a node
-//!   whose create reply was lost. It does not check which session created the node.
+//!   whose create reply was lost. The lock does not check which session created the node.
 //! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
-//!   connection, and a waiting lock also has a connection listener, so it checks the queue again.
-//! - While no server is connected, requests wait without a connection loss.
+//!   connection. A waiting lock also has a connection listener, so it checks the queue again.
+//! - While no server is connected, requests wait and do not fail with a connection loss.
 //! - `release` tries forever. Until it succeeds, `is_acquired` is true, even after the end of the
 //!   session.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
 //!
-//! The lock reports a release that finds no node as not held; the library ignores that.
+//! If the release finds no node, the lock reports that it was not held; the library ignores the
+//! missing node.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};
@@ -238,7 +239,7 @@ impl KazooLock {
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                // A repeated request finds no node if an earlier one deleted it.
+                // A repeated request finds no node if an earlier request deleted it.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.wait_to_retry().await;

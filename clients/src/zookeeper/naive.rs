@@ -1,9 +1,9 @@
-//! `zookeeper-naive` and its relatives: the lock of articles and of the documentation's recipe, on
-//! the plain client.
+//! `zookeeper-naive` and its relatives: the lock that articles and the documentation's recipe
+//! describe, on the plain client.
 //!
 //! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
-//! those who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are
-//! those of the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
+//! those who wait"; article 002 says that the nodes are deleted "when the client disconnects". The
+//! steps are those of the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
 //!
 //! ```text
 //! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
@@ -17,8 +17,8 @@
 //! These mistakes are kept. After a connection loss the client **retries a create without checking
 //! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
 //! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
-//! the node**, which lives as long as the session, and this process queues behind it too. The
-//! holder never checks whether its session has ended.
+//! the node**, which lives as long as the session; a later acquire by the same process waits for
+//! that node. The holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
 //! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so that every change wakes

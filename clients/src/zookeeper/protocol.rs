@@ -52,7 +52,7 @@ pub enum CreateMode {
     Persistent,
     /// The server deletes the node with its session, and appends a sequence number to its name.
     EphemeralSequential,
-    /// The server deletes the node some time after its last child.
+    /// The server deletes the node some time after the deletion of its last child.
     Container,
 }
 
@@ -104,7 +104,7 @@ pub enum Request {
     },
     /// Shows that the client is alive.
     Ping,
-    /// Sets watches at a new server, which immediately reports those that have already fired.
+    /// Sets watches again at a new server, which immediately reports the events that they missed.
     SetWatches {
         /// Zxid of the last transaction that the client saw at the previous server.
         relative_zxid: i64,
@@ -215,7 +215,8 @@ impl Stat {
 pub struct ReplyHeader {
     /// Xid of the answered request.
     pub xid: i32,
-    /// Zxid of the last transaction that the server has applied, or 0 or less if it states none.
+    /// Zxid of the last transaction that the server has applied; 0 or less if the server states
+    /// none.
     pub zxid: i64,
     /// Error of the request, or `None` if it succeeded.
     pub error: Option<ZooKeeperError>,

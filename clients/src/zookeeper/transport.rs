@@ -1,5 +1,5 @@
-//! The task that maintains a session's connection, and moves to another server when one stops
-//! answering.
+//! The task that maintains a session's connection, and moves to another server when the current
+//! server stops answering.
 //!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
 //!
@@ -9,13 +9,14 @@
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
 //!   session's timeout, and after 10 s at the latest. If it has sent nothing for more than a
 //!   second, the ping is due a second earlier.
-//! - Before every attempt after the first connection, it waits for a random time of up to a second.
+//! - Before every attempt after the first connection, the client waits for a random time of up to a
+//!   second.
 //!
 //! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
 //! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection whose ping
-//! is unanswered when the next one is due. It waits 0.1 s, doubling, before it begins the list of
-//! servers again. No lock depends on these differences, so kazoo's lock has the times of the Java
-//! client here.
+//! is unanswered when the next ping is due. It waits 0.1 s before it begins the list of servers
+//! again, and doubles this delay each time. No lock depends on these differences, so the model of
+//! kazoo's lock uses the times of the Java client.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -33,7 +34,7 @@ use std::time::Duration;
 
 /// Longest time for which a client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// If the client has sent nothing for longer than this, it sends its next ping earlier by this
+/// If the client has sent nothing for longer than this time, it sends its next ping earlier by this
 /// time.
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Longest delay before an attempt to connect (`Thread.sleep(nextLong(1000))`).

@@ -64,7 +64,8 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Records the watcher of an answered request if the server keeps a watch for that answer.
+    /// Records the watcher of an answered request if the server has set a watch. `exists` means
+    /// that the answer found the node.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -105,7 +106,8 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns the request that sets the watches at another server, if there are any.
+    /// Returns the request that sets the watches at another server, or `None` if there are no
+    /// watches.
     pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

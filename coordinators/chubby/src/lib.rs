@@ -4,7 +4,7 @@
 //! | rule | section |
 //! | --- | --- |
 //! | A cell is a small set of replicas, typically five, which elect a master. | 2.2 |
-//! | The replicas promise the master not to elect another one for a few seconds (the master lease). They renew the promise while the master wins a majority. | 2.2 |
+//! | The replicas promise the master not to elect another master for a few seconds (the master lease). They renew the promise while the master wins a majority. | 2.2 |
 //! | Clients find the master by asking the replicas; a replica that is not the master names it. | 2.2 |
 //! | A write is acknowledged once a majority of the replicas has it. | 2.2 |
 //! | Locks are advisory, and a lock is a node of the name space. | 2.4 |
@@ -15,7 +15,7 @@
 //! | A session lasts while KeepAlives are exchanged. The master extends the session's lease when it creates the session, takes over, or answers a KeepAlive. | 2.8 |
 //! | The master answers a KeepAlive when the lease is close to its end, and extends it by 12 s. It may choose more, up to about 60 s, when it is overloaded. | 2.8 |
 //! | The master answers a KeepAlive early to deliver an event; the next KeepAlive acknowledges the event. | 2.8 |
-//! | A new master has a new epoch number, and rejects calls of earlier ones. | 2.9 |
+//! | A new master has a new epoch number, and rejects calls with earlier epoch numbers. | 2.9 |
 //! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |
 //! | A new master lets clients send KeepAlives only, emits a fail-over event to each session, and waits until each has acknowledged it or has ended. | 2.9 |
 //!
@@ -23,8 +23,8 @@
 //!
 //! The paper leaves some points open, for which the model makes **its own choices**: the protocol
 //! (see [`Chubby`]), waiters in order of arrival, an answer to a KeepAlive in the last third of the
-//! lease, clocks that differ in rate by up to a sixteenth, and Paxos for one value, the whole
-//! state.
+//! lease, clocks that differ in rate by up to a sixteenth, and Paxos on a single value, which is
+//! the whole state.
 //!
 //! **Not modelled**: contents of files and their caches (2.7), directories, ACLs, shared locks,
 //! ephemeral files, proxies, partitioning, backup.

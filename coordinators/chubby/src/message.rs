@@ -1,4 +1,5 @@
-//! Messages between replicas. Each is a line of words, and a state is JSON at the end of the line.
+//! Messages between replicas. Each message is a line of words; a state is JSON at the end of its
+//! line.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};

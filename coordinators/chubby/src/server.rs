@@ -37,14 +37,14 @@ struct Proposed {
 /// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
 /// | `close S E` | `closed` |
 ///
-/// `N` counts the acquires of a session. A release covers acquire `N` and earlier ones, even if
-/// they arrive later.
+/// `N` counts the acquires of a session. A release covers acquire `N` and all earlier acquires,
+/// even if these arrive after the release.
 ///
 /// The master also answers with `expired` (the session has ended), `epoch E` (the client must send
 /// a KeepAlive to the new master), `busy` (not all sessions have acknowledged the new master),
 /// `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains the time for which
-/// the master held it, the length of the lease from then on, the total number of events, and the
-/// unacknowledged ones.
+/// the master held the KeepAlive, the length of the lease from then on, the total number of events,
+/// and the unacknowledged events.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,
@@ -307,7 +307,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // The lease of this master may have expired.
+        // Settles before the input, because the lease of this master may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

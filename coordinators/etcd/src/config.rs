@@ -16,7 +16,7 @@ pub struct Member {
 pub struct Config {
     /// Number of this server among the members.
     pub me: u8,
-    /// All members, including this one. With fewer than two the server is standalone.
+    /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
     /// Seed for random election timeouts.
     pub seed: u64,
@@ -24,7 +24,8 @@ pub struct Config {
     pub heartbeat_ms: u64,
     /// Number of heartbeats per election timeout (`--election-timeout`).
     pub election_ticks: u64,
-    /// `true` if the server-side lock checks its key after waiting, as it does since 3.5.0.
+    /// `true` if the server-side lock checks the waiter's key after the wait, as it does since
+    /// 3.5.0.
     pub lock_checks_key: bool,
     /// Maximum number of connections. The real server has no limit.
     pub connections_max: usize,

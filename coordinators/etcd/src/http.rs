@@ -8,11 +8,12 @@ use std::fmt::Write as _;
 const HEAD_MAX: usize = (1 << 20) + 4096;
 /// Maximum number of headers. The real server has no limit.
 const HEADERS_MAX: usize = 256;
-/// Maximum size of a body. The real server has no limit here, but later refuses more than 2 MiB.
+/// Maximum size of a body. The real server reads any body, but then refuses more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
 /// Maximum length of the first line, by which the port recognises HTTP (`cmux`).
 const LINE_MAX: usize = 4096;
-/// Size of Go's buffer. A response that fits is sent in one piece, with Content-Length.
+/// Size of Go's buffer. A response that fits into the buffer is sent in one piece, with
+/// Content-Length.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -204,7 +204,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Equal entries keep their order in a descending sort too.
+        // Equal entries also keep their order in a descending sort.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

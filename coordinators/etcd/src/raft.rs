@@ -198,7 +198,8 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // The sender may lead, if this member was a candidate while it was isolated.
+            // If this member became a candidate while it was isolated, its term is above the
+            // leader's. The reply tells the leader.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });

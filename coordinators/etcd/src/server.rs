@@ -39,7 +39,8 @@ pub struct Etcd {
     pub(crate) heads: LockHeads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds, from which the intervals of the checks for expired leases count.
+    /// Boot time in microseconds. The checks for expired leases are at fixed intervals from this
+    /// time.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,

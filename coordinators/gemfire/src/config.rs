@@ -19,7 +19,7 @@ pub struct Server {
 pub struct Config {
     /// Number of this server.
     pub me: u8,
-    /// All servers, including this one. With fewer than two the server is alone.
+    /// All servers, including this one. With fewer than two servers, the server is alone.
     pub servers: Vec<Server>,
     /// Member timeout in microseconds (`member-timeout`).
     pub member_timeout_us: u64,
@@ -47,12 +47,14 @@ impl Config {
     }
 
     /// Returns the time in microseconds without a message after which a member is removed. Servers
-    /// suspect the member after one timeout, and two checks take one and a half more.
+    /// suspect the member after one member timeout, and two checks take another one and a half
+    /// timeouts.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the shorter time for a member whose connection has ended, in microseconds.
+    /// Returns the shorter time in microseconds after which a member is removed if its connection
+    /// has ended.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

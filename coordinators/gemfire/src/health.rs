@@ -1,4 +1,4 @@
-//! Failure detection ([`Health`]), which records when a member was last heard.
+//! Failure detection ([`Health`]), which records when this server last heard from a member.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {

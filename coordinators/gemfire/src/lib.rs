@@ -3,20 +3,20 @@
 //!
 //! | rule | from |
 //! | --- | --- |
-//! | Members agree on views. The oldest server is the coordinator and elder; if it fails, the next one follows. | `GMSJoinLeave`, `ElderInitProcessor` |
-//! | Servers suspect a member that is silent for a member timeout, check it for another, and then remove it. This takes about 2.5 timeouts (measured: 2.65), or less if its connections have ended (measured: 1.2 to 2). | `GMSHealthMonitor` |
+//! | Members agree on views. The oldest server is the coordinator and elder; if it fails, the next oldest server follows. | `GMSJoinLeave`, `ElderInitProcessor` |
+//! | Servers suspect a member that is silent for a member timeout, check it for another timeout, and then remove it. This takes about 2.5 timeouts (measured: 2.65), or less if the member's connections have ended (measured: 1.2 to 2). | `GMSHealthMonitor` |
 //! | A monitor that was itself paused gives all members a heartbeat. | `GMSHealthMonitor` |
-//! | The lead member weighs 15, others 10. A side that lost half of the weight of its last view gives up (`forcedDisconnect`), and joins again as another member. | `GMSMembershipView` |
+//! | The lead member weighs 15, other members 10. A side that lost half of the weight of its last view gives up (`forcedDisconnect`), and joins again as another member. | `GMSMembershipView` |
 //! | One member, the grantor, decides on all locks. Waiters are served in order of arrival. | `DLockGrantor` |
 //! | The locks of a member that departs are released. | `DLockGrantor` |
 //! | A lease ends by the wall clock of the grantor (measured: to the millisecond). | `DSClock`, `DLockGrantor` |
-//! | If the grantor departs, the elder appoints another, which asks every member for its locks before it grants any. Holders keep their locks. | `DLockRecoverGrantorProcessor` |
+//! | If the grantor departs, the elder appoints another grantor, which asks every member for its locks before it grants any lock. Holders keep their locks. | `DLockRecoverGrantorProcessor` |
 //! | A put into a region is complete when every member has it; an older version does not replace a newer one. | `DistributedRegion`, concurrency checks |
 //!
-//! The model makes **its own choices** in these points: the protocol (see [`GemFire`]), processes
-//! that have no vote and are never the grantor, the youngest server as grantor (in Geode, the first
-//! member that asks for a lock), a majority of the configured servers that founds a system, and the
-//! smaller of two systems that gives up.
+//! The model makes **its own choices** in these points: the protocol (see [`GemFire`]); processes
+//! have no vote and are never the grantor; the youngest server is the grantor (in Geode, the first
+//! member that asks for a lock); a majority of the configured servers founds a system; and the
+//! smaller of two systems gives up.
 //!
 //! **Not modelled**: locators, a ring of neighbours that check each other, suspension of a whole
 //! lock service, `becomeLockGrantor`, persistent regions, values other than numbers, regions with

@@ -194,7 +194,8 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // The next view keeps servers that an agreed view without installation has left out.
+        // The next view keeps servers that were left out only by a view that was agreed but not
+        // installed.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);
@@ -346,7 +347,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Before any view is installed, another founder's proposal may replace the agreed one.
+        // Before any view is installed, another founder's proposal may replace the agreed view.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;

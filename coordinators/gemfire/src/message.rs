@@ -1,4 +1,5 @@
-//! Messages between servers ([`Message`]). Each is a line of words, with views as JSON at the end.
+//! Messages between servers ([`Message`]). Each message is a line of words, with views as JSON at
+//! the end.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ pub(crate) enum Message {
     Ack {
         number: u64,
     },
-    /// Refuses, because the sender has agreed to this other view.
+    /// Refuses a proposal, because the sender has agreed to the view in this message.
     Refuse {
         chain: Vec<u64>,
         view: View,

@@ -1,4 +1,4 @@
-//! The items in order of use, found by key, within a memory limit.
+//! Stores items by key and in order of use, within a memory limit.
 
 use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
@@ -26,8 +26,8 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading at which the flush takes effect. It deletes items stored until then, and items
-    /// with a smaller `cas`.
+    /// Clock reading at which the flush takes effect. The flush deletes items stored until this
+    /// reading, and items with a smaller `cas`.
     at: u64,
     cas: u64,
 }

@@ -1,7 +1,7 @@
 //! Tests that send random commands to a real memcached and to the model, whose replies must be
 //! byte-identical.
 //!
-//! Without memcached they are skipped unless `FENCEPOST_REAL_MEMCACHED=1`.
+//! Without memcached the tests are skipped, or fail if `FENCEPOST_REAL_MEMCACHED=1`.
 //! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. No sequence depends on elapsed
 //! time; unit tests of the clock cover expiry, with measurements of the real server in
 //! docs/fidelity.md.
@@ -124,7 +124,7 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// Generates keys of valid length. After a longer one, memcached drops pending replies.
+/// Generates keys of valid length. After a longer key, memcached drops pending replies.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -138,7 +138,7 @@ fn expiry() -> impl Strategy<Value = String> {
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Generates numbers below 2^63. For larger ones memcached reads uninitialised memory.
+/// Generates numbers below 2^63. For larger numbers memcached reads uninitialised memory.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -227,7 +227,7 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies of both servers. Cas numbers are compared relative to the first one.
+/// Compares the replies of both servers. Cas numbers count from the first cas number of a server.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));

@@ -1,4 +1,5 @@
-//! One client ([`Client`]). It runs one statement at a time and reads no packets meanwhile.
+//! One client ([`Client`]). It runs one statement at a time, and reads no packets during a
+//! statement.
 
 mod commands;
 mod login;
@@ -85,7 +86,8 @@ struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` for a row lock. Meanwhile the session does not check its client's connection.
+    /// `true` for a row lock. While a session waits for one, it does not check its client's
+    /// connection.
     is_for_row: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::variables::Setting;
 
 const NAME_MAX: usize = 192;
-/// Number of seconds from which on a double rounds to 2^63.
+/// Smallest number of seconds that rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -251,7 +251,8 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server uses a signed 64-bit number, whose minimum replaces too large a value.
+    // The real server uses a signed 64-bit number, and shows its minimum for a value that is too
+    // large.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

@@ -31,7 +31,7 @@ pub struct Config {
     /// tables named `locks`. An empty prefix includes other tables' rows, as `table/key`. `None`
     /// reports no locks.
     pub watch: Option<String>,
-    /// Statements that create the tables of a server that has none.
+    /// Statements that create the tables when a server without tables starts.
     pub schema: String,
 }
 

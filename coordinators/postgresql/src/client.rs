@@ -1,4 +1,5 @@
-//! One client ([`Client`]). It runs one statement at a time and reads no messages meanwhile.
+//! One client ([`Client`]). It runs one statement at a time, and reads no messages during a
+//! statement.
 
 mod extended;
 mod query;

@@ -28,7 +28,7 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction and command of logged rows, which precede every running transaction.
+/// Transaction and command of logged rows. Both precede every running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {
@@ -252,7 +252,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Parses the records of a commit. Panics at a malformed one, which checksums exclude.
+/// Parses the records of a commit. Panics on a malformed record, which the checksums rule out.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }

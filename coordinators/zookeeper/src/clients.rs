@@ -1,4 +1,4 @@
-//! Sessions and frames of clients, until each request is queued.
+//! Handles the sessions and frames of clients, up to the queueing of each request.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};

@@ -71,7 +71,7 @@ pub(crate) mod result {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// The code for operations of a multi after the failed one.
+    /// The code for those operations of a multi that follow the failed operation.
     RuntimeInconsistency,
     Marshalling,
     Unimplemented,

@@ -19,7 +19,7 @@ pub struct Member {
 pub struct Config {
     /// Number of this server (`myid`).
     pub me: MemberId,
-    /// All members, including this one. With fewer than two the server is standalone.
+    /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
     /// Unit of all timeouts, in milliseconds (`tickTime`).
     pub tick_ms: u64,
@@ -37,7 +37,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, without its slash, of the paths whose lock queues are reported. `None` reports none.
+    /// Prefix, without its slash, of the paths whose lock queues are reported. `None` reports no
+    /// queues.
     pub tap_prefix: Option<String>,
 }
 

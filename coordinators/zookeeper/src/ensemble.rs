@@ -1,5 +1,5 @@
-//! Agreement in an ensemble. The members commit the same transactions in the same order, each once
-//! a majority has it on disk.
+//! Agreement in an ensemble. The members commit the same transactions in the same order. A
+//! transaction is committed once a majority has it on disk.
 //!
 //! Members use the client port and send a greeting first ([`links`](crate::member::links)). A
 //! leader and followers that do not hear from each other for too long start a new

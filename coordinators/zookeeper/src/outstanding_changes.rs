@@ -1,5 +1,5 @@
 //! The tree as it will be after all proposals ([`OutstandingChanges`]). The leader checks requests
-//! against it.
+//! against this tree.
 
 use crate::acl::Acl;
 use crate::code::Refusal;

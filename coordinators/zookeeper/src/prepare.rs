@@ -122,7 +122,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // The log records the owner that the operation implies, not the one that the flags imply.
+        // The log records the owner that the operation implies, not the owner that the flags imply.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,

@@ -2,7 +2,7 @@
 
 use crate::jute::{Read, Reader, Writer};
 
-/// Owner of container nodes, which the server deletes after their last child.
+/// Owner of container nodes, which the server deletes after the deletion of their last child.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

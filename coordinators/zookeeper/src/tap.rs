@@ -5,7 +5,7 @@
 //! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
 //! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
 //! session's second contender in a queue is reported as `<queue>/twice`, because its client may not
-//! know both.
+//! know both nodes.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
@@ -122,7 +122,7 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first contender whose session already has an earlier one.
+/// Returns the first contender, and the first contender whose session has an earlier contender.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

@@ -66,7 +66,7 @@ fn read_order(call: &Call<'_>) -> Result<FailoverOrder, CommandError> {
             index += 2;
         } else if args.is(index, "to") && left >= 2 && order.target.is_none() {
             let port = parse_integer(args.get(index + 2)).ok_or(error::NOT_AN_INTEGER)?;
-            // No replica listens on port 0, so it stands for an invalid port.
+            // No replica listens on port 0, so port 0 represents an invalid port.
             let port = u16::try_from(port).unwrap_or(0);
             order.target = Some((String::from_utf8_lossy(args.get(index + 1)).into_owned(), port));
             index += 3;

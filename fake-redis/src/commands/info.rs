@@ -171,7 +171,8 @@ fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
-/// Writes the statistics of commands. Durations are 0, because commands take no time here.
+/// Writes the statistics of commands. Durations are 0, because commands take no time in this
+/// server.
 fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(

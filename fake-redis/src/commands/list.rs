@@ -368,7 +368,8 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses arguments from the number of keys on, which is at `first` (`lmpopGenericCommand`).
+/// Parses the arguments from position `first` on, where the number of keys is
+/// (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

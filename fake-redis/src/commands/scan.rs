@@ -1,9 +1,9 @@
 //! The SCAN and HSCAN commands, which iterate without a snapshot.
 //!
 //! A cursor is the number of remaining elements, which are visited from the last to the first. When
-//! an element is removed, the last element takes its position, but that one was visited already.
-//! New elements are appended. An element that is never removed is therefore always visited, as
-//! Redis guarantees.
+//! an element is removed, the last element takes its position, but the last element was already
+//! visited. New elements are appended. An element that is never removed is therefore always
+//! visited, as Redis guarantees.
 
 use crate::data::number::parse_integer;
 use crate::data::value::Value;

@@ -50,7 +50,8 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Returns whether the condition may follow. Only NX and XX may be repeated.
+    /// Returns whether the condition may follow the condition `before`. Only NX and XX may be
+    /// repeated.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -178,7 +179,7 @@ impl Word {
 
 /// Returns a number that identifies a word regardless of case; 0 if it is longer than every option.
 const fn packed(word: &[u8]) -> u64 {
-    // Setting this bit makes a letter lowercase, and makes no letter of any other byte.
+    // Setting this bit makes a letter lowercase, and turns no other byte into a letter.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
         return 1 << 16 | ((*first | CASE) as u64) << 8 | (*second | CASE) as u64;

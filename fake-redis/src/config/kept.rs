@@ -1,4 +1,5 @@
-//! Parameters of redis.conf that CONFIG stores and shows but that have no other effect here.
+//! Parameters of redis.conf that CONFIG stores and shows, and that have no other effect in this
+//! server.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

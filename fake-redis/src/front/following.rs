@@ -19,7 +19,8 @@ impl Server {
         }
     }
 
-    /// Reopens an established link immediately. The cron reopens any other connection.
+    /// Handles a closed connection. Reopens an established link immediately; the cron reopens any
+    /// other.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;

@@ -2,8 +2,8 @@
 //! regularly polls its sockets. Other clients then get `-BUSY` or `-LOADING`, or can stop the
 //! script or the server.
 //!
-//! This is `processEventsWhileBlocked` in networking.c. The driver runs only between two commands
-//! of the script, and only commands that change no data are executed.
+//! This module models `processEventsWhileBlocked` in networking.c. The driver runs only between two
+//! commands of the script, and only commands that change no data are executed.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;
@@ -14,7 +14,8 @@ struct InterruptedServer<'s> {
 }
 
 impl InterruptedMachine for InterruptedServer<'_> {
-    /// Returns whether input is handled now. The script's client and outgoing connections wait.
+    /// Returns whether input is handled now. The script's client and outgoing connections must
+    /// wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.client_of(connection);
         let script = self.server.long_script.interrupted();

@@ -11,7 +11,7 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// A Redis server without I/O: the driver passes in time, bytes and the disk. It sends
+/// A Redis server without I/O: the driver passes in time, bytes and the disk. The driver sends
 /// [`Input::Timer`] once at boot.
 #[derive(Debug)]
 pub struct Node {
@@ -31,7 +31,7 @@ impl Node {
         Node { server }
     }
 
-    /// Creates a server like [`Node::new`], with an attendant that serves clients during scripts.
+    /// Creates a server like [`Node::new`], with a driver that serves clients during scripts.
     pub fn with_driver(
         config: NodeConfig,
         disk: DiskImage,

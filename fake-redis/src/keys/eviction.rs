@@ -9,7 +9,7 @@ use fencepost_machine::KeyChange;
 /// Number of keys in a sample. Redis samples fewer keys and also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes. Redis's own tests set a limit of one byte.
+/// Memory of an empty server in bytes. It exceeds the limit of one byte that Redis's own tests set.
 const BASE_MEMORY: usize = 2;
 
 impl Server {

@@ -26,7 +26,8 @@ impl Server {
         }
     }
 
-    /// Propagates the effects, several of them within MULTI and EXEC (`propagatePendingCommands`).
+    /// Propagates the effects, and groups several effects by MULTI and EXEC
+    /// (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {

@@ -41,7 +41,8 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes a snapshot and an empty append-only file immediately, although Redis forks.
+    /// Writes a snapshot and an empty append-only file immediately. Redis forks a child process for
+    /// this.
     fn rewrite_files(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
@@ -117,8 +118,8 @@ impl Server {
         }
     }
 
-    /// Stores the snapshot received from the primary, which a restart loads, however old it then is
-    /// (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// Stores the snapshot received from the primary. A restart loads this snapshot even if it is
+    /// old by then (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

@@ -9,7 +9,7 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// Sends queued messages; with `appendfsync always`, after the data is synced.
+    /// Sends queued messages. With `appendfsync always`, sends nothing until the data is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

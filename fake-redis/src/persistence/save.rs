@@ -6,7 +6,8 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Takes a snapshot immediately, where Redis forks, unless there is an append-only file.
+    /// Takes a snapshot immediately, unless there is an append-only file. Redis forks a child
+    /// process for this.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();

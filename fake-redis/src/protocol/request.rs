@@ -11,7 +11,7 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Number of processed bytes above which they are removed from the buffer.
+/// Number of processed bytes in the buffer above which the parser removes them.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
@@ -284,7 +284,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Stores the words in place of their line. Quotes and escapes only make words shorter.
+    /// Replaces a line by its words. Quotes and escapes only make words shorter.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -296,7 +296,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes. This invalidates spans, so it may be called only between commands.
+    /// Removes processed bytes. This removal invalidates spans, so call it only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
@@ -368,7 +368,8 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests are parsed without a check of the limit, because they end below it.
+        // The parser does not check the limit in a short request, because such a request ends below
+        // it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

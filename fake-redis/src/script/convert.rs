@@ -1,7 +1,7 @@
 //! Converts values between RESP and Lua.
 //!
-//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. This
-//! crate itself encoded the RESP values, so they are converted in one pass, without decoding them
+//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. The
+//! RESP values were encoded by this crate, so a single pass converts them without decoding them
 //! into frames first.
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};

@@ -15,7 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Returns the random state. Before 7.0 it is fixed, because replicas run scripts too.
+    /// Returns the random state. Before 7.0 the state is fixed, because replicas also run scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }

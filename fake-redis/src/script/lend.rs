@@ -1,8 +1,8 @@
 //! Gives Lua's native functions access to the server that runs the script.
 //!
 //! The functions live as long as the Lua state, which many servers share, but the server is
-//! borrowed for only one call. The borrow is therefore lent to the functions for the duration of
-//! that call. This is the only unsafe code in the crate.
+//! borrowed for only one call. This module therefore lends the borrow to the functions for the
+//! duration of that call. The lending is the only unsafe code in the crate.
 
 use std::cell::Cell;
 use std::ptr;

@@ -1,9 +1,9 @@
 //! The iteration order of tables in scripts.
 //!
 //! Lua iterates in hash order, which differs between runs, because strings hash with a random seed,
-//! and tables and functions by address. Therefore `next` is a native function here. It first visits
-//! the integers from 1 on, and then the other keys as Redis would if they had been inserted in
-//! ascending order.
+//! and tables and functions by address. In this crate `next` is therefore a native function. It
+//! first visits the integers from 1 on, and then the other keys as Redis would if they had been
+//! inserted in ascending order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;

@@ -138,7 +138,8 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Creates a coroutine that first enables polling, which Lua does for each thread.
+/// Creates a coroutine that first enables polling, because Lua enables it for each thread
+/// separately.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::has_driver() {
@@ -159,7 +160,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// Shows numbers in place of addresses, which differ between runs.
+/// Shows numbers instead of addresses, which differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -179,7 +180,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Checks the second of two numbers first, as Redis does, because its compiler chose that order.
+/// Checks the second of two numbers first, as Redis does, because the C compiler chose that order.
 fn check_second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

@@ -1,9 +1,9 @@
 //! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 //!
 //! Redis compares the wall clock between two ticks, normally 52 to 100 ms apart, and enters TILT if
-//! the clock was set back or more than two seconds passed. Here the next check may be a second
-//! away, but its time is known. The wall clock is therefore compared with the expected time plus
-//! the tick that Redis would have had.
+//! the clock was set back or more than two seconds passed. In this model the next check may be a
+//! second away, but its time is known. The wall clock is therefore compared with the expected time
+//! plus the tick that Redis would have had.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
@@ -11,7 +11,7 @@ use fencepost_machine::{Output, Outputs, WallTime};
 /// Range from which Redis draws each tick's frequency (`CONFIG_DEFAULT_HZ` and twice that).
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
-/// Longest tick in milliseconds. A timer that is late by at most this needs no correction.
+/// Longest tick in milliseconds. A timer that is late by at most one tick needs no correction.
 const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]

@@ -41,7 +41,8 @@ impl Instance {
         }
     }
 
-    /// Returns when a subscribed connection becomes stale, without even this Sentinel's own hello.
+    /// Returns when a subscribed connection becomes stale because no hello arrives, not even this
+    /// Sentinel's own.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -50,7 +51,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes dead connections, and returns the event of a change
+    /// Closes stale connections. Returns `+sdown` or `-sdown` if the instance's state has changed
     /// (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
@@ -117,8 +118,9 @@ impl Master {
         }
     }
 
-    /// Asks the others whether the primary is down (`sentinelAskMasterStateToOtherSentinels`).
-    /// Repeats an unanswered request after a second, where Redis repeats it at every tick.
+    /// Asks the other Sentinels whether the primary is down
+    /// (`sentinelAskMasterStateToOtherSentinels`). Repeats an unanswered request after a second;
+    /// Redis repeats it at every tick.
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());

@@ -137,7 +137,7 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that reports itself as a primary, unless a newer configuration comes.
+    /// Demotes a replica that reports itself as a primary, unless a newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);
@@ -193,7 +193,8 @@ impl Instance {
         rebooted
     }
 
-    /// Returns the event `+role-change` for the expected role, and otherwise `-role-change`.
+    /// Returns the event of a changed role: `+role-change` for the expected role, else
+    /// `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

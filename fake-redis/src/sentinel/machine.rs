@@ -32,7 +32,8 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// Creates a Sentinel that knows only its primary. The seed determines run id and delays.
+    /// Creates a Sentinel that knows only its primary. The seed determines the run id and the
+    /// delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];

@@ -1,9 +1,9 @@
 //! Sentinel's configuration file, which preserves its identity, votes and monitored primaries
 //! across restarts (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! Redis writes and syncs the file after each change of these, before it replies, so a crash or a
-//! power loss does not lose a change. The file contains the epoch of a Sentinel's vote but not the
-//! candidate. After a restart, the Sentinel cannot vote again in that epoch.
+//! Redis writes and syncs the file after each change of this data, before it replies, so a crash or
+//! a power loss does not lose a change. The file contains the epoch of a Sentinel's vote but not
+//! the candidate. After a restart, the Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,

@@ -1,8 +1,8 @@
 //! Computes when Sentinel must next check its instances.
 //!
-//! `sentinelTimer` checks everything ten to twenty times a second. Here each rule is expressed as
-//! the time from which it would act. If this time is too early, it only costs a wake-up. If it were
-//! too late, Sentinel would act later than Redis.
+//! `sentinelTimer` checks everything ten to twenty times a second. In this model each rule returns
+//! the time from which it would act. A time that is too early only costs a wake-up. With a time
+//! that is too late, Sentinel would act later than Redis.
 
 use super::{
     attempt::Step,

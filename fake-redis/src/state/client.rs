@@ -25,7 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether commands are never refused, because a primary or file contains them.
+    /// Returns whether commands are never refused, because they come from a primary or a file.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }

@@ -1,4 +1,4 @@
-//! The effects of a command, recorded as commands until it ends.
+//! The effects of a command, recorded as commands until the command ends.
 
 use crate::protocol::args::Span;
 

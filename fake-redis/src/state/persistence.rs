@@ -122,7 +122,8 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns until when a write waits for a sync, at most two seconds.
+    /// Returns the second until which a write waits for a sync, at most two seconds after the first
+    /// wait.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

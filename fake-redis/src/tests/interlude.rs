@@ -1,4 +1,4 @@
-//! Tests of clients during a long script. A scripted attendant makes the clock jump at every poll.
+//! Tests of clients during a long script. A scripted driver makes the clock jump at every poll.
 
 use crate::testing::{Bench, readable};
 use fencepost_machine::{ConnectionId, Input, InputDriver, InterruptedMachine, Output, Outputs};

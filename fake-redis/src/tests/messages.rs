@@ -97,7 +97,7 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     assert_eq!(bench.replies(1), [event("new"), event("set"), event("set")].join("|"));
 }
 
-/// If each removal moved all remaining names, the test would take seconds.
+/// If each removal moved all remaining names, this test would take seconds.
 #[test]
 fn thousands_of_channels_end_with_their_client_and_leave_those_of_others() {
     let mut bench = Bench::new();

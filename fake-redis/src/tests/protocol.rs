@@ -145,7 +145,7 @@ fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     }
 }
 
-/// redis-protocol requires errors to be text, but Redis repeats any bytes.
+/// redis-protocol requires errors to be text, but Redis repeats arbitrary bytes in errors.
 fn frame_length(bytes: &[u8]) -> Option<usize> {
     let line = || bytes.windows(2).position(|end| end == b"\r\n").map(|end| end + 2);
     match bytes.first()? {

@@ -122,7 +122,7 @@ fn nobody_gets_in_between_the_commands_of_a_transaction() {
     assert_eq!(bench.propagated(), "MULTI | INCR n | INCR n | EXEC");
 }
 
-/// If each key were compared with all others, the test would take seconds.
+/// If each key were compared with all others, this test would take seconds.
 #[test]
 fn thousands_of_keys_are_watched_once_each() {
     let mut bench = Bench::new();

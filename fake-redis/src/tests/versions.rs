@@ -7,7 +7,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// 6.2 propagates a relative time as relative, and an absolute one as absolute (expire.c).
+/// 6.2 propagates a relative time as relative, and an absolute time as absolute (expire.c).
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -45,7 +45,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Error texts of 6.2 that client libraries parse.
+/// Tests the error texts of 6.2 that client libraries parse.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -74,7 +74,7 @@ fn before_7_0_errors_read_differently() {
     assert!(problem.ends_with(end), "{problem}");
 }
 
-/// Conditions of 8.4 that were made for locks: compare and set, compare and delete.
+/// Tests the conditions of 8.4 that were made for locks: compare and set, compare and delete.
 #[test]
 fn from_8_4_on_set_and_delex_compare() {
     let mut bench = at_version(RedisVersion::V8_4);

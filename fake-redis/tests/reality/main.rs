@@ -1,4 +1,5 @@
-//! Tests of fake-redis with real programs, skipped without them unless `FENCEPOST_REAL_REDIS=1`.
+//! Tests of fake-redis with real programs. Without the programs the tests are skipped, or fail if
+//! `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

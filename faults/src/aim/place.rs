@@ -6,7 +6,7 @@ use crate::time::SimTime;
 /// The phase of a process in its protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
-    /// The process requests the lock and is not granted it.
+    /// The process has requested the lock and has not been granted it.
     Waiting,
     /// The process has sent the command that grants it the lock, and `acquire` has not returned.
     Taking,
@@ -33,7 +33,7 @@ pub struct Place {
     pub number: u32,
     /// The machine of the process.
     pub client: Node,
-    /// When the process was in this place and, for a command, with which server.
+    /// The time that the process spent in this place and, for a command, the server.
     pub stretch: Stretch,
 }
 

@@ -131,7 +131,7 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place, and exchanges its nodes with those of the place.
+/// Moves the incident to the place, and swaps its nodes with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

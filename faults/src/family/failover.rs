@@ -16,9 +16,9 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of failovers in a run. After two, few locks remain that could be lost.
+/// Maximum number of failovers in a run. After two failovers, few locks remain that could be lost.
 const STRIKES_MAX: u16 = 2;
-/// Share of failed primaries that pause, in thousandths. The others crash or are isolated.
+/// Share of failed primaries that pause, in thousandths. All other primaries crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -61,14 +61,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns a pause of the primary. Redis 7.0.15 was measured to accept writes for 10 s after a
+/// Returns a pause of the primary. In a measurement, Redis 7.0.15 accepted writes for 10 s after a
 /// pause, until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server: a takeover or, without Sentinel, any lease.
+/// Returns the minimum downtime of a failed server: the time of a takeover or, without Sentinel,
+/// longer than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -77,8 +78,9 @@ pub fn away_at_least(setting: &Setting) -> Micros {
 }
 
 /// Returns an upper bound on the time from the failure to the first write at the new primary. Each
-/// Sentinel waits for down-after, polls the others once a second, waits up to a second before an
-/// election, and checks the replicas once a second (`sentinelFailoverStateMachine` in sentinel.c).
+/// Sentinel waits for down-after, polls the other Sentinels once a second, waits up to a second
+/// before an election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
+/// sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }

@@ -36,7 +36,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Weakens the ranges, except for the restart delay, which an operator guarantees.
+    /// Reduces the ranges, except the restart delay, because an operator guarantees that delay.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

@@ -1,4 +1,4 @@
-//! Tests of shrinking, with artificial predicates in place of simulated runs.
+//! Tests of shrinking, with artificial predicates instead of simulated runs.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
@@ -146,7 +146,7 @@ fn faults_that_only_work_together_stay_together() {
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // The second pause can only become shorter after the first, so `shrink` needs another round.
+    // The second pause can be shortened only after the first, so `shrink` needs another round.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 800_000)),
         at(2, 2_000_000, pause(2, 900_000)),
@@ -235,7 +235,7 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
-    // The roundest time near the start of the second fault is already the start of the first fault.
+    // Rounding would move the start of the second fault to the start of the first fault.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 400_000)),
         at(2, 1_490_000, pause(1, 700_000)),

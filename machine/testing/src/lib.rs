@@ -1,4 +1,4 @@
-//! Shared test support: [`Bench`] for one machine, [`World`] for several. The crate has no
+//! Shared test support: [`Bench`] for one machine, [`World`] for several. The crate has no Cargo
 //! features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Ports of servers. Outgoing connections use higher ones, from 32768 (Linux) or 49152 (BSD).
+/// Ports of servers. Outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
@@ -20,7 +20,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Connects, because child processes of other threads could inherit a bound socket.
+        // This check connects and does not bind, because child processes of other threads could
+        // inherit a bound socket.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }

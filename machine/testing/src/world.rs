@@ -47,7 +47,7 @@ pub struct Host<M> {
 
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
-/// A crash of the process or of the host's power.
+/// A failure of a host: its process crashes, or its power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
     /// The process ends, and written data survives.

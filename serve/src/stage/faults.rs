@@ -36,7 +36,7 @@ impl Trap {
 }
 
 impl Stage {
-    /// Returns whether a server's process exists. A frozen process counts too.
+    /// Returns whether a server's process exists. This includes a frozen process.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }
@@ -117,8 +117,8 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages in one direction until [`Stage::remove_delay`]. Each connection keeps its
-    /// order.
+    /// Delays messages in one direction until [`Stage::remove_delay`]. Messages of one connection
+    /// stay in order.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }

@@ -116,7 +116,7 @@ fn a_loser_that_writes_nothing_lets_no_third_in() {
     assert!(!overlap, "{trace}");
 }
 
-/// A loser reads its clock at 0 s. A winner takes over at 8.9 s, and a third process tries at 10.1
+/// A loser reads its clock at 0 s, a winner takes over at 8.9 s, and a third process tries at 10.1
 /// s.
 fn early_third(name: &str) -> (bool, String) {
     let world = stale_world(late_get(1, 9_000));

@@ -10,7 +10,7 @@ use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// The protection of a sequential node's creation against a lost reply.
+/// How Curator protects the creation of a sequential node against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     /// No protection. After a lost reply the client creates another node.

@@ -1,4 +1,4 @@
-//! The queue of a lock ([`LockInternals`]), in which a process takes a place and waits. Source:
+//! The queue of a lock ([`LockInternals`]), which a process joins to wait for its turn. Source:
 //! Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
 //! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
 
@@ -59,7 +59,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // As in the library, an exception of the deletion replaces the earlier one.
+            // As in the library, an exception of the deletion replaces the earlier exception.
             self.delete(path).await?;
         }
         outcome

@@ -3,8 +3,8 @@
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
 //! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
 //! `release()`. As in the library, **the holder does not learn that its session has ended**:
-//! `isAcquiredInThisProcess()` stays true until the release. The lock reports a release that finds
-//! no node as not held; the library ignores that.
+//! `isAcquiredInThisProcess()` stays true until the release. If the release finds no node, the lock
+//! reports that it was not held; the library ignores the missing node.
 //!
 //! - `curator-suspended` has a `ConnectionStateListener`, as Curator's documentation demands, and
 //!   leaves its critical section at SUSPENDED and at LOST.
@@ -15,7 +15,7 @@
 //! - `curator-any-session` has protection that ignores the session (Curator before 4.3.0,
 //!   CURATOR-498), so a node of an earlier session counts as its own.
 //! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
-//!   after a connection loss the thread's data are cleared and the node remains.
+//!   after a connection loss the library clears the thread's data, and the node remains.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;

@@ -1,11 +1,12 @@
 //! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
-//! (`internalAcquire1Lease`). A process that holds a mutex adds its lease to the others and waits
-//! until their number is within the limit (here one); all other waiters are in the queue of the
-//! mutex.
+//! (`internalAcquire1Lease`). A process that holds the semaphore's mutex creates a lease, and waits
+//! until the number of leases is within the limit (one in this lock). All other waiters are in the
+//! queue of the mutex.
 //!
-//! A second acquire by the process that holds the lease waits, and is refused at its timeout.
+//! If the process that holds the lease acquires again, this second acquire waits, and is refused at
+//! its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;

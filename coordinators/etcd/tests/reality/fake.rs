@@ -1,4 +1,4 @@
-//! The simulated etcd in the comparison with the real one.
+//! The simulated etcd in the comparison with the real etcd.
 
 use super::http::Server;
 use fencepost_etcd::{Config, Etcd};

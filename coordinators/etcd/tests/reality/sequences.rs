@@ -160,7 +160,8 @@ pub(crate) fn clean() -> Vec<Vec<u8>> {
 pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
     {\"create_request\":{\"key\":\"YQ==\"}}";
-/// Body of the last put of a sequence. A watch that reports it has reported every earlier change.
+/// Body of the last put of a sequence. A watch that reports this put has reported every earlier
+/// change.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
 pub(crate) fn number(name: &str, default: u64) -> u64 {

@@ -105,7 +105,7 @@ fn a_proposal_that_was_not_installed_blocks_no_other() {
     world.cut(2, 0);
     world.run(300);
     world.cut(1, 0);
-    // The first server proposes a view without the third one, and is then isolated.
+    // The first server proposes a view without the third server, and is then isolated.
     world.run(5_700);
     world.heal();
     world.run(10_000);

@@ -2,8 +2,8 @@
 //!
 //! One lock object may cover several rows, because locks of one kind are merged; the number of
 //! objects matters for choosing a deadlock victim. A lock waits for the conflicting locks before it
-//! in its row's queue, granted or not, and remembers one of them. The place behind the last row
-//! (the supremum) has a gap that can be locked.
+//! in its row's queue, whether granted or not, and remembers one of these locks. The place behind
+//! the last row (the supremum) has a gap that can be locked.
 
 use super::TableId;
 use super::key::Key;

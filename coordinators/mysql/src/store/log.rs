@@ -203,7 +203,7 @@ impl Reader {
     }
 }
 
-/// Rebuilds the store from the log. Panics at a malformed group, which checksums exclude.
+/// Rebuilds the store from the log. Panics on a malformed group, which the checksums rule out.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {

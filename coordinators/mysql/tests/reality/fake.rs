@@ -1,4 +1,4 @@
-//! The simulated MariaDB in the comparison with the real one.
+//! The simulated MariaDB in the comparison with the real MariaDB.
 
 use super::packets::{is_whole, root};
 use fencepost_mysql::{Config, Mysql};

@@ -35,7 +35,8 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Returns whether the release is the modelled one. Releases differ in the display width of `TRUE`.
+/// Returns whether the real server has the modelled release. Releases differ in the display width
+/// of `TRUE`.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -48,7 +49,8 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // A starting server deletes all temporary tables that it finds, including other servers'.
+    // A starting server deletes all temporary tables that it finds, including those of other
+    // servers.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);

@@ -78,7 +78,8 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An operand of unknown type gets the type of the other one, if such an operator exists.
+        // An operand of unknown type gets the type of the other operand, if that type has the
+        // operator.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();
@@ -117,7 +118,7 @@ impl Binder<'_> {
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
                 // The smallest 8-byte integer has no positive counterpart, so its sign is parsed
-                // too.
+                // with its digits.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

@@ -1,5 +1,5 @@
-//! The access path of a statement: an index lookup if the filter fixes a whole key, or else a scan.
-//! The real planner also uses parts of a key, ranges and statistics.
+//! The access path of a statement: an index lookup if the filter fixes a whole key, and otherwise a
+//! scan. The real planner also uses parts of a key, ranges and statistics.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

@@ -124,7 +124,8 @@ impl Execution<'_> {
             match self.take_row_lock((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
-                // Unlike in UPDATE and DELETE, PostgreSQL reports a deleted row as updated here.
+                // In SELECT, unlike in UPDATE and DELETE, PostgreSQL reports a deleted row as
+                // updated.
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
                 }

@@ -1,10 +1,10 @@
 //! Serializable snapshot isolation, which detects transactions without a serial order.
 //!
 //! A write finds earlier readers, and a read finds writers whose changes it does not see. In both
-//! cases the reader must precede the writer (a read-write conflict). Two consecutive conflicts, of
-//! which the last writer committed first, may be part of a cycle. The server then cancels one of
-//! the three transactions, which notices at its next read, write or commit. Reads stay recorded
-//! after the commit until every concurrent transaction has ended.
+//! cases the reader must precede the writer (a read-write conflict). Two consecutive conflicts may
+//! be part of a cycle if the last writer committed first. The server then cancels one of the three
+//! transactions. The cancelled transaction fails at its next read, write or commit. Reads stay
+//! recorded after the commit until every concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
 //! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
@@ -44,11 +44,12 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit, before this one's, of the transactions whose writes it did not see.
+    /// Earliest commit among the transactions whose writes this transaction did not see, if it is
+    /// earlier than this transaction's own commit.
     earliest_out: Option<Moment>,
     finished_before: u64,
     is_read_only: bool,
-    /// `true` if the transaction must roll back. It then conflicts with no other.
+    /// `true` if the transaction must roll back. It then conflicts with no other transaction.
     is_doomed: bool,
     has_written: bool,
     is_safe: bool,

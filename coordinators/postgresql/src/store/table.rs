@@ -42,9 +42,9 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The version that this one replaced, if no indexed column changed.
+    /// The version that this version replaced, if no indexed column changed.
     pub(crate) follows: Option<VersionId>,
-    /// The first of the versions linked by `follows`, to which indexes point.
+    /// The first of the versions linked by `follows`. Indexes point to this version.
     pub(crate) place: VersionId,
 }
 

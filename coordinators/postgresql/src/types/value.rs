@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// Pads `char(n)`, and drops excess spaces or, in a cast, any excess.
+    /// Pads a `char(n)`. Drops excess spaces, and in a cast any excess characters.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),

@@ -1,4 +1,4 @@
-//! The simulated PostgreSQL in the comparison with the real one.
+//! The simulated PostgreSQL in the comparison with the real PostgreSQL.
 
 use super::messages::{is_whole, startup};
 use fencepost_postgresql::{Config, Postgresql};

@@ -1,5 +1,5 @@
-//! Sends invalid bytes to the simulated and the real server. Both must send equal replies and agree
-//! on whether the connection stays open.
+//! Sends invalid bytes to the simulated and the real server. Both servers must send equal replies,
+//! and agree on whether the connection stays open.
 
 use super::fake::Fake;
 use super::messages::{message, query, shown, startup};

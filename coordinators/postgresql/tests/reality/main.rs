@@ -1,5 +1,5 @@
 //! Tests that send random statements and invalid frames to a real PostgreSQL and to the model.
-//! Without PostgreSQL they are skipped unless `FENCEPOST_REAL_POSTGRESQL=1`.
+//! Without PostgreSQL the tests are skipped, or fail if `FENCEPOST_REAL_POSTGRESQL=1`.
 //! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences, and `FENCEPOST_DIFFERENTIAL_SEED`
 //! varies them.
 

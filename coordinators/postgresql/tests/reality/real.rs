@@ -110,7 +110,8 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // A promotion waits for the standby's next attempt to reach its primary.
+        // A promotion waits for the standby's next attempt to reach its primary, so attempts are
+        // frequent.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());

@@ -1,5 +1,5 @@
-//! Sends invalid frames to the simulated and the real server. Both must reply the same or close the
-//! connection.
+//! Sends invalid frames to the simulated and the real server. Both servers must send the same reply
+//! or close the connection.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -97,7 +97,8 @@ fn odd_frames_are_answered_as_by_a_real_server() {
             fake.send(ours, &asked);
             assert!(reality.frame().is_some() && fake.frame(ours).is_some());
         }
-        // The end of the session ends the reply, unless the server closes the connection first.
+        // The CLOSE request makes the server end its replies, unless it closes the connection
+        // first.
         let closing = request(2, CLOSE, Record::default());
         let all = if has_session { [bytes, closing].concat() } else { bytes };
         reality.send(&all);

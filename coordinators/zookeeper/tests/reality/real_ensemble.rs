@@ -1,4 +1,5 @@
-//! Three real servers, of which the third leads. A valve can delay its messages to the first.
+//! Three real servers, of which the third leads. A valve can delay the third server's messages to
+//! the first server.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};

@@ -1,5 +1,5 @@
-//! Sends random requests from two clients to a real ZooKeeper and to the simulated one. Both must
-//! give the same replies and watch events in the same order.
+//! Sends random requests from two clients to a real ZooKeeper and to the simulated one. Both
+//! servers must send the same replies and watch events in the same order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -218,7 +218,7 @@ impl<'a, S: Server> Play<'a, S> {
             let client = play.enter();
             play.clients.push(client);
         }
-        // The counters of a parent include all its nodes, so each sequence has its own parent.
+        // The counters of a parent count all its child nodes, so each sequence has its own parent.
         let (parent, _) = root.rsplit_once('/').unwrap();
         for (xid, path) in [(0, parent), (1, root)] {
             let record = Record::default().text(path).bytes(None).world(31).int(0);

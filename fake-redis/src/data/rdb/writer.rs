@@ -113,8 +113,8 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// Writes a length in one byte below 64, in two below 16,384, and otherwise in five or nine
-/// (`rdbSaveLen`).
+/// Writes a length: in one byte if it is below 64, in two bytes if it is below 16,384, and
+/// otherwise in five or nine bytes (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),

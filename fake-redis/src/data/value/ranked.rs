@@ -8,7 +8,8 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation suffices if the inner grandchild weighs less than this many times the outer.
+/// A single rotation suffices if the inner grandchild weighs less than this many times as much as
+/// the outer grandchild.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -42,7 +43,8 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` is true. It must be true for all later ranks.
+    /// Returns the first rank for which `is_reached` is true. `is_reached` must be true for all
+    /// later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {

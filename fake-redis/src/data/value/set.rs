@@ -10,7 +10,7 @@ const INTEGERS_MAX: usize = 512;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     Integers(Vec<i64>),
-    /// A set that is too large or not only of integers. It is never converted back.
+    /// A set that is too large or does not contain only integers. It is never converted back.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Progress {
     Follows,
 }
 
-/// A replica, which is online once its snapshot was sent, as in Redis.
+/// A replica. As in Redis, it is online once its snapshot was sent.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -120,7 +120,8 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Makes a primary select its database again, which a new replica does not know.
+    /// Makes a primary repeat SELECT in the stream, because a new replica does not know the
+    /// database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;

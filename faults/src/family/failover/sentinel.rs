@@ -10,7 +10,7 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 const PER_MILLE: u64 = 300;
-/// Minimum number of Sentinels for a fault. With fewer, a majority needs all of them.
+/// Minimum number of Sentinels for a fault. With fewer Sentinels, a majority needs all of them.
 const SENTINELS_MIN: usize = 3;
 const AWAY: Spans = Spans::millis(500, 20_000);
 const STEP: Spans = Spans::millis(500, 10_000);

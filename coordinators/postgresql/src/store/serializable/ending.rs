@@ -140,7 +140,7 @@ impl Serializable {
             if self.global_xmin.is_none_or(|(oldest, _)| entry.finished_before <= oldest) {
                 self.remove(id);
             } else if committed > self.cleared && committed <= self.clearable {
-                // Only read-only transactions overlap this one.
+                // Only read-only transactions overlap this transaction.
                 match entry.is_read_only {
                     true => self.remove(id),
                     false => {
