@@ -26,7 +26,8 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Removes the lease, which follows from the request and is missing in histories of version 1.
+/// Removes the lease, which can be derived from the request and is missing in histories of version
+/// 1.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

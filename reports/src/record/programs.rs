@@ -54,7 +54,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Returns whether the user's programs ran no files.
+    /// Returns whether neither files nor versions are recorded.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.versions.is_empty()
     }

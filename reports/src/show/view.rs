@@ -42,7 +42,8 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view for a writer of unescaped names, whose invisible characters the view escapes.
+    /// Returns a view for a writer that does not escape names. The view escapes their invisible
+    /// characters.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }

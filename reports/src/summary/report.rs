@@ -1,5 +1,5 @@
-//! The `fencepost.report` format: the report that `run --format json` prints. Of version 1, which
-//! only stated whether a remedy helps in one run, the reader drops the remedies.
+//! The `fencepost.report` format: the report that `run --format json` prints. Reports of version 1
+//! state only whether a remedy helps in a single run, so the reader drops their remedies.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;

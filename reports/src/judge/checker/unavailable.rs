@@ -70,7 +70,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Returns whether the lock was unused for longer than the bound, before the expensive checks.
+/// A cheap test before the expensive checks: returns whether the lock was unused for longer than
+/// the bound.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -135,7 +136,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns when the value blocked others because its process had entered, crashed or paused.
+/// Returns the periods in which the value blocked others because its process had entered, crashed
+/// or paused.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

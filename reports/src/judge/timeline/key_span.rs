@@ -97,12 +97,13 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// The grant that each replica copied last, as an index into the spans.
+/// For each replica, the grant that it copied last, as an index into the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the copied grant: the primary's next one, or the latest one of another server.
+    /// Returns the grant that the replica copied: the next grant of the server from which it copied
+    /// before or, if the latest grant is by another server, that grant.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -5,7 +5,7 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// Returns the history of each of several locks, ordered by key, without storage requests.
+    /// Returns one history for each of several locks, ordered by key, without storage requests.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

@@ -22,7 +22,8 @@ pub enum Wanted {
         must: BTreeSet<Kind>,
         /// Rules that may be broken, because violations are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Fingerprints of accepted anomalies. Another cause makes another fingerprint.
+        /// Fingerprints of accepted anomalies. An anomaly with another cause has another
+        /// fingerprint.
         accepts: BTreeSet<String>,
     },
 }
@@ -129,7 +130,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares with the sample sweep, where single-node is violated and redlock quiet.
+    /// Compares a cell of the sample sweep, in which `single-node` is violated and `redlock` is
+    /// quiet.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }
