@@ -61,7 +61,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
-    // A full disk must not lose the sum, so it is printed before the findings are stored.
+    // The sum is printed before the findings are stored, so a full disk does not lose it.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();

@@ -34,7 +34,8 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Silent members depart after two and a half timeouts, which equal the ttl.
+/// Returns the member timeout. A silent member departs after two and a half timeouts, which equal
+/// the ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }

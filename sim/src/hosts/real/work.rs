@@ -12,7 +12,7 @@ pub(super) enum Work {
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server, which may change a lock if `changes` is set.
+    /// Bytes from another server. `changes` is `true` if they may change a lock.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,
