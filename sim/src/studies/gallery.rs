@@ -1,4 +1,4 @@
-//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed.
+//! Makes the pages of `docs/gallery`. Each page shows an anomaly in the run of a pinned seed.
 
 mod chubby;
 mod etcd;
@@ -181,7 +181,7 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// Tries the remedy on other seeds, because the pinned one was chosen to break the rule.
+/// Tries the remedy on other seeds, because the pinned seed was chosen to break the rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

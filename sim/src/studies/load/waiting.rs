@@ -17,10 +17,10 @@ pub enum Waiting {
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// A uniform span up to a bound. The bound starts at the range's minimum and doubles with every
-    /// attempt, up to the maximum.
+    /// A span drawn uniformly from 0 to a bound. The bound starts at the range's minimum and
+    /// doubles with every attempt, up to the range's maximum.
     Exponential(SpanRange),
-    /// The lock's own way, such as publish/subscribe.
+    /// The lock's own way of waiting, such as publish/subscribe.
     Own,
 }
 

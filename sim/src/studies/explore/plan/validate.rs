@@ -15,7 +15,8 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families whose magnitudes timers divide into classes, so that they can be enumerated.
+/// The families that can be enumerated, because timers divide the magnitudes of their faults into
+/// classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
