@@ -6,10 +6,10 @@
     ci/independent-judge.py report.json...
 
 This script shares no code with `reports`. From the events alone it counts overlaps and lost
-updates, and decides whether each foreign release was one. For the first overlap of each cause on Redis or
-memcached, it determines how the earlier holder lost the lock: by which process, by which change at
-which server, or because two servers were primaries. It prints each disagreement with the options
-that replay the run. The exit status is 1 if there is a disagreement.
+updates, and decides whether each foreign release was one. For the first overlap of each cause on
+Redis or memcached, it determines how the earlier holder lost the lock: by which process, by which
+change at which server, or because two servers were primaries. It prints each disagreement with the
+options that replay the run. The exit status is 1 if there is a disagreement.
 """
 
 import json
@@ -137,8 +137,8 @@ class Run:
         return spans
 
     def read_renewals(self):
-        """Returns whether leases are renewed: a process extended them while it had no open call, more
-        often than it had calls with unknown outcomes."""
+        """Returns whether leases are renewed: a process extended them while it had no open call,
+        more often than it had calls with unknown outcomes."""
         calls, unknown, extended = {}, Counter(), Counter()
         for event in self.events:
             what, node = event["event"], machine(event["node"])
@@ -179,7 +179,8 @@ class Run:
         return own[-1] if own else None
 
     def slept_through(self, process, held, taken):
-        """Returns whether the last lease ended during a pause of the holder, before the other grant."""
+        """Returns whether the last lease ended during a pause of the holder, before the other
+        grant."""
         sets = [one for one in held["sets"] if machine(one["by"]) == process]
         last = max(sets, key=lambda one: one["sequence"], default=held["from"])
         ends = last["time_us"] + last.get("lease_us", self.header["ttl_us"])

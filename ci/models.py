@@ -1,14 +1,14 @@
-"""Compares the models of lock libraries with the libraries: both take the lock under the same plans.
-ci/own-programs.sh installs the libraries.
+"""Compares the models of lock libraries with the libraries: both take the lock under the same
+plans. ci/own-programs.sh installs the libraries.
 
     models.py FENCEPOST FOLDER [SEEDS [NAME...]]
 
 Each pair makes SEEDS runs (3) under each family of faults. Prints a table with a row for each pair:
 how many of the library's operations the model executes with the same commands, and how many runs of
-each were violated. An operation is everything that a process sends to the lock's servers between two
-reports to the judge. Repeated rounds count once. Greetings and questions about the server are not
-counted. Operations of only one side are printed on stderr. The exit status is 1 if the counts of
-violated runs differ by more than chance explains (Fisher's exact test, 1 %).
+each were violated. An operation is everything that a process sends to the lock's servers between
+two reports to the judge. Repeated rounds count once. Greetings and questions about the server are
+not counted. Operations of only one side are printed on stderr. The exit status is 1 if the counts
+of violated runs differ by more than chance explains (Fisher's exact test, 1 %).
 """
 
 import json
@@ -129,7 +129,7 @@ def by_chance(a, b, runs):
 
 
 def compare(name):
-    """Prints the row of a pair. Returns whether the verdicts differ by more than chance explains."""
+    """Prints the row of a pair. Returns whether its verdicts differ by more than chance."""
     program, options = WORKERS[name]
     sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
     sent, violated = [Counter(), Counter()], {fault: [0, 0] for fault in FAMILIES}

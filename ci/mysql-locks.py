@@ -44,7 +44,7 @@ class TimedOut(Exception):
 
 @contextlib.contextmanager
 def locked(connection, name, seconds):
-    """The lock of django-mysql: GET_LOCK with a timeout, and RELEASE_LOCK at the end of the block."""
+    """The lock of django-mysql: GET_LOCK with a timeout, RELEASE_LOCK at the end of the block."""
     got = ask(connection, "SELECT GET_LOCK(%s, %s)", name, seconds)
     if got != 1:
         raise TimedOut(got)

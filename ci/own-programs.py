@@ -1,6 +1,6 @@
-"""Runs the workers of examples/programs as the lock under test. Makes each run twice and compares the
-two: they must make the same traced calls, and therefore have the same history. ci/own-programs.sh
-installs what the workers need and names their folder.
+"""Runs the workers of examples/programs as the lock under test. Makes each run twice and compares
+the two: they must make the same traced calls, and therefore have the same history.
+ci/own-programs.sh installs what the workers need and names their folder.
 
     own-programs.py FENCEPOST FOLDER            every worker under every family of faults
     own-programs.py FENCEPOST FOLDER SEEDS [NAME...]
@@ -8,8 +8,8 @@ installs what the workers need and names their folder.
     own-programs.py FENCEPOST FOLDER speed [NAME...]
                                                 the cost of a run, with its start-up separately
 
-Prints a table with a row for each worker. The exit status is 1 if two runs differ, a worker fails by
-itself, or a worker without faults is not valid.
+Prints a table with a row for each worker. The exit status is 1 if two runs differ, a worker fails
+by itself, or a worker without faults is not valid.
 """
 
 import json
@@ -86,7 +86,8 @@ def cost(name, cycles, hold):
 
 
 def speed_row(name):
-    """Returns the row of costs. The start-up is a run of 20 cycles minus 20 times the cost of a cycle."""
+    """Returns the row of costs. The start-up is a run of 20 cycles minus 20 times the cost of a
+    cycle."""
     short, long = cost(name, 2, "50ms..200ms"), cost(name, 20, "50ms..200ms")
     far = cost(name, 20, "10ms..8s")
     cycles = [(b - a) / 18 * 20 for a, b in zip(short, long)]
