@@ -10,7 +10,8 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit on the data of a process in bytes. A program that allocates without end fails by itself.
+/// Limit on the data of a process in bytes. If a program allocates memory without end, only its own
+/// allocation fails.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 /// Limit on the size of a file in bytes. SIGXFSZ ends a program that exceeds it.
 const FILE_MAX: u64 = 1 << 30;

@@ -123,7 +123,7 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values, one with violations and one without.
+/// Two neighbouring tried values, of which only the worse one shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// The mildest value with violations, in the unit of the quantity.
@@ -133,7 +133,7 @@ pub struct Found {
     pub quiet: u64,
 }
 
-/// A bound that was calculated instead of measured.
+/// A calculated bound on the threshold.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
     /// The mildest value that can break the rule by this calculation, in the unit of the quantity.

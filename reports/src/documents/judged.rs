@@ -1,5 +1,4 @@
-//! The results of judging recorded histories again. A history is a file of its own or part of a
-//! report.
+//! The results of judging recorded histories again. A history is in a separate file or in a report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};

@@ -153,7 +153,7 @@ causes! {
     GivenUpCall = given_up_call,
     /// A waiting process crashed, and the queue kept the place of the crashed process.
     WaiterCrash = waiter_crash,
-    /// The first process in the queue was paused, and others waited behind it.
+    /// The first process in the queue was paused, and other processes waited behind it.
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,

@@ -239,7 +239,7 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        // If two primaries exist, one may have been promoted before both grants.
+        // If two primaries exist, one of them may have been promoted before both grants.
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));

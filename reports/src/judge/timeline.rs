@@ -154,7 +154,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns both acquisitions in the order of their grants or, without records, of their ends.
+    /// Returns both acquisitions in the order of their grants or, if these are not recorded, of
+    /// their ends.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {

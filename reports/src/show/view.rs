@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write documents of one type. Views are statics, so that each is compiled only once.
+/// A way to write documents of one type. Each view is a static, so that it is compiled only once.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,

@@ -159,7 +159,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
     // A lease that is kept alive every third of its time survives a pause of two thirds.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The first contender in the queue leaves while the next one is about to watch it.
+    // The first contender in the queue leaves when the next contender is about to watch it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",

@@ -1,4 +1,4 @@
-//! Tests of mutants that must be killed, and of one that must not.
+//! Tests of mutants that must be killed, and of a mutant that must not be killed.
 
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
 use crate::operators::operators;

@@ -1,8 +1,9 @@
 //! Finds the order of events that a violation needs.
 //!
-//! For each event of the narrative and the witness, the search makes one of the next three events
-//! happen before it, by a delayed message, a pause, or a moved fault. The search reports a pair of
-//! events only if the new run shows the later event without the earlier event before it.
+//! The search takes each event of the narrative and the witness, and makes one of the next three
+//! events happen before it: it delays a message, pauses a process, or moves a fault. The search
+//! reports a pair of events only if the new run has the later event without the earlier event
+//! before it.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};

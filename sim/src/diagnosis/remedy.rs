@@ -42,7 +42,7 @@ impl Extent {
 /// First of the other seeds. It is far from the seeds with which users start.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// A cache of the runs of other seeds, for all violations of a lock under the same faults.
+/// A cache of the runs of other seeds. All violations of a lock under the same faults share it.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<TrialEnding>>>,

@@ -26,7 +26,7 @@ pub enum Incompatible {
         /// The existing machines.
         valid: String,
     },
-    /// The lock is on another coordinator than the one that has the setting.
+    /// The lock's coordinator is not the coordinator that has the setting.
     #[error(
         "{key} '{value}': works only with locks on {expected}, but {client} uses {coordinator}"
     )]
@@ -65,7 +65,7 @@ pub enum Incompatible {
         /// Name of the program.
         program: String,
     },
-    /// Some servers are real, but not those of the lock's coordinator.
+    /// Some servers are real, but not the servers of the lock's coordinator.
     #[error(
         "client '{client}' uses {coordinator}, for which --servers names no real server: expected \
          a lock on {expected}"

@@ -53,7 +53,7 @@ impl Scenario {
         table.try_into()
     }
 
-    /// Returns the user's program, if the lock is one.
+    /// Returns the user's program, if the lock is a program.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
     }

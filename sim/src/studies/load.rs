@@ -50,7 +50,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Runs every way of waiting, and one process alone.
+    /// Runs the workload with every way of waiting, and with one process alone.
     pub fn run(&self, waitings: &[Waiting]) -> Result<LoadReport, EngineError> {
         let alone = Load { processes: 1, requests: 100, ..self.clone() };
         let cases: Result<Vec<LoadCase>, EngineError> =

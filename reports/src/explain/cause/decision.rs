@@ -26,7 +26,7 @@ pub(super) enum Question {
     Owners,
     /// Did a process remove the lock while acquiring it?
     Takeover,
-    /// Did the only holder write a value that it had computed from an older one?
+    /// Did the only holder write a value that it had computed from an outdated value?
     OldValue,
     /// Had the first process that did a job already released its lock?
     Unrecorded,
@@ -55,8 +55,8 @@ pub(super) struct Row {
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// Tests how a server lost the lock. If the lock was replicated, the server that granted it
-    /// first is tested first, because replicas copy such a loss.
+    /// Tests how a server lost the lock. For a replicated lock, the loss at the server that granted
+    /// it first takes precedence, because replicas copy such a loss.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
     /// Tests how the server that granted the lock again had lost it.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),

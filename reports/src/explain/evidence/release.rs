@@ -54,7 +54,8 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release of the process that had an unknown outcome may still arrive at `at`.
+/// Returns whether a release with an unknown outcome, sent by the process, may still arrive at
+/// `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {

@@ -35,7 +35,7 @@ pub(crate) enum Progress {
     Made,
     /// Times in which no process got the lock, although a process tried for the whole bound.
     Stuck(Vec<Finding>),
-    /// No process tried for long enough to decide.
+    /// No process tried for long enough to decide whether progress is possible.
     Unjudged,
 }
 

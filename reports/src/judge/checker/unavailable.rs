@@ -5,10 +5,10 @@
 //! - *free* if no process is in its critical section and the key does not exist or exists only for
 //!   a running process that never learns of its grant. With independent servers, fewer than a
 //!   quorum may have such a value.
-//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or one of its
-//!   acquires failed and it will try again.
-//! - *available* if enough servers are neither down nor paused. A partition between a process and
-//!   running servers is no excuse, because this rule is about such cases.
+//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or will try
+//!   again after a failed acquire.
+//! - *available* if enough servers are neither down nor paused. A lock is also available if a
+//!   partition separates a process from running servers, because this rule must find such waits.
 //!
 //! If the bound applies only between faults, times with an active fault are not checked. Times
 //! after all faults have ended are not checked either, because the rule `stuck` applies there.

@@ -60,7 +60,8 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns for each acquisition the last one that its thread had entered and not yet left.
+/// Returns for each acquisition its outer acquisition: the last one that the thread had entered and
+/// not yet left; `None` if there is none.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -274,8 +275,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open when the process enters. If they are too few, decides by all
-/// claims.
+/// Decides by the claims that are open when the process enters. If these claims are too few,
+/// decides by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

@@ -34,7 +34,7 @@ impl Ranges {
         self.ends.iter().map(|(from, to)| SeedRange { from: *from, to: *to })
     }
 
-    /// Returns the seed after the last one; `None` if the set is empty.
+    /// Returns the seed after the last seed of the set; `None` if the set is empty.
     pub fn end(&self) -> Option<Seed> {
         self.ends.last_key_value().map(|(_, end)| *end)
     }

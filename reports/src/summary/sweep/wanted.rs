@@ -1,4 +1,4 @@
-//! Compares expected results with actual ones.
+//! Compares expected results with actual results.
 
 use super::Cell;
 use crate::judge::finding::Kind;
@@ -20,7 +20,7 @@ pub enum Wanted {
     Kinds {
         /// Rules that must be broken.
         must: BTreeSet<Kind>,
-        /// Rules that may be broken, because violations are too rare to be certain.
+        /// Rules that may be broken. Their violations are too rare to be certain.
         may: BTreeSet<Kind>,
         /// Fingerprints of accepted anomalies. An anomaly with another cause has another
         /// fingerprint.

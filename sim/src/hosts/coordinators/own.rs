@@ -34,8 +34,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }
 
-/// Returns the time to recover. Some servers keep a lock for up to two leases, and then for a
-/// lock-delay of 15 s (Consul).
+/// Returns the servers' longest recovery time after faults. Some servers keep a lock for up to two
+/// leases, and then for a lock-delay of 15 s (Consul).
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

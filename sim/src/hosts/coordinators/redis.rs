@@ -134,8 +134,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Returns the time to recover. With Sentinel, it is the sum of down-after, twice the
-/// failover-timeout and the 30 s of TILT.
+/// Returns the servers' longest recovery time after faults. With Sentinel, it is the sum of
+/// down-after, twice the failover-timeout and the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

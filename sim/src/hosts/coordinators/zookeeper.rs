@@ -49,11 +49,11 @@ fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// Returns the time to recover. A session may outlive its timeout by a tick. Before that, members
-/// may take syncLimit to notice that they lost contact, and initLimit for a failed attempt to
-/// follow a leader. A client notices a silent server after two thirds of the session timeout. It
-/// tries each server for an equal part of the timeout, and sleeps for up to a second before each
-/// attempt and each round.
+/// Returns the servers' longest recovery time after faults. A session may outlive its timeout by a
+/// tick. Before that, members may take syncLimit to notice that they lost contact, and initLimit
+/// for a failed attempt to follow a leader. A client notices a silent server after two thirds of
+/// the session timeout. It tries each server for an equal part of the timeout, and sleeps for up to
+/// a second before each attempt and each round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

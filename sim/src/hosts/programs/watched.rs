@@ -30,7 +30,7 @@ impl Watched {
         self.key.split('*').next().unwrap_or_default()
     }
 
-    /// Returns a note on keys that were renewed instead of the lock's.
+    /// Returns a note on keys that processes renewed although they are not the lock's key.
     pub fn renewed_note(&self) -> Option<String> {
         let named = quoted(&self.renewed);
         (!named.is_empty())

@@ -1,4 +1,4 @@
-//! Splits the bytes that arrive at a server into pieces, which are passed on one at a time.
+//! Splits the bytes that arrive at a server into pieces. The machine passes on one piece at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;

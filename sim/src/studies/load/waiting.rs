@@ -11,7 +11,7 @@ pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::m
 /// The way in which a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// No wait after the reply to the last attempt.
+    /// The process retries as soon as it has the reply to the last attempt.
     None,
     /// A constant span.
     Fixed(Span),

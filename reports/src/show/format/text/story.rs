@@ -1,4 +1,4 @@
-//! The story of one cause on the first screen, from all violations of the run with that cause.
+//! The story of one cause on the first screen. It covers all violations of the run with that cause.
 
 mod events;
 

@@ -38,7 +38,7 @@ pub enum InvalidPartial {
         level: Level,
         /// First missing unit.
         from: usize,
-        /// Unit after the last missing one.
+        /// The unit after the last missing unit.
         to: usize,
     },
 }

@@ -44,7 +44,7 @@ pub enum InvalidBounds {
     /// The number of faults is too large.
     #[error("faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
-    /// There are too many delayed messages, or too many additions in total.
+    /// There are too many delayed messages, or too many faults and delays together.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
     /// Delayed messages were requested, but the latency is constant.
