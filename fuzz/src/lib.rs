@@ -5,7 +5,8 @@ pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces. Each begins with a byte for its kind and a byte for its length.
+/// Splits an input into pieces. Each piece begins with a byte for its kind and a byte for its
+/// length.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;

@@ -11,7 +11,7 @@ pub struct SocketId(pub u32);
 /// The program to start, with its environment and its machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments. The program is searched for as a shell does.
+    /// The program and its arguments. The program is found in the same way as by a shell.
     pub command: Vec<String>,
     /// The complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,

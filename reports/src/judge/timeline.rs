@@ -309,7 +309,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process that created or advanced the node, or that held the lock with it.
+/// Returns the process that created or advanced the node, or that held the lock with this node.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

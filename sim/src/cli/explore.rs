@@ -117,7 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // If the output fails, the finished runs must not be lost.
+    // The result is printed before the checkpoint is written, so that a full disk does not lose it.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

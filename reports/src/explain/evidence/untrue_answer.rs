@@ -1,4 +1,4 @@
-//! Finds out why a process got an answer that was wrong.
+//! Finds out why a process got a wrong answer.
 
 use super::period::Period;
 use super::session;
@@ -64,8 +64,8 @@ pub(super) fn grant<'t, 'h>(
     }
 }
 
-/// Returns why the answer in a finding was wrong. If no server gave the grant, no fault is the
-/// reason.
+/// Returns why the answer in a finding was wrong. A fault cannot be the reason for a grant that no
+/// server gave.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;

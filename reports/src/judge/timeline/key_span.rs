@@ -20,7 +20,8 @@ pub struct KeySpan<'h> {
     pub from: Moment,
     /// Times at which commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,
-    /// End of the last lease by a correct clock, if there is one and it is recorded.
+    /// End of the last lease by a correct clock; `None` if the value has no lease or the lease is
+    /// not recorded.
     pub runs_out: Option<SimTime>,
     /// The end of the value and its reason; `None` if it existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,

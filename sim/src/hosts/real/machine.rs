@@ -23,7 +23,8 @@ use std::rc::Rc;
 /// Initial value of the monotonic clock of a server's host. It is large enough that the server can
 /// start before the run begins.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// Longest boot time, in microseconds, of which the rest is skipped when the server already serves.
+/// If a server already serves and its boot time is at most this many microseconds, the rest of the
+/// boot time is skipped.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
