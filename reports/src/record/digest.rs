@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_digest_of_one_event_is_that_of_its_line() {
-        // Shell command: `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`
+        // The digest was computed by `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`.
         assert_eq!(
             digest(&Story::new().loses(3, 1).build()),
             "9bcb05aad3cb08c9eeeb9ca6c9ced7d58926e73f25b98789b02c150f3ce3c769"

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_stable_across_builds() {
-        // Shell command: `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`
+        // Computed by `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`
         assert_eq!(fingerprint("redlock", Kind::Overlap, Cause::HolderPause), "2bab58c3e826");
     }
 

@@ -53,7 +53,8 @@ pub enum InvalidBounds {
     /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// An operator makes the failover of this lock's servers, which cannot be enumerated.
+    /// An operator performs the failover of this lock's servers, and `explore` cannot enumerate an
+    /// operator's failover.
     #[error(
         "fault 'failover': on this lock's servers an operator makes the failover, which explore \
          does not enumerate: expected any of {valid}",

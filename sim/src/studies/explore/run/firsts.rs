@@ -38,7 +38,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Places the first faults and delays, if one of these slices has plans with more than one.
+    /// Places the first faults and delays, if one of these slices has plans with more than one
+    /// fault or delay.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
