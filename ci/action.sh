@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the steps of action.yml as GitHub does, against a release in a folder and an API on this
+# Runs the steps of action.yml as GitHub does, with a release in a folder and an API on this
 # machine, and lints the workflows.
 #   ci/action.sh FENCEPOST   a fencepost program
-# Needs curl, jq, Python 3 and git; with Go, it lints with actionlint.
+# Needs curl, jq, Python 3 and git. With Go, also lints with actionlint.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:?a fencepost program}")
@@ -20,7 +20,8 @@ expect() {
 if command -v go >/dev/null; then
   GOBIN=$scratch/bin go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 2>/dev/null
   "$scratch/bin/actionlint" .github/workflows/*.yml
-  # The recipe as a workflow of a repository that has the action, so that its inputs are checked.
+  # Lints the recipe in a repository that also has the action, so that the recipe's inputs are
+  # checked.
   mkdir -p "$scratch/recipe/.github/workflows"
   git -C "$scratch/recipe" init --quiet
   cp action.yml "$scratch/recipe"
@@ -29,7 +30,7 @@ if command -v go >/dev/null; then
   (cd "$scratch/recipe" && "$scratch/bin/actionlint")
 fi
 
-# A release, as the release workflow lays it out.
+# Makes a release with the same files as the release workflow.
 target=$(uname -m)-unknown-linux-gnu
 name=fencepost-0.1.0-$target
 mkdir -p "$scratch/releases/v0.1.0/$name"
@@ -88,7 +89,8 @@ export GITHUB_API_URL=http://127.0.0.1:$(cat "$scratch/port") GITHUB_TOKEN=secre
 bash "$steps/comment.sh" results/comment.md
 expect jq --exit-status 'length == 121 and (.[-1].body | contains("**new**"))' "$scratch/comments.json"
 
-# The lock is fixed as far as its known seeds show: the comment is updated, not repeated.
+# Fixes the lock, so that its known seeds show no violation. The script must then update its comment
+# instead of writing a second one.
 sed -i 's/, "PX", ttl//' locks/orders.lua
 sed -i 's/\["none", "pause"\]/"none"/' fencepost.toml
 rm -r results
@@ -102,7 +104,7 @@ expect grep -q '| fixed | ' results/comment.md
 bash "$steps/comment.sh" results/comment.md
 expect jq --exit-status 'length == 121 and (.[-1].body | contains("| fixed |"))' "$scratch/comments.json"
 
-# A line that GitHub turns into an annotation.
+# Makes an error whose line GitHub turns into an annotation.
 echo 'function acquire(' >locks/orders.lua
 status=0
 SLICE=1 bash "$steps/sweep.sh" broken 2>errors || status=$?

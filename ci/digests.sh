@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds fencepost without optimisation, with debug assertions, and holds its histories to the pinned ones, which the tests
-# compare with an optimised build.
+# Builds fencepost without optimisation and with debug assertions, and compares its histories with
+# the pinned ones. The tests compare the histories of an optimised build with the same pinned ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/unoptimised CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=true

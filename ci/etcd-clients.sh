@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Uses an unmodified etcd client of Python (etcd3gw), with its lock and the way in which people lock
-# with it, against `fencepost serve`.
+# Tests the unmodified Python client etcd3gw against `fencepost serve`: the client's own lock, and
+# the way in which people lock with it.
 #
 #   ci/etcd-clients.sh [--real]
 #
-# --real runs it against an etcd that it starts in a temporary folder, for comparison (Debian's
-# etcd-server; ETCD names another program). Wants python3 with venv; what PyPI gives is kept in a
-# folder that git ignores (.cache/python-etcd). FENCEPOST names the program; without it, it is built
-# in the test profile. Prints a line; exit status 1 if it failed.
+# With --real, starts an etcd in a temporary folder and tests the client against it, for comparison.
+# The etcd is Debian's etcd-server, or the program that ETCD names. Needs python3 with venv.
+# Packages from PyPI are kept in .cache/python-etcd, which git ignores. FENCEPOST names the program;
+# if it is not set, the script builds the program in the test profile. Prints a line. The exit
+# status is 1 if the test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
-"""Uses etcd3gw, unmodified: its keys, its watches and leases, its lock, and the server-side lock.
+"""Tests an unmodified etcd3gw: its keys, its watches and leases, its lock, and the server's lock.
 
-Its argument is the port of a server on this computer, or the ports of several. Exit status 1 and a
-line for each surprise. ci/etcd-clients.sh sets it up.
+The argument is the port of a server on this computer, or the ports of several servers. Prints a
+line for each unexpected result, and exits with 1 if there is one. ci/etcd-clients.sh sets it up.
 """
 
 import random
@@ -50,7 +50,7 @@ def keys():
     expect("delete", (etcd.delete("k/b"), etcd.delete("k/b")), (True, False))
     expect("status", etcd.status()["version"], "3.4.23")
     expect("members", len(etcd.members()), len(PORTS))
-    # More than fits into one piece of an answer.
+    # A value that does not fit into one piece of an answer.
     long = "x" * 100_000
     etcd.put("k/long", long)
     expect("a long value", etcd.get("k/long"), [long.encode()])
@@ -94,7 +94,7 @@ def lock():
 
 
 def exclusion():
-    """Threads that count in a way that needs the lock, each by a member of its own."""
+    """Threads increase a counter, which is correct only under the lock. Each uses one server."""
     counter, threads = [0], []
 
     def work(number):
@@ -117,7 +117,7 @@ def exclusion():
 
 
 def server_side():
-    """The server's own lock, as one calls it by the gateway."""
+    """The server's own lock, called through the gateway."""
     etcd, order = client(), []
     first, second = etcd.lease(20), etcd.lease(20)
 
@@ -132,7 +132,7 @@ def server_side():
     waiter.start()
     time.sleep(0.5)
     expect("who waits", len(order), 1)
-    # Its lease ends while it waits: 3.4 grants it the lock all the same.
+    # The waiter's lease ends while it waits. etcd 3.4 grants it the lock nevertheless.
     second.revoke()
     etcd.post(etcd.get_url("/lock/unlock"), json={"key": order[0][1]})
     waiter.join(10)

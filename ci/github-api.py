@@ -1,7 +1,7 @@
-"""The comments of one pull request, as GitHub's API serves them.
+"""Serves the comments of one pull request, as GitHub's API does.
 
-github-api.py FILE: prints its port, and keeps the comments in FILE. 120 other comments are there
-before, so that a reader has to turn the page.
+github-api.py FILE: prints its port, and keeps the comments in FILE. 120 comments of others exist at
+the start, so that a client must read several pages.
 """
 
 import json

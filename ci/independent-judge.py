@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Judges recorded histories again, by rules of its own, and compares the results with a report.
+"""Judges recorded histories again by its own rules, and compares the results with a report.
 
     fencepost run --seed 1 --fault failover,pause --client all --engine fast --no-shrink \\
         --format json --with-history >report.json
     ci/independent-judge.py report.json...
 
-Shares no code with `reports`. From the events alone it counts overlaps and lost updates, decides
-whether each foreign release was one, and, for the first overlap of each cause on Redis or
-memcached, how the earlier holder's lock went: by which process, by which change of which server, or
-because two servers were primaries. Prints each disagreement with its replay command; exit status 1
-if there is one.
+This script shares no code with `reports`. From the events alone it counts overlaps and lost
+updates, and decides whether each foreign release was one. For the first overlap of each cause on
+Redis or memcached, it determines how the earlier holder lost the lock: by which process, by which
+change at which server, or because two servers were primaries. It prints each disagreement with the
+options that replay the run. The exit status is 1 if there is a disagreement.
 """
 
 import json
@@ -17,7 +17,7 @@ import sys
 from collections import Counter, defaultdict
 
 GRANULARITY_US = 2_000
-# What each cause claims about how the earlier holder's lock went.
+# For each cause, the ways in which the earlier holder may have lost the lock.
 CLAIMS = {
     "split-brain": {"two-primaries"},
     "async-replication-loss": {"never-there", "discarded", "expired"},
@@ -39,12 +39,12 @@ CLAIMS = {
 
 
 def machine(node):
-    """The process of a thread: client-1.2 runs on client-1."""
+    """Returns the process of a thread: client-1 for client-1.2."""
     return node.split(".")[0] if node else node
 
 
 def owner(value):
-    """An owner value without the count of a hash."""
+    """Returns an owner value without the count that a hash adds."""
     head, _, count = (value or "").rpartition("=")
     return head if head and count.isdigit() else value
 
@@ -60,7 +60,7 @@ class Run:
         self.pauses = self.read_pauses()
 
     def read_sections(self):
-        """Critical sections: from an acquire's ok until release, loss or death."""
+        """Returns the critical sections, from an acquire's ok to a release, a loss or a crash."""
         acquires, stacks, sections = {}, defaultdict(list), []
         for event in self.events:
             node, what = event["node"], event["event"]
@@ -88,7 +88,7 @@ class Run:
         return section["to"]["time_us"] if section["to"] else self.end
 
     def overlaps(self):
-        """Pairs of sections of different threads that share time, with the time they share."""
+        """Returns pairs of overlapping sections of different threads, and the overlap's length."""
         pairs = []
         for index, one in enumerate(self.sections):
             for other in self.sections[index + 1:]:
@@ -99,7 +99,7 @@ class Run:
         return pairs
 
     def lost_updates(self):
-        """Accepted writes that landed on another value than the one their writer had read."""
+        """Counts the accepted writes that replaced a value which the writer had not read."""
         seen, lost = set(), 0
         for event in self.events:
             is_write = event["event"] == "storage" and event["access"] == "write"
@@ -109,7 +109,7 @@ class Run:
         return lost
 
     def read_spans(self):
-        """What stood under the lock's key at each server, from when to when, and how it went."""
+        """Returns each value of the lock's key at each server, with its start, end and ending."""
         spans, standing = [], {}
         for event in self.events:
             if event["event"] != "server" or event["key"] != self.header["resource"]:
@@ -137,8 +137,8 @@ class Run:
         return spans
 
     def read_renewals(self):
-        """Whether leases are renewed: some process extended more of them, with no call open, than
-        it had calls of unknown outcome."""
+        """Returns whether leases are renewed: a process extended them while it had no open call,
+        more often than it had calls with unknown outcomes."""
         calls, unknown, extended = {}, Counter(), Counter()
         for event in self.events:
             what, node = event["event"], machine(event["node"])
@@ -156,7 +156,7 @@ class Run:
         return any(extended[node] > unknown[node] for node in extended)
 
     def read_primaries(self):
-        """Promotions and demotions as they were recorded, by server."""
+        """Returns the recorded promotions and demotions by server."""
         turns = defaultdict(list)
         for event in self.events:
             if event["event"] == "turn" and event["turn"] in ("promoted", "demoted"):
@@ -164,12 +164,12 @@ class Run:
         return turns
 
     def promoted(self, server, sequence):
-        """The promotion by which a server was a primary then, or -1 if it was one from the start."""
+        """Returns the promotion that made the server a primary, or -1 if it was not promoted."""
         before = [turn for turn in self.primaries[server] if turn[0] < sequence]
         return before[-1][0] if before and before[-1][1] == "promoted" else -1
 
     def grant(self, section):
-        """The last grant to the process under that owner before it entered."""
+        """Returns the last grant to the process with this owner before the process entered."""
         own = [
             span for span in self.spans
             if span["by"] and machine(span["by"]) == machine(section["process"])
@@ -179,7 +179,8 @@ class Run:
         return own[-1] if own else None
 
     def slept_through(self, process, held, taken):
-        """Whether a paused holder's last lease was over by true time when the other was granted."""
+        """Returns whether the last lease ended during a pause of the holder, before the other
+        grant."""
         sets = [one for one in held["sets"] if machine(one["by"]) == process]
         last = max(sets, key=lambda one: one["sequence"], default=held["from"])
         ends = last["time_us"] + last.get("lease_us", self.header["ttl_us"])
@@ -187,7 +188,7 @@ class Run:
             since <= ends <= until for node, since, until in self.pauses if node == process)
 
     def read_pauses(self):
-        """When processes stood still: the process, and from when to when."""
+        """Returns the pauses of processes, each with the process, the start and the end."""
         began, pauses = {}, []
         for event in self.events:
             if event["event"] == "fault-began" and event["kind"] in ("pause", "suspend"):
@@ -199,7 +200,7 @@ class Run:
         return pauses
 
     def fact(self, holder, taker):
-        """How the holder's lock went before the other process was granted it."""
+        """Returns how the holder lost its lock before the other process was granted it."""
         held, taken = self.grant(holder), self.grant(taker)
         if not held or not taken or held["from"]["sequence"] > taken["from"]["sequence"]:
             return None
@@ -221,7 +222,8 @@ class Run:
             return "lease-over"
         if not copies:
             return "never-there"
-        # What a nested acquire put there after the lock was lost is another lock.
+        # If the lock was lost and a nested acquire created a value again, that value is another
+        # lock.
         begins = {span["from"]["sequence"] for span in copies}
         inside = range(holder["from"]["sequence"], (holder["to"] or taken["from"])["sequence"])
         lost = [
@@ -240,7 +242,8 @@ class Run:
         if held["node"].startswith("redis"):
             lease, rounding = set_last.get("lease_us", lease), GRANULARITY_US
         ends = set_last["time_us"] + lease
-        # A lock that renews its lease would have gone on doing so had it not been lost before.
+        # If the lock renews its lease, it would have continued to renew it if it had not lost the
+        # lock before.
         is_lost = self.renews and lost and span["end"]["time_us"] + rounding < ends
         if ends <= taken["from"]["time_us"] + rounding and not is_lost:
             return "lease-over"
@@ -250,9 +253,10 @@ class Run:
         return span["how"] or "stands"
 
     def is_foreign(self, removal):
-        """Whether a removal took a lock that had been granted to another process.
+        """Returns whether a removal removed a lock that had been granted to another process.
 
-        A replica is not told to whom, and where all write one value that does not tell either.
+        A replica does not record to whom. If all processes write the same value, the value does not
+        identify the process either.
         """
         for span in self.spans:
             if span["end"] and span["end"]["sequence"] == removal["sequence"]:
@@ -306,7 +310,7 @@ def disagreements(report):
             break
 
 
-# Facts that leave no choice of a cause.
+# Facts for which only certain causes are correct.
 DECIDING = {
     "two-primaries": {"split-brain", "stale-takeover", "foreign-release", "shared-owner"},
     "evicted": {"eviction"},

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the servers and tools that the tests need and this machine lacks, from Debian's packages,
-# from Maven's registry and from crates.io.
+# Installs the servers and tools that the tests need and this machine does not have. They come from
+# Debian's packages, Maven's registry and crates.io.
 #   ci/install.sh servers|geode|browser|fuzzing|deny...
 set -euo pipefail
 
-# want TEST NAME PACKAGE...: installs the packages unless TEST succeeds. The package list may be
-# out of date, so a failed install is tried again after an update.
+# want TEST NAME PACKAGE...: installs the packages unless TEST succeeds. The list of packages may be
+# out of date, so if the installation fails, the function updates the list and tries again.
 want() {
   local test=$1 name=$2 as_root=()
   shift 2
@@ -24,7 +24,7 @@ are_in_path() {
 
 has_redis() { are_in_path redis-server redis-sentinel redis-cli redis-benchmark; }
 has_memcached() { are_in_path memcached; }
-# Earlier releases have other serialization failures, see docs/fidelity.md.
+# Earlier releases of PostgreSQL have other serialization failures, see docs/fidelity.md.
 has_postgresql() {
   [ -x /usr/lib/postgresql/15/bin/initdb ] &&
     /usr/lib/postgresql/15/bin/postgres --version | grep -qE ' 15\.[2-9][0-9]'
@@ -46,18 +46,18 @@ servers() {
   want has_beanstalkd 'beanstalkd' beanstalkd
   want has_zookeeper 'ZooKeeper 3.8.0 and java' libzookeeper-java default-jre-headless
 }
-# copy_jars PROJECT FOLDER
+# copy_jars PROJECT FOLDER: copies the libraries of a Maven project into a folder.
 copy_jars() {
   mvn -q -B -f "$1/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$PWD/$2"
 }
-# Libraries of real GemFire members, and a compiler for the program that runs them.
+# Installs the libraries of real GemFire members, and a compiler for the program that runs them.
 geode() {
   want has_maven 'maven and a Java compiler' maven default-jdk-headless
   [ -e .cache/java-geode/geode-core-1.15.1.jar ] || copy_jars ci/java-geode .cache/java-geode
   [ -e .cache/java-geode-spring/spring-integration-gemfire-5.5.20.jar ] ||
     copy_jars ci/java-geode/spring .cache/java-geode-spring
 }
-# A nodejs from elsewhere brings its own npm and conflicts with Debian's.
+# A nodejs from another source includes its own npm, which conflicts with Debian's npm.
 browser() {
   local missing=()
   are_in_path chromium || missing+=(chromium)
@@ -66,7 +66,7 @@ browser() {
   want has_browser 'chromium, node (18 or newer) and npm' "${missing[@]}"
 }
 fuzzing() { want has_fuzzing_compilers 'a C and a C++ compiler' gcc g++; }
-# Builds for some minutes.
+# The build takes some minutes.
 deny() { are_in_path cargo-deny || cargo install --locked --debug --no-default-features cargo-deny@0.20.2; }
 
 for group in "$@"; do "$group"; done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs real lock libraries in a version that is known to be wrong and in the one that was fixed, and
-# holds both to it: the old one breaks its rule within some seeds, the new one never.
+# Tests lock libraries in a version with a known bug and in the version with the fix. The old
+# version must break the rule within some seeds, and the new version must never break it.
 #
 #   ci/known-bugs.sh [NAME]
 #
-# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, celery-once and aiozk, node with
-# npm, go, a JDK with Maven, and the network; everything is installed into $FOLDER. Takes half an hour.
-# What each case is about is in docs/known-bugs.md.
+# Needs python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, celery-once and aiozk, node
+# with npm, go, a JDK with Maven, and the network. Installs everything into $FOLDER. Takes half an
+# hour. docs/known-bugs.md describes each case.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/known-bugs}
@@ -19,7 +19,7 @@ if [ -z "${FENCEPOST:-}" ]; then
   FENCEPOST=$PWD/target/release/fencepost
 fi
 
-# The interpreter that has these packages: PYTHON PACKAGE==VERSION[,...]
+# Prints a Python interpreter with these packages: PYTHON PACKAGE==VERSION[,...]
 python_with() {
   local folder="$FOLDER/${2//[=,]/-}"
   if [ ! -e "$folder/done" ]; then
@@ -31,7 +31,7 @@ python_with() {
   echo "$folder/bin/python"
 }
 
-# The folder of modules that has these packages: PACKAGE@VERSION[,...]
+# Prints a folder of Node modules with these packages: PACKAGE@VERSION[,...]
 modules_with() {
   local folder="$FOLDER/${1//[@,:\/]/-}"
   if [ ! -e "$folder/done" ]; then
@@ -42,7 +42,7 @@ modules_with() {
   echo "$folder/node_modules"
 }
 
-# The program that is built of a source in Go with these modules: WORKER MODULE@VERSION[,...]
+# Prints a program built from a Go source with these modules: WORKER MODULE@VERSION[,...]
 built_with() {
   local folder="$FOLDER/${2//[@,:\/]/-}"
   if [ ! -e "$folder/worker" ]; then
@@ -54,7 +54,8 @@ built_with() {
   echo "$folder/worker"
 }
 
-# The command for a class with these libraries: WORKER GROUP:ARTIFACT:VERSION[,...]
+# Prints the command that runs a Java class with these libraries: WORKER
+# GROUP:ARTIFACT:VERSION[,...]
 class_with() {
   local folder="$FOLDER/${2//[:,]/-}" name group artifact version one
   name=$(basename "$1" .java)
@@ -78,7 +79,8 @@ class_with() {
   echo "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp $folder/*:$folder/$name $name"
 }
 
-# How many runs broke a rule, how many were exercised, and the first seed: COMMAND RULE OPTIONS...
+# Prints the number of runs that broke a rule, the number of exercised runs, and the first seed:
+# COMMAND RULE OPTIONS...
 broken() {
   local command=$1 rule=$2 status=0
   shift 2
@@ -95,7 +97,8 @@ print(broke, cell["runs"] - cell["unknown"], cell["first_seed"].get(sys.argv[2],
 PYTHON
 }
 
-# NAME RULE OLD NEW WORKER OPTIONS...: OLD and NEW are the packages of either version.
+# Tests one bug: NAME RULE OLD NEW WORKER OPTIONS... OLD and NEW are the packages of the two
+# versions.
 known() {
   local name=$1 rule=$2 old=$3 new=$4 worker=examples/programs/known-bugs/$5
   local packages command found broke exercised seed language=${PYTHON:-python3} modules=()
@@ -214,7 +217,7 @@ postgresql=org.postgresql:postgresql:42.7.7
 known shedlock-243 overlap "$shedlock-jdbc-template:4.9.2,$postgresql,$nop" \
   "$shedlock-jdbc-template:4.9.3,$postgresql,$nop" ShedLockJdbc.java "${quiet[@]}" --seeds 0..2 \
   --max-time 3m --coordinator postgresql
-# ISSUE RULE OLD NEW USE OPTIONS...
+# Tests one bug of Redisson: ISSUE RULE OLD NEW USE OPTIONS...
 known_redisson() {
   local name=redisson-$1 rule=$2 old=$redisson:$3,$nop new=$redisson:$4,$nop use=$5
   shift 5

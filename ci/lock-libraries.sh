@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Uses unmodified lock libraries of Python, Node and Rust, as their registries have them, against five servers of `fencepost serve`.
+# Tests unmodified lock libraries of Python, Node and Rust from their registries against five
+# servers of `fencepost serve`.
 #
 #   ci/lock-libraries.sh [python|node|rust...]
 #
-# Without arguments all three. Wants python3 with venv, node with npm, and cargo; what the registries give is kept in folders that git
-# ignores (.cache/python-locks, ci/node-locks/node_modules, ci/rust-locks/target). FENCEPOST names the program; without it, it is built
-# in the test profile. Prints a line for each language; exit status 1 if one failed.
+# Without arguments, tests all three languages. Needs python3 with venv, node with npm, and cargo.
+# Packages from the registries are kept in folders that git ignores (.cache/python-locks,
+# ci/node-locks/node_modules, ci/rust-locks/target). FENCEPOST names the program; if it is not set,
+# the script builds the program in the test profile. Prints a line for each language. The exit
+# status is 1 if a test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,7 +32,8 @@ stop_servers() {
 }
 trap 'stop_servers; rm -rf "$scratch"' EXIT
 
-# Five servers in a row at ports that are free; sets SERVER to their process and PORT to the first port.
+# Starts five servers at consecutive free ports. Sets SERVER to their process and PORT to the first
+# port.
 start_servers() {
   for _ in $(seq 20); do
     PORT=$((20000 + RANDOM % 10000))

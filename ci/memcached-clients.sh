@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Uses unmodified memcached clients of Python and Node, with the ways in which people lock with
-# them, against `fencepost serve`.
+# Tests unmodified memcached clients of Python and Node against `fencepost serve`, in the ways in
+# which people lock with them.
 #
 #   ci/memcached-clients.sh [--real] [python|node...]
 #
-# --real runs them against memcached instead, for comparison. Without languages both. Wants python3
-# with venv and node with npm; what the registries give is kept in folders that git ignores
-# (.cache/python-memcached, ci/node-memcached/node_modules). FENCEPOST names the program; without
-# it, it is built in the test profile. Prints a line for each language; exit status 1 if one failed.
+# With --real, tests them against memcached instead, for comparison. Without languages, tests both.
+# Needs python3 with venv and node with npm. Packages from the registries are kept in folders that
+# git ignores (.cache/python-memcached, ci/node-memcached/node_modules). FENCEPOST names the
+# program; if it is not set, the script builds the program in the test profile. Prints a line for
+# each language. The exit status is 1 if a test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,4 @@
-"""Locks on memcached as people write them with pymemcache, on 127.0.0.1 at the port of the first argument."""
+"""Tests locks that people write with pymemcache, on 127.0.0.1 at the port of the first argument."""
 
 import sys
 import threading

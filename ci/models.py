@@ -1,14 +1,14 @@
-"""Holds the models of lock libraries to the libraries: both take the lock under the same plans.
-ci/own-programs.sh installs the libraries.
+"""Compares the models of lock libraries with the libraries: both take the lock under the same
+plans. ci/own-programs.sh installs the libraries.
 
     models.py FENCEPOST FOLDER [SEEDS [NAME...]]
 
-Each pair makes SEEDS runs (3) under each family of faults. Prints a row of a table for each pair:
-how many of the library's operations the model has with the same commands, and how many runs of
-either were violated. An operation is what a process sent to the servers of the lock between two
-words to the judge. Rounds that repeat count once; greetings and questions about the server are left
-out. What only one side sent is told on stderr. Exit status 1 if the counts of violated runs
-differ by more than chance explains (Fisher's exact test, 1 %).
+Each pair makes SEEDS runs (3) under each family of faults. Prints a table with a row for each pair:
+how many of the library's operations the model executes with the same commands, and how many runs of
+each were violated. An operation is everything that a process sends to the lock's servers between
+two reports to the judge. Repeated rounds count once. Greetings and questions about the server are
+not counted. Operations of only one side are printed on stderr. The exit status is 1 if the counts
+of violated runs differ by more than chance explains (Fisher's exact test, 1 %).
 """
 
 import json
@@ -45,9 +45,9 @@ MODELS = {
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
 IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
-# The JDBC driver configures each connection.
+# The JDBC driver sends these statements to configure each connection.
 SETTING = "(?i)set [a-z_]+ ?(=|to) "
-# How a process's operation ends in a trace.
+# The texts with which a process's operation ends in a trace.
 ENDED = "is granted|succeeds|fails|is refused|does not know"
 WORDS = {"NX", "XX", "PX", "EX", "GET"}
 
@@ -66,7 +66,7 @@ def run(arguments, fault, seed, form):
 
 
 def command(text):
-    """What a command does, without names and values."""
+    """Returns what a command does, without names and values."""
     words = text.split()
     if not words:
         return ""
@@ -76,7 +76,7 @@ def command(text):
 
 
 def collapsed(sent):
-    """The commands without rounds that repeat: a, b, a, b, a becomes a, b, a."""
+    """Returns the commands without repeated rounds: a, b, a for a, b, a, b, a."""
     for length in range(1, 5):
         at = 0
         while at + 2 * length <= len(sent):
@@ -88,12 +88,12 @@ def collapsed(sent):
 
 
 def order(event):
-    """A step of a process comes before what it sends at the same instant."""
+    """Sorts a step of a process before the messages that it sends at the same instant."""
     return event["ts"], event["ph"] == "s"
 
 
 class Operations:
-    """Counts operations with the commands that they sent."""
+    """Counts operations by the commands that they sent."""
 
     def __init__(self, trace):
         events = trace["traceEvents"]
@@ -128,14 +128,14 @@ class Operations:
 
 
 def by_chance(a, b, runs):
-    """The probability of counts that differ at least as much, of equal rates."""
+    """Returns the probability of counts that differ at least as much, if both rates are equal."""
     ways = lambda k: math.comb(runs, k) * math.comb(runs, a + b - k)
     possible = [ways(k) for k in range(max(0, a + b - runs), min(runs, a + b) + 1)]
     return sum(one for one in possible if one <= ways(a)) / sum(possible)
 
 
 def compare(name):
-    """Prints the row of a pair; returns whether its verdicts differ by more than chance."""
+    """Prints the row of a pair. Returns whether its verdicts differ by more than chance."""
     program, options = WORKERS[name]
     sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
     sent, violated = [Counter(), Counter()], {fault: [0, 0] for fault in FAMILIES}

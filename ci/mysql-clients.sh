@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Uses an unmodified MySQL client of Python (PyMySQL), with the ways in which people lock with it,
-# against `fencepost serve`.
+# Tests an unmodified MySQL client of Python (PyMySQL) against `fencepost serve`, in the ways in
+# which people lock with it.
 #
 #   ci/mysql-clients.sh [--real]
 #
-# --real runs it against a MariaDB that it starts in a temporary folder, for comparison (Debian's
-# mariadb-server). Wants python3 with venv; what PyPI gives is kept in a folder that git ignores
-# (.cache/python-mysql). FENCEPOST names the program; without it, it is built in the test profile.
-# Prints a line; exit status 1 if it failed.
+# With --real, starts a MariaDB in a temporary folder and tests the client against it, for
+# comparison (Debian's mariadb-server). Needs python3 with venv. Packages from PyPI are kept in
+# .cache/python-mysql, which git ignores. FENCEPOST names the program; if it is not set, the script
+# builds the program in the test profile. Prints a line. The exit status is 1 if the test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ trap '[ -z "$SERVER" ] || { kill "$SERVER"; wait "$SERVER" || true; }; rm -rf "$
 if [ -n "$REAL" ]; then
   PATH=$PATH:/usr/sbin
   PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-  # It refuses to run as root.
+  # MariaDB refuses to run as root.
   as=()
   [ "$(id -u)" -ne 0 ] || { chown nobody "$scratch"; as=(setpriv --reuid=nobody --regid=nogroup --clear-groups); }
   options=(--no-defaults "--datadir=$scratch/data")

@@ -1,4 +1,4 @@
-"""Locks of GET_LOCK as people write them with PyMySQL, on 127.0.0.1 at the port of the first argument."""
+"""Tests locks that people write with PyMySQL, on 127.0.0.1 at the port of the first argument."""
 
 import contextlib
 import sys
@@ -44,7 +44,7 @@ class TimedOut(Exception):
 
 @contextlib.contextmanager
 def locked(connection, name, seconds):
-    """The lock of django-mysql: GET_LOCK with a timeout, RELEASE_LOCK on the way out."""
+    """The lock of django-mysql: GET_LOCK with a timeout, RELEASE_LOCK at the end of the block."""
     got = ask(connection, "SELECT GET_LOCK(%s, %s)", name, seconds)
     if got != 1:
         raise TimedOut(got)
@@ -91,7 +91,7 @@ def lost_connection():
 
 
 def counted():
-    """Threads that take turns."""
+    """Threads increase a counter, each in its turn."""
     value = [0]
 
     def work():
@@ -111,7 +111,7 @@ def counted():
 
 
 def deadlock():
-    """Two wait for each other: one of them is refused, and keeps what it had."""
+    """Two connections wait for each other's lock. One is refused and keeps the lock that it has."""
     pair = [(connect(), "a", "b"), (connect(), "b", "a")]
     for connection, own, _ in pair:
         ask(connection, "SELECT GET_LOCK(%s, 0)", own)
@@ -159,7 +159,7 @@ def run(connection, sql, *arguments):
 
 
 def table():
-    """A row that is there is a lock, and so is one that a transaction has locked."""
+    """Locks that are a row that exists, and locks that are a row that a transaction has locked."""
     one, other = connect(autocommit=True), connect(autocommit=True)
     run(one, "CREATE DATABASE app")
     for connection in (one, other):

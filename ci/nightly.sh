@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What takes hours: the long tests, the fuzz targets, the published matrix, mutants and certificates,
-# the pages in a browser, and the newcomers' tasks. Exits with status 1 if anything was found.
-#   ci/nightly.sh [SECONDS [SCRIPTS]]   SECONDS for each fuzz target (3600), SCRIPTS beside a real
-#                                       redis-server (100000)
+# Runs what takes hours: the long tests, the fuzz targets, the published matrix, mutants and
+# certificates, the pages in a browser, and the tasks of newcomers. Exits with status 1 if anything
+# failed.
+#   ci/nightly.sh [SECONDS [SCRIPTS]]   SECONDS for each fuzz target (3600), SCRIPTS to compare
+#                                       with a real redis-server (100000)
 # Crashes are in fuzz/found/crash-*; `fuzz/run.sh minimise` adds new inputs to the corpora.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +16,7 @@ check() {
 }
 echo "on $(git rev-parse --short HEAD), $(date -u +%FT%TZ), $seconds s for each fuzz target"
 check ci/install.sh servers browser fuzzing deny
-# Geode's libraries come from Maven's registry, which may be out of reach.
+# Geode's libraries are in Maven's registry, which may be unreachable.
 if ci/install.sh geode; then
   export FENCEPOST_REAL_GEMFIRE=1
 else
@@ -23,14 +24,15 @@ else
 fi
 
 check cargo deny --locked check bans licenses sources
-# The database of advisories is a git repository.
+# The database of advisories is a git repository, which may be unreachable.
 if git ls-remote -q https://github.com/RustSec/advisory-db >/dev/null 2>&1; then
   check cargo deny --locked check advisories
 else
   echo "advisories were not checked: their database cannot be reached"
 fi
 
-# Two tests are left out: one fails on purpose, run by another; one takes minutes.
+# Two tests are skipped. The first fails on purpose and is run by another test. The second takes
+# minutes.
 export FENCEPOST_REAL_REDIS=1 FENCEPOST_REAL_MEMCACHED=1 FENCEPOST_REAL_POSTGRESQL=1
 export FENCEPOST_REAL_MYSQL=1 FENCEPOST_REAL_ETCD=1 FENCEPOST_REAL_ZOOKEEPER=1 FENCEPOST_REAL_BEANSTALKD=1
 check cargo test --workspace --locked -- --ignored --skip fails_under_pauses \
@@ -73,7 +75,8 @@ check env -u FENCEPOST ci/release.sh target/release-files
 check ci/action.sh "$FENCEPOST"
 check ci/slurm.sh "$FENCEPOST"
 check cargo publish --dry-run --workspace --locked
-# The oldest supported Rust, and platforms of which only the types can be checked here.
+# Checks the code with the oldest supported Rust. On platforms that this machine cannot run, checks
+# only the types.
 oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml).0
 if rustup toolchain list | grep -q "^$oldest-"; then
   check cargo "+$oldest" check --workspace --locked

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Adds one new thing of each sort that ARCHITECTURE.md says where to put, in a copy of this
-# checkout: a workload, a storage rule, a rule with its checker, a cause, a family of faults, a
-# lock, a format, a quantity and a remedy. Prints how many files and lines each took, builds the
-# copy, and runs it: the program lists each and uses it. Then it takes the lines away again, one
-# sort after another, and the compiler has to say what was forgotten.
+# In a copy of this checkout, adds one example of each thing for which ARCHITECTURE.md names the
+# place: a workload, a storage rule, a rule with its checker, a cause, a family of faults, a lock, a
+# format, a quantity and a remedy. Prints how many files and lines each example needs, builds the
+# copy, and runs it to check that the program lists and uses each example. Then removes lines again,
+# one kind after another. Each time, the compiler must report what is missing.
 #   ci/one-of-each.sh
-# Builds in target/one-of-each, which it keeps.
+# Builds in target/one-of-each, and keeps this folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=$PWD/target/one-of-each CARGO_TERM_COLOR=never
@@ -19,7 +19,8 @@ commit() { git add -A && git -c user.name=ci -c user.email=ci@localhost commit -
 commit "as it was"
 
 fail() { echo "$*" >&2; exit 1; }
-# Puts lines at the end of a table: before the first line that closes, after the one that opens it.
+# Adds lines at the end of a table: before its closing line, which is the first after the opening
+# line.
 #   entry FILE OPENING TEXT
 entry() {
   text=$3 opening=$2 awk '
@@ -28,7 +29,7 @@ entry() {
     END { exit !done }' "$1" >"$1.new" || fail "$1 has no table that opens with $2"
   mv "$1.new" "$1"
 }
-# Declares a file: after the first line that declares one.
+# Adds a declaration of a file after the first such declaration.
 #   declare_file FILE TEXT
 declare_file() {
   text=$2 awk '
@@ -37,7 +38,7 @@ declare_file() {
     END { exit !done }' "$1" >"$1.new" || fail "$1 declares no file"
   mv "$1.new" "$1"
 }
-# Says what was changed since the last one, and keeps it.
+# Prints what has changed since the last example, and commits it.
 #   told SORT
 told() {
   git add -A
@@ -240,7 +241,7 @@ printf '\nbuilding\n'
 cargo build --quiet --locked -p fencepost --bin fencepost
 fencepost=$CARGO_TARGET_DIR/debug/fencepost
 
-# Runs the program and looks for texts in what it prints.
+# Runs the program and searches its output for texts.
 #   says STATUS TEXT... -- ARGUMENTS...
 says() {
   local wanted=$1 texts=() text status=0
@@ -269,8 +270,8 @@ says 1 '"storage": "fenced-reads"' '"fault": "siesta"' '"kind": "pause"' '"cause
 says 1 'remedies' 'nothing' -- run --client single-node --fault siesta --engine fast
 says 1 'NO-LOCK WAS RUN' -- run --client no-lock --no-shrink --engine fast --format shout
 
-# Takes a line out of a file, with the line of documentation above it: somebody has to say what was
-# forgotten.
+# Removes a line from a file, with the documentation line above it. The command must report what is
+# missing.
 #   forgets FILE LINE ANSWER COMMAND...
 forgets() {
   local file=$1 line=$2 answer=$3

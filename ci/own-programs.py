@@ -1,15 +1,15 @@
-"""Runs the workers of examples/programs as the lock under test, each run twice, and holds the two
-runs to each other: the same traced calls, so the same history. ci/own-programs.sh installs what
-they need and says where.
+"""Runs the workers of examples/programs as the lock under test. Makes each run twice and compares
+the two: they must make the same traced calls, and therefore have the same history.
+ci/own-programs.sh installs what the workers need and names their folder.
 
     own-programs.py FENCEPOST FOLDER            every worker under every family of faults
     own-programs.py FENCEPOST FOLDER SEEDS [NAME...]
-                                                so many seeds of each, the families in turn
+                                                SEEDS seeds of each worker, the families in turn
     own-programs.py FENCEPOST FOLDER speed [NAME...]
-                                                what a run costs, its start-up counted apart
+                                                the cost of a run, with its start-up separately
 
-Prints a row of a table for each worker; exit status 1 if two runs differ, a worker fails by itself,
-or one without faults is not valid.
+Prints a table with a row for each worker. The exit status is 1 if two runs differ, a worker fails
+by itself, or a worker without faults is not valid.
 """
 
 import json
@@ -24,12 +24,12 @@ FENCEPOST, FOLDER = sys.argv[1:3]
 MODE = sys.argv[3] if len(sys.argv) > 3 else "faults"
 FAULTS = ["none", "pause", "failover", "restart", "clock-jump", "partition", "lost-reply"]
 FAULTS.append("client-crash")
-# Its processes divide the masters among them and keep them while they try again.
+# The processes of this worker divide the masters among them and keep them while they retry.
 BROKEN_ALONE = {"aioredlock"}
 
 
 def run(name, fault, seed, cycles):
-    """What came out of a run that was made twice: a word or several, and whether that is wrong."""
+    """Makes a run twice. Returns its result in a few words, and whether the result is wrong."""
     command, options = WORKERS[name]
     said = subprocess.run(
         [FENCEPOST, "--seed", str(seed), "--fault", fault, "--cycles", str(cycles), "--no-shrink"]
@@ -55,7 +55,7 @@ def faults_row(name):
 
 
 def seeds_row(name):
-    """How many pairs of runs were the same, and what the judge found in those."""
+    """Returns how many pairs of runs were equal, and the numbers of their verdicts."""
     seeds = int(MODE)
     every = [run(name, FAULTS[seed % len(FAULTS)], seed, 3) for seed in range(seeds)]
     wrong = [
@@ -68,7 +68,7 @@ def seeds_row(name):
 
 
 def cost(name, cycles, hold):
-    """Of one run without faults, which is made twice: CPU seconds, traced calls, virtual seconds."""
+    """Returns the costs of a run without faults: CPU seconds, traced calls and virtual seconds."""
     command, options = WORKERS[name]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = subprocess.run(
@@ -86,7 +86,8 @@ def cost(name, cycles, hold):
 
 
 def speed_row(name):
-    """Start-up is what is left of a run of 20 cycles when 20 times a cycle is taken away."""
+    """Returns the row of costs. The start-up is a run of 20 cycles minus 20 times the cost of a
+    cycle."""
     short, long = cost(name, 2, "50ms..200ms"), cost(name, 20, "50ms..200ms")
     far = cost(name, 20, "10ms..8s")
     cycles = [(b - a) / 18 * 20 for a, b in zip(short, long)]

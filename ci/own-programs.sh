@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Installs what the workers of examples/programs need, in versions that are pinned, then runs them
-# all, as the lock under test: each run twice, under eight families of faults.
+# Installs pinned versions of what the workers of examples/programs need. Then runs all workers as
+# the lock under test, each run twice, under eight families of faults.
 #
 #   ci/own-programs.sh                    # the tests, and a row of results for each worker
-#   ci/own-programs.sh SEEDS [NAME...]    # so many seeds of each worker, or of these
-#   ci/own-programs.sh speed [NAME...]    # what a run of each costs
-#   ci/own-programs.sh models [SEEDS [NAME...]]    # the models of libraries against the libraries
+#   ci/own-programs.sh SEEDS [NAME...]    # SEEDS seeds of each worker, or of the named workers
+#   ci/own-programs.sh speed [NAME...]    # the cost of a run of each worker
+#   ci/own-programs.sh models [SEEDS [NAME...]]    # compares the models with the libraries
 #
-# Wants python3 with pip, node with npm, cargo, Maven, and apt-get for Go with redigo, a JDK, Ruby
-# and PHP; what cannot be installed is skipped by its test, with a line. Nothing is installed outside
-# of $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is built.
+# Needs python3 with pip, node with npm, cargo, Maven, and apt-get for Go with redigo, a JDK, Ruby
+# and PHP. If something cannot be installed, its workers are skipped, with a message. Everything is
+# installed into $FOLDER, except for apt-get's packages. FENCEPOST names the program; if it is not
+# set, the script builds the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/own-programs}
@@ -27,7 +28,8 @@ for package in golang golang-github-gomodule-redigo-dev golang-github-hashicorp-
   dpkg -s "$package" >/dev/null 2>&1 || "${as_root[@]}" apt-get install -y -q "$package" \
     || echo "$package could not be installed" >&2
 done
-# try WORKERS COMMAND...: installs what these workers need. If that fails, they are skipped.
+# try WORKERS COMMAND...: runs a command that installs what these workers need. If the command
+# fails, the workers are skipped.
 export SKIPPED=
 try() {
   local workers=$1
@@ -36,7 +38,8 @@ try() {
   echo "skipped: $workers: '$1' failed: $(tail -1 "$FOLDER/log")" >&2
   SKIPPED+=" $workers"
 }
-# libraries NAME GROUP:ARTIFACT:VERSION...: puts them and what they need into $FOLDER/jars/NAME.
+# libraries NAME GROUP:ARTIFACT:VERSION...: puts the libraries and their dependencies into
+# $FOLDER/jars/NAME.
 libraries() {
   local folder=$FOLDER/jars/$1 group artifact version one
   shift
@@ -65,7 +68,7 @@ try "redis-py redis-py-asyncio python-redis-lock redlock-py-1 pottery dramatiq" 
 try "kazoo pg8000 psycopg pymysql pymysql-rows etcd3gw pymemcache" python python redis==8.1.0 \
   kazoo==2.11.0 pg8000==1.31.6 "psycopg[binary]==3.3.9" PyMySQL==1.2.4 etcd3gw==2.7.0 \
   pymemcache==4.0.0
-# Its own: it brings a parser that redis-py would use, too.
+# aioredlock needs a separate folder, because redis-py would use a parser that it installs.
 try aioredlock python aioredlock aioredlock==0.7.3
 try huey python python huey==3.5.4
 try "ioredis node-redlock-4 node-redlock-5 redis-semaphore node-pg mysql2 npm-memcached \

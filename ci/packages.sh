@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Makes the packages for pip and npm, installs them into empty environments, and runs them there.
-#   ci/packages.sh [OUT [TARGET]]   OUT gets the packages (target/packages); TARGET is rustc's
-# ci/program.sh says which program: FENCEPOST=PATH, or one that it builds. BUILD_ONLY=1 leaves out
-# the tests, for a target that does not run here.
-# Needs Python 3.9 or later with venv, and Node 18 or later with npm. Tests the package for Go if
-# there is a go command, and the one for JUnit 5 if there is mvn.
+#   ci/packages.sh [OUT [TARGET]]   OUT is the folder for the packages (target/packages); TARGET is
+#                                   rustc's name of the target
+# ci/program.sh decides which program is used: FENCEPOST=PATH, or one that it builds. BUILD_ONLY=1
+# skips the tests, for a target whose programs do not run on this machine. Needs Python 3.9 or later
+# with venv, and Node 18 or later with npm. Also tests the package for Go if the command go exists,
+# and the package for JUnit 5 if mvn exists.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "${1:-target/packages}"
@@ -15,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 cp "$program" "$scratch/$executable"
 program=$scratch/$executable
 
-# Copies a package's folder, with the licence and, unless it has one, the README of all.
+# Copies a package's folder and adds the licence. Adds the common README if the package has none.
 staged() {
   mkdir -p "$scratch/stage"
   cp -r "packages/$1" LICENSE "$scratch/stage"
@@ -24,8 +25,9 @@ staged() {
   echo "$scratch/stage/$1"
 }
 
-# The wheel's platform for a program on Linux: a static one runs everywhere, another one where the
-# GNU C library is at least as new as the newest symbol that it needs.
+# Prints the platform of a wheel for a program on Linux. A static program runs on every Linux.
+# Another program needs a GNU C library that is at least as new as the newest symbol that the
+# program uses.
 linux() {
   local glibc
   glibc=$(grep -aoE 'GLIBC_2\.[0-9]+' "$program" | sort -uV | tail -n 1 || true)

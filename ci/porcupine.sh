@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Judges runs by Porcupine, a checker of linearizability that knows nothing of fencepost, and
-# compares the verdicts: as many seeds of each cell as are asked for. Wants go 1.19 or newer.
+# Judges runs with Porcupine, a linearizability checker that shares no code with fencepost, and
+# compares the verdicts. Runs SEEDS seeds of each cell. Needs go 1.19 or newer.
 #   ci/porcupine.sh [SEEDS] [FOLDER]   FOLDER: a copy of github.com/anishathalye/porcupine, for
 #                                      machines that cannot fetch modules
-#   LOCKS and FAULTS in the environment name other cells than those of three locks and five families.
+#   LOCKS and FAULTS in the environment replace the default cells of three locks and five families.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seeds=${1:-20}
@@ -18,7 +18,7 @@ fencepost=${FENCEPOST:-target/release/fencepost}
 [ -x "$fencepost" ] || cargo build --release --locked
 status=0
 for seed in $(seq 0 $((seeds - 1))); do
-  # Exit status 1 says that something was found, 3 that nothing was exercised.
+  # Exit status 1 means that violations were found, and 3 that no run exercised the lock.
   "$fencepost" --seed "$seed" --fault "${FAULTS:-none,pause,failover,restart,client-crash}" \
     --client "${LOCKS:-single-node,redlock,redisson}" --engine fast --no-shrink --format porcupine || [ $? -ne 2 ]
 done > "$work/runs.json"
@@ -30,7 +30,7 @@ for name in mutex register; do
     echo "$name: $count $verdict"
   done
 done
-# It has to notice where they do not.
+# The comparison must also detect a disagreement.
 if sed 's/"overlap"/"stuck"/g' "$work/runs.json" | "$work/judge" > "$work/planted.txt" 2>&1; then
   echo "a verdict that was taken away is not noticed" >&2
   exit 1

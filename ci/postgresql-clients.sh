@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Uses unmodified PostgreSQL clients of Python and Node, with the ways in which people lock with
-# them, against `fencepost serve`.
+# Tests unmodified PostgreSQL clients of Python and Node against `fencepost serve`, in the ways in
+# which people lock with them.
 #
 #   ci/postgresql-clients.sh [--real] [python|node...]
 #
-# --real runs them against the PostgreSQL that listens on 127.0.0.1 at PORT (5432) and trusts the
-# user postgres, for comparison. Without languages both. Wants python3 with venv and node with npm;
-# what the registries give is kept in folders that git ignores (.cache/python-postgresql,
-# ci/node-postgresql/node_modules). FENCEPOST names the program; without it, it is built in the test
-# profile. Prints a line for each language; exit status 1 if one failed.
+# With --real, tests them for comparison against the PostgreSQL that listens on 127.0.0.1 at PORT
+# (5432) and trusts the user postgres. Without languages, tests both. Needs python3 with venv and
+# node with npm. Packages from the registries are kept in folders that git ignores
+# (.cache/python-postgresql, ci/node-postgresql/node_modules). FENCEPOST names the program; if it is
+# not set, the script builds the program in the test profile. Prints a line for each language. The
+# exit status is 1 if a test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

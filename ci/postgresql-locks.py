@@ -1,4 +1,4 @@
-"""Locks on PostgreSQL as people write them with pg8000, on 127.0.0.1 at the port of the first argument."""
+"""Tests locks that people write with pg8000, on 127.0.0.1 at the port of the first argument."""
 
 import datetime
 import sys
@@ -82,7 +82,7 @@ def lock_table():
 
 
 def database_time():
-    """The statement of ShedLock with the time of the database."""
+    """The statement of ShedLock that uses the time of the database."""
     one = native()
     one.run("DROP TABLE IF EXISTS shedlock")
     one.run(
@@ -110,7 +110,7 @@ def database_time():
 
 
 def rows():
-    """SELECT ... FOR UPDATE in transactions."""
+    """Locks by SELECT ... FOR UPDATE in transactions."""
     setup = native()
     setup.run("DROP TABLE IF EXISTS counted")
     setup.run("CREATE TABLE counted (name text PRIMARY KEY, value bigint NOT NULL DEFAULT 0)")

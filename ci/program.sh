@@ -1,10 +1,10 @@
-# Sourced by ci/release.sh and ci/packages.sh. Sets
+# Sourced by ci/release.sh and ci/packages.sh. Sets these variables:
 #   version   the version of the crates
 #   host      rustc's name for this machine
-#   target    $1, else a static Linux if its target is installed, else this machine
-#   program   the program for the target: $FENCEPOST if it is set, else built with Cargo's $PROFILE
-#             (release)
-#   executable   the name under which users run it
+#   target    $1, or else a static Linux if its target is installed, or else this machine
+#   program   the program for the target: $FENCEPOST if it is set, or else one that is built with
+#             Cargo's $PROFILE (release)
+#   executable   the name under which users run the program
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 host=$(rustc -vV | sed -n 's/^host: //p')
 static=${host/%-gnu/-musl}
@@ -16,7 +16,7 @@ else
   target=$host
 fi
 
-# Prints the path of the program for a target of rustc, after building it.
+# Builds the program for a target of rustc, and prints its path.
 built() {
   local profile=${PROFILE:-release} suffix=
   case $1 in *-windows-*) suffix=.exe ;; esac

@@ -59,11 +59,12 @@ def help_texts():
     found = []
     for command in [["--help-all"]] + [[name, "--help"] for name in commands()]:
         place = " ".join(["fencepost", *command])
-        # An entry begins with a name, in two to six columns, and ends before the next one.
+        # An entry begins with a name that is indented by two to six columns, and ends before the
+        # next entry.
         for entry in re.split(r"\n(?= {2,6}[-<[a-zA-Z])", output(program, *command)):
             if re.match(r" {2,6}(-|<|\[|[a-z]+  )", entry):
                 found.append((place, entry.split("\n\n")[0].rstrip()))
-    # The same option of several commands counts once.
+    # An option that several commands share counts once.
     return list({text: (place, text) for place, text in found}.values())
 
 

@@ -1,10 +1,11 @@
-"""Uses the lock libraries redis-py, python-redis-lock, redlock-py and pottery, unmodified, against `fencepost serve`.
+"""Tests unmodified redis-py, python-redis-lock, redlock-py and pottery against `fencepost serve`.
 
     fencepost serve --port 7000 --nodes 5 &
     pip install redis python-redis-lock redlock-py pottery
     python ci/python-locks.py 7000
 
-pottery takes the servers at five ports from the given one on, the others the first alone.
+pottery uses the servers at five consecutive ports, beginning with the given port. The other
+libraries use only the server at the given port.
 """
 
 import sys

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs Redis's own test suite (Debian's source package of 7.0.15) against `fencepost serve`, one
-# fresh server for each file.
+# Runs Redis's own test suite (Debian's source package of 7.0.15) against `fencepost serve`, with a
+# new server for each file.
 #
 #   ci/redis-tcl-tests.sh [--real] [UNIT...]
 #
-# --real runs it against redis-server instead, for comparison. The suite is fetched once into
-# .cache/, which git ignores, and is never committed. Needs tclsh, and for fetching: root, apt and a
-# deb-src entry, which is written to a file of its own. Prints a line for each file, `unit passed
-# failed skipped`, and leaves the whole output in .cache/redis-tcl/. Exit status 1 if a test failed
-# that ci/redis-tcl-known.txt does not name.
+# With --real, runs the suite against redis-server instead, for comparison. The suite is fetched
+# once into .cache/, which git ignores, and is never committed. Needs tclsh. To fetch the suite, it
+# needs root, apt and a deb-src entry, which it writes to a separate file. Prints a line for each
+# file, `unit passed failed skipped`, and writes the whole output to .cache/redis-tcl/. The exit
+# status is 1 if a test failed that ci/redis-tcl-known.txt does not name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,13 +32,13 @@ fetch_suite() {
   (cd "$(dirname "$SUITE")" && apt-get source -q redis)
 }
 
-# unit/scripting runs everything twice, with FUNCTION LOAD and with EVAL; functions are out of
-# scope, and would end the file early.
+# unit/scripting runs every test twice, with FUNCTION LOAD and with EVAL. `fencepost serve` does not
+# support functions, and the first of them would end the file early.
 leave_out_functions() {
   sed -i 's/^foreach is_eval {0 1}/foreach is_eval {1}/' "$SUITE/tests/unit/scripting.tcl"
 }
 
-# Starts a server; sets SERVER to its process and PORT to its port.
+# Starts a server. Sets SERVER to its process and PORT to its port.
 start_server() {
   local ready
   if [ "$REAL" = yes ]; then

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes a release: the stripped program with man pages, completions, the README, the licences of all
-# crates in it and their list (SBOM, in CycloneDX's format), as a tarball.
-#   ci/release.sh [OUT [TARGET]]   OUT gets fencepost-VERSION-TARGET.tar.gz and SHA256SUMS
-#                                  (target/release-files); TARGET is rustc's
-# ci/program.sh says which program: FENCEPOST=PATH, or one that it builds. Needs jq.
+# Makes a release as a tarball: the stripped program with man pages, completions, the README, the
+# licences of all crates in the program, and their list (SBOM, in CycloneDX's format).
+#   ci/release.sh [OUT [TARGET]]   OUT is the folder for fencepost-VERSION-TARGET.tar.gz and
+#                                  SHA256SUMS (target/release-files); TARGET is rustc's name of
+#                                  the target
+# ci/program.sh decides which program is used: FENCEPOST=PATH, or one that it builds. Needs jq.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "${1:-target/release-files}"
@@ -17,14 +18,16 @@ mkdir -p "$files/man" "$files/completions"
 cp "$program" "$files/$executable"
 cp README.md CHANGELOG.md LICENSE "$files"
 
-# A program for another machine cannot write its pages here; this machine's can.
+# A program for another machine cannot write its man pages here, so this machine's program writes
+# them.
 "$program" --version >/dev/null 2>&1 || program=$(realpath "$(built "$host")")
 "$program" man --out "$files/man" >/dev/null
 for shell in bash zsh fish powershell elvish; do
   "$program" completions "$shell" >"$files/completions/fencepost.$shell"
 done
 
-# The crates in the program, each with its licence, and its text where the crate has one.
+# Lists the crates in the program, each with its licence, and the licence's text if the crate has
+# it.
 cargo metadata --locked --format-version 1 --filter-platform "$target" >"$scratch/metadata.json"
 cargo tree --locked --package fencepost --target "$target" --edges normal --prefix none \
   --format '{p}' | awk '{print $1 " " substr($2, 2)}' | sort -u >"$scratch/crates"

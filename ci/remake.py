@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Remakes what is published after a change of a verdict. FENCEPOST names the program, of the test or
-release profile.
+"""Makes published data again after a verdict has changed. FENCEPOST names the program, built in the
+test or release profile.
 
     ci/remake.py rows LOCK...      runs these locks and replaces their rows of the matrix
-    ci/remake.py rows all          runs every lock (hours)
-    ci/remake.py available LOCK... the same for docs/data/availability.json
+    ci/remake.py rows all          runs every lock (takes hours)
+    ci/remake.py available LOCK... does the same for docs/data/availability.json
     ci/remake.py pages             writes every page that is made from data, and the gallery
 """
 import json
@@ -27,7 +27,7 @@ def run(*words):
 
 
 def write(path, content):
-    """Replaces a file at once."""
+    """Replaces a file atomically."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as draft:
         draft.write(content)
     os.chmod(draft.name, 0o644)
@@ -48,7 +48,7 @@ def remake_rows(name, words, locks):
         made = run("matrix", "--client", lock, "--seeds", seeds, "--format", "json", "--quiet", *words)
         rows[lock] = json.loads(made)["cells"]
         print(f"{lock}: {sum(cell['violated'] > 0 for cell in rows[lock])} of {len(rows[lock])} cells broke", file=sys.stderr)
-        # What was made is kept if the rest is interrupted.
+        # Writes the finished rows now, so that they are kept if the script is interrupted.
         published["cells"] = [cell for name in every if name in rows for cell in rows[name]]
         write(path, json.dumps(published, indent=2, ensure_ascii=False).encode() + b"\n")
     remake_page(name)

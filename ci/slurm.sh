@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs recipes/slurm/sweep.sh on a Slurm of this one machine: an array, of which one task is killed
-# and another requeued. The merged slices have to be the bytes of one machine's sweep.
+# Runs recipes/slurm/sweep.sh on a Slurm cluster that consists of this machine, as an array. One
+# task is killed and another is requeued. The merged slices must have the same bytes as a sweep
+# without Slurm.
 #   ci/slurm.sh FENCEPOST   a fencepost program
-# Installs Debian's slurm-wlm, as root. Listens on the loopback only.
+# Installs Debian's slurm-wlm, as root. Its daemons listen only on the loopback interface.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FENCEPOST=$(realpath "${1:?a fencepost program}")
@@ -51,7 +52,7 @@ daemons+=($!)
 slurmd -D 2>/dev/null &
 daemons+=($!)
 
-# Waits until a command says yes.
+# Waits until a command succeeds.
 until_true() {
   for _ in $(seq 3000); do
     if "$@"; then return; fi
@@ -91,7 +92,7 @@ until_true none_is_left
 "$FENCEPOST" merge "$OUT"/slice-*.json --format json >"$scratch/sum.json" || [ $? -eq 1 ]
 "$FENCEPOST" sweep --seeds "$SEEDS" --client "$CLIENTS" --fault "$FAULTS" --quiet --format json \
   >"$scratch/alone.json" || [ $? -eq 1 ]
-# What is measured differs from machine to machine, and the slice of each file too.
+# The measurements and the slices of the two files differ, so they are not compared.
 same='del(.. | .measured?) | del(.shard, .checksum)'
 cmp <(jq --sort-keys "$same" "$scratch/sum.json") <(jq --sort-keys "$same" "$scratch/alone.json")
 echo "the slices of Slurm are one machine's sweep"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the program as users do: three newcomers' tasks, sweeps held to their expectations, and a
-# sample of the published matrix. FENCEPOST names the program.
+# Runs the program as users do: three tasks of newcomers, sweeps whose results are compared with
+# their expectations, and a sample of the published matrix. FENCEPOST names the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export FENCEPOST=${FENCEPOST:-$PWD/target/debug/fencepost}

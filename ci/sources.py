@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes the last column of docs/sources.md and docs/spring-integration.md again.
 
-Each row of their tables names the options of a sweep over the seeds 0..100; the column counts the
-runs that broke each rule. Without options the script only compares, and exits with 1 if a row
-differs; with --write it writes the files. FENCEPOST names the program.
+Each row of the tables in these files names the options of a sweep over the seeds 0..100. The last
+column counts the runs that broke each rule. Without options, the script only compares, and exits
+with 1 if a row differs. With --write, it writes the files. FENCEPOST names the program.
 """
 import json
 import os
@@ -20,7 +20,7 @@ ROW = re.compile(r"^(\| .* \| `(--client [^`]*)` \|)(.*)\|$")
 
 
 def found(options):
-    """The rules that the runs of a sweep broke, most frequent first."""
+    """Returns the rules that the runs of a sweep broke, the most frequent first."""
     command = [PROGRAM, "sweep", "--seeds", "0..100", "--no-shrink", "--quiet", "--format", "json"]
     done = subprocess.run(command + shlex.split(options), capture_output=True, text=True)
     if done.returncode not in (0, 1):
@@ -34,7 +34,7 @@ def found(options):
 
 
 def again(page):
-    """The lines of a page with the last column made again."""
+    """Returns the lines of a page with a new last column."""
     rows = ((line, ROW.match(line)) for line in page.read_text().splitlines())
     return [f"{row[1]} {found(row[2])} |" if row else line for line, row in rows]
 

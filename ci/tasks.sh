@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Walks three tasks of a newcomer, each from an empty folder, by the commands that the documentation
-# gives, and holds what comes out to what the newcomer wants to know.
+# Does three tasks of a newcomer, each in an empty folder and with the commands from the
+# documentation, and checks that the output has what the newcomer wants to know.
 #
 #   ci/tasks.sh [failover|picture|program|lock]...
 #
-# Without an argument all but `lock`, which builds fencepost once more, in a stranger's crate.
-# FENCEPOST names the program; without it, it is built in the test profile.
+# Without an argument, does all tasks except `lock`, which builds fencepost again in a separate
+# crate. FENCEPOST names the program; if it is not set, the script builds the program in the test
+# profile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 checkout=$PWD
@@ -16,12 +17,12 @@ fi
 FENCEPOST=$(realpath "$FENCEPOST")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# Below this folder nothing belongs to the checkout, and `fencepost` is what was installed.
+# This folder contains nothing of the checkout. `fencepost` is the installed program.
 mkdir "$scratch/bin"
 ln -s "$FENCEPOST" "$scratch/bin/fencepost"
 PATH=$scratch/bin:$PATH
 
-# Runs a command that has to end with this status; what it printed is in the file `out`.
+# Runs a command that must end with this status. Its output is in the file `out`.
 ends() {
   local wanted=$1 status=0
   shift
@@ -31,7 +32,7 @@ ends() {
   tail -n 30 out err >&2
   exit 1
 }
-# Each of these is in a file: FILE TEXT...
+# Checks that a file contains each text: FILE TEXT...
 says() {
   local file=$1 text
   shift
@@ -45,7 +46,7 @@ failover() {
   ends 1 fencepost --seed 7 --fault failover --client single-node
   says out 'single-node  VIOLATED' 'overlap by split-brain' 'smallest' 'remedies' 'replay'
   ends 1 bash -c "$(sed -n 's/^  replay *//p' out | head -n 1)"
-  # The report names the cause; the program says what that is, and whether a safeguard helps.
+  # The report names the cause. The program explains it, and shows whether a safeguard helps.
   ends 0 fencepost explain split-brain
   ends 1 fencepost sweep --client single-node --fault failover --seeds 0..50 --no-shrink
   says out ' 50     38        12        0  24.00  14.30 to 37.41 '
@@ -73,7 +74,8 @@ picture() {
   echo "picture: one page of $(wc -c <review.html) bytes, one picture, one text, and the run again"
 }
 
-# "Test my own lock in CI every night": a program of any language, the same commands each night.
+# "Test my own lock in CI every night": a program of any language, with the same commands each
+# night.
 program() {
   cp "$checkout/examples/programs/plain.c" worker.c
   ends 0 cc -O1 -o worker worker.c
@@ -81,14 +83,14 @@ program() {
   says out '<testsuite'
   ends 1 fencepost sweep --program ./worker --fault pause --seeds 0..10 --no-shrink --format github
   says out '::error'
-  # What is known of it is written down once; then CI speaks of what is new.
+  # The known results are written to a file once. From then on, CI reports only deviations from it.
   printf '[worker]\nnone = "safe"\npause = "violates"\n' >known.toml
   ends 0 fencepost sweep --program worker=./worker --fault none,pause --seeds 0..10 --no-shrink \
     --expect known.toml
   echo "program: green without faults, red under pauses, green once what is known is written down"
 }
 
-# The same of a lock in Rust, from a crate of one's own.
+# The same task for a lock in Rust, from a separate crate.
 lock() {
   mkdir -p own/src own/tests
   cp "$checkout/recipes/own-lock/Cargo.toml" own/Cargo.toml
@@ -100,9 +102,9 @@ lock() {
   export CARGO_TARGET_DIR=${OWN_TARGET:-$scratch/target}
   ends 0 cargo test
   says out 'test result: ok. 4 passed'
-  # At night other seeds, and more.
+  # At night, runs other seeds and more of them.
   FENCEPOST_SEEDS=5000..5300 ends 0 cargo test it_excludes
-  # A mistake is found: the lock is taken for milliseconds where seconds were asked for.
+  # The test must find a mistake: the ttl is passed in seconds as if they were milliseconds.
   sed -i 's/settings.ttl.as_millis()/settings.ttl.as_secs()/' tests/your_lock.rs
   ends 101 cargo test it_excludes
   says out 'replay: FENCEPOST_SEED='

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Measures how long simulated and real servers take to fail over, to expire a session and to forget
-writes, over many seeds, and prints a Markdown table. Both kinds meet the same fault plans.
+writes, over many seeds, and prints a Markdown table. Both kinds of servers get the same fault
+plans.
 
     ci/timings.py [--seeds 200] [--only REGEX] [--program target/release/fencepost]
 """
@@ -23,14 +24,14 @@ SECOND = 1_000_000
 
 
 def faults(events, *kinds):
-    """The beginning of each fault of these kinds, with its end, if it ended."""
+    """Returns the beginning of each fault of these kinds, with its end, if it ended."""
     ends = {event["fault"]: event for event in events if event["event"] == "fault-ended"}
     return [(event, ends.get(event["fault"])) for event in events
             if event["event"] == "fault-began" and event["kind"] in kinds]
 
 
 def first(events, after, **fields):
-    """The first event after a time whose fields have these values."""
+    """Returns the first event after a time whose fields have these values."""
     for event in events:
         if event["time_us"] >= after and all(event.get(key) == value for key, value in fields.items()):
             return event
@@ -38,7 +39,7 @@ def first(events, after, **fields):
 
 
 def promotion(*kinds):
-    """From the beginning of the fault until another server becomes a primary."""
+    """Measures from the beginning of the fault until another server becomes a primary."""
     def measure(events):
         for began, _ in faults(events, *kinds)[:1]:
             promoted = first(events, began["time_us"], event="turn", turn="promoted")
@@ -48,7 +49,7 @@ def promotion(*kinds):
 
 
 def still_a_primary(events):
-    """From the end of the primary's pause until it follows the new primary."""
+    """Measures from the end of the primary's pause until it follows the new primary."""
     for began, ended in faults(events, "pause")[:1]:
         if ended and first(events[:events.index(ended)], began["time_us"], turn="promoted"):
             demoted = first(events, ended["time_us"], node=began["nodes"][0], turn="demoted")
@@ -57,7 +58,8 @@ def still_a_primary(events):
 
 
 def forgotten(events):
-    """The age of the oldest acknowledged token that a power loss undid; 0 if it undid none."""
+    """Measures the age of the oldest acknowledged token that a power loss undid; 0 if it undid
+    none."""
     for began, _ in faults(events, "power-loss", "restart", "crash")[:1]:
         tokens = [event for event in events if event["event"] == "ok" and event.get("token")]
         before = [event for event in tokens if event["time_us"] < began["time_us"]]
@@ -68,7 +70,7 @@ def forgotten(events):
 
 
 def session_end(*kinds):
-    """From the fault that silences the holder until the server removes its lock."""
+    """Measures from the fault that silences the holder until the server removes its lock."""
     def measure(events):
         for began, ended in faults(events, *kinds):
             holder = None
@@ -114,7 +116,7 @@ ROWS = [
 
 
 def histories(row, servers):
-    """The events of each seed's run, without those that were inconclusive."""
+    """Returns the events of each seed's run. Fails if a run fails."""
     for seed in range(max(arguments.seeds // row.cost, 1)):
         words = [arguments.program, "run", "--seed", str(seed), *row.options, "--servers", servers, "--engine",
                  "fast", "--no-shrink", "--with-history", "--format", "json"]
@@ -127,7 +129,7 @@ def histories(row, servers):
 
 
 def cells(measured):
-    """Count, minimum, median, 95th percentile and maximum in seconds."""
+    """Returns the count, minimum, median, 95th percentile and maximum, in seconds."""
     if not measured:
         return ["0", "", "", "", ""]
     ordered = sorted(measured)

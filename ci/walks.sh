@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Walks four ways into fencepost from empty folders, each in at most five commands, and times them:
-# a lock in Lua, a Python team, a Node team, and whoever owns a project's CI.
-#   ci/walks.sh PACKAGES   the folder in which ci/packages.sh left its packages
+# Uses fencepost in the way of four kinds of newcomers, each from an empty folder and with at most
+# five commands, and measures the time: a lock in Lua, a Python team, a Node team, and the owner of
+# a project's CI.
+#   ci/walks.sh PACKAGES   the folder with the packages that ci/packages.sh made
 # Needs Python 3.9 with venv, Node 18 with npm, curl and jq.
 set -euo pipefail
 packages=$(realpath "${1:?the folder with the packages}")
@@ -20,7 +21,7 @@ walk() {
   PATH=$PATH_BEFORE commands=0 began=$(date +%s)
 }
 
-# Runs the next command of a walk, which has to end with a status:  run STATUS COMMAND...
+# Runs the next command of a walk, which must end with this status:  run STATUS COMMAND...
 run() {
   local expected=$1 status=0
   shift
@@ -34,14 +35,14 @@ run() {
   fi
 }
 
-# Ends a walk whose last command printed a text.
+# Ends a walk. Fails if the last command did not print the text.
 arrived() {
   grep -q -- "$1" output || { cat output; echo "nothing says '$1'" >&2; exit 1; }
   echo "arrived after $commands commands and $(($(date +%s) - began)) s"
   [ "$commands" -le 5 ]
 }
 
-# The first block of code of a language in a README.
+# Prints the first code block of a language in a README.
 example() {
   awk -v fence="\`\`\`$1" '$0 == fence {on = 1; next} /^```/ && on {exit} on' "$2"
 }

@@ -39,7 +39,7 @@ NEEDS = {
     "chubby": "a cell of five replicas",
     "gemfire": "three members of a distributed system",
 }
-# The lock of each coordinator whose tokens the storage checks.
+# For each coordinator, a lock that issues tokens, which the storage checks.
 WITH_TOKENS = {
     "redis": "fencing",
     "memcached": "memcached-cas",
@@ -48,14 +48,15 @@ WITH_TOKENS = {
     "chubby": "chubby-sequencer",
     "gemfire": "gemfire-token",
 }
-# The tokens of redlock-fencing are random: the storage compares them, and rejects good ones, too.
+# The tokens of redlock-fencing are random, so the storage also rejects valid ones when it compares
+# them.
 CHECKED_BY_A_TOKEN = {*WITH_TOKENS.values(), "redlock-fencing"}
 INDEPENDENT = ("redlock", "node-redlock", "redsync", "redisson-redlock")
 ADVICE_LINES_MAX = 40
 
 
 def matrix(name="matrix"):
-    """The cells of a matrix by lock and fault."""
+    """Returns the cells of a matrix by lock and fault."""
     data = json.loads((ROOT / "docs" / "data" / f"{name}.json").read_text())
     return {(cell["client"], cell["fault"]): cell for cell in data["cells"]}
 
@@ -68,7 +69,8 @@ def answer(*options):
 
 
 def locks():
-    """The locks of each coordinator with what 20 cycles of one process cost, without faults."""
+    """Returns the locks of each coordinator, each with a run of 20 cycles of one process without
+    faults."""
     run = ["run", "--seed", "1", "--fault", "none", "--client", "all", "--processes", "1"]
     run += ["--cycles", str(CYCLES), "--engine", "fast", "--no-shrink", "--coordinator"]
     return {
@@ -78,14 +80,14 @@ def locks():
 
 
 def share(cell, kinds):
-    """The percentage of the exercised runs that broke the rule broken most often. None if no run
-    exercised the lock, or if the lock does not have the fault."""
+    """Returns the percentage of the exercised runs that broke the rule that was broken most often.
+    Returns None if no run exercised the lock, or if the matrix does not have the lock and fault."""
     broken = max((cell["kinds"].get(kind, 0) for kind in kinds), default=0)
     return 100 * broken / cell["exercised"] if cell["exercised"] else None
 
 
 def worst(cells, lock, faults, kinds):
-    """The highest share over several fault families, or None if no run exercised the lock."""
+    """Returns the highest share over several families, or None if no run exercised the lock."""
     shares = [share(cells[lock, fault], kinds) for fault in faults if (lock, fault) in cells]
     return max((one for one in shares if one is not None), default=None)
 
@@ -97,7 +99,7 @@ def number(value):
 
 
 def with_tokens(lock, coordinator):
-    """The lock with tokens on the same servers, if there is one."""
+    """Returns the lock with tokens on the same servers, if there is one."""
     if lock in CHECKED_BY_A_TOKEN:
         return lock
     return None if lock.startswith(INDEPENDENT) else WITH_TOKENS.get(coordinator)
@@ -120,8 +122,8 @@ def row(cells, run, coordinator):
 
 
 def advice(cells):
-    """Forty lines at most. Every number is a cell of the matrix; a claim that no longer holds ends
-    the script."""
+    """Returns at most forty lines. Every number is from a cell of the matrix. If a claim is no
+    longer true, the script fails."""
 
     def percent(lock, faults, kinds):
         value = worst(cells, lock, faults.split(","), kinds)

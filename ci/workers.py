@@ -31,17 +31,17 @@ def on(coordinator):
     return ["--coordinator", coordinator]
 
 
-# These clients use gRPC, which the simulated etcd does not serve.
+# These clients use gRPC, which the simulated etcd does not support.
 ONE_REAL = ["--deployment", "single", "--servers", "real"]
 
-# Spring hashes the name of the lock.
+# Spring uses a hash of the lock's name as the key.
 SPRING = on("postgresql") + ["--lock-key", str(uuid.UUID(bytes=hashed("orders"), version=3))]
 
 def redisson(version, kind, *options):
     return java(f"redisson-{version}", "Redisson") + f" {kind}", list(options)
 
 
-# The command of each worker, the file that is there if it could be built, and its options.
+# The command of each worker, and its options.
 WORKERS = {
     "redis-py": (python("redis_py.py"), []),
     "redis-py-asyncio": (python("redis_py_asyncio.py"), []),

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Uses unmodified ZooKeeper clients of Python, Java and Node, with the lock recipes that they have,
-# against an ensemble of `fencepost serve`.
+# Tests unmodified ZooKeeper clients of Python, Java and Node, with their lock recipes, against an
+# ensemble of `fencepost serve`.
 #
 #   ci/zookeeper-clients.sh [--real] [python|java|node...]
 #
-# --real runs them against an ensemble of ZooKeeper servers instead, for comparison. Without
-# languages all three. Wants python3 with venv and node with npm; what Java wants (Curator,
-# ZooKeeper, a compiler) comes from apt-get. What the registries give is kept in folders that git
-# ignores (.cache/python-zookeeper, .cache/java-zookeeper, ci/node-zookeeper/node_modules). MEMBERS
-# is the size of the ensemble, 3 by itself. FENCEPOST names the program; without it, it is built in
-# the test profile. Prints a line for each language; exit status 1 if one failed.
+# With --real, tests them against an ensemble of ZooKeeper servers instead, for comparison. Without
+# languages, tests all three. Needs python3 with venv and node with npm. Installs what Java needs
+# (Curator, ZooKeeper, a compiler) with apt-get. Packages from the registries are kept in folders
+# that git ignores (.cache/python-zookeeper, .cache/java-zookeeper, ci/node-zookeeper/node_modules).
+# MEMBERS is the size of the ensemble, by default 3. FENCEPOST names the program; if it is not set,
+# the script builds the program in the test profile. Prints a line for each language. The exit
+# status is 1 if a test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,7 +40,8 @@ install_java() {
     { cat "$scratch/apt.log" >&2; return 1; }
 }
 
-# An ensemble of real servers, each with a port for clients and two for the others.
+# Starts an ensemble of real servers. Each server has a port for clients and two for the other
+# servers.
 start_real() {
   install_java
   local base=$((20000 + RANDOM % 10000)) id
@@ -65,7 +67,7 @@ start_fake() {
   until [ -s "$scratch/ready" ]; do kill -0 "${SERVERS[0]}"; sleep 0.05; done
   HOSTS=$(grep -o '[0-9.]*:[0-9]*' "$scratch/ready" | paste -sd,)
 }
-# Whether every member says what it is: there is a leader, and the others follow it.
+# Returns whether every member reports its mode. Then there is a leader, and the others follow it.
 is_serving() {
   local host
   for host in ${HOSTS//,/ }; do

@@ -1,4 +1,5 @@
-"""The lock recipes of kazoo, unmodified, at the ZooKeeper servers of the first argument (host:port, with commas)."""
+"""Tests the lock recipes of an unmodified kazoo on the ZooKeeper servers of the first argument
+(HOST:PORT,...)."""
 
 import logging
 import signal
@@ -93,7 +94,7 @@ def semaphore():
 
 
 def a_process_that_dies():
-    """Its session lives for its timeout; then the lock is free."""
+    """The session of a killed process lasts for its timeout. Then the lock is free."""
     text = (
         "import sys, time; from kazoo.client import KazooClient; one = KazooClient(sys.argv[1], timeout=4.0); one.start(30);"
         "one.Lock('/death', 'victim').acquire(); print('held', flush=True); time.sleep(600)"
@@ -112,7 +113,8 @@ def a_process_that_dies():
 
 
 def a_process_that_stands_still():
-    """Its session ends meanwhile, and another enters; when it goes on it still takes the lock for its own."""
+    """The session of a stopped process ends and another process enters. The first still believes it
+    holds the lock."""
     text = (
         "import sys; from kazoo.client import KazooClient; one = KazooClient(sys.argv[1], timeout=4.0); one.start(30);"
         "lock = one.Lock('/pause', 'sleeper'); lock.acquire(); print('held', flush=True); sys.stdin.readline();"

@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets and runs them, with nothing but the stable compiler and a C++ compiler.
-#   fuzz/run.sh build              says where the programs are
-#   fuzz/run.sh replay             every input of the corpora once
-#   fuzz/run.sh fuzz SECONDS [TARGET...]   each target for so long, two at a time; what is new goes to fuzz/found;
-#                                  FUZZ_SEED=N draws as another run with N did, from the same inputs
-#   fuzz/run.sh minimise [TARGET...]       the corpora and what was found, as few inputs as reach as much
-#   fuzz/run.sh beside COUNT [SEED]        generated scripts beside a real redis-server
+# Builds the fuzz targets and runs them. Needs only the stable compiler and a C++ compiler.
+#   fuzz/run.sh build                      prints the folder of the programs
+#   fuzz/run.sh replay                     runs every input of the corpora once
+#   fuzz/run.sh fuzz SECONDS [TARGET...]   runs each target for SECONDS, two targets at a time; new
+#                                          inputs are in fuzz/found; another run with the same
+#                                          FUZZ_SEED=N and the same inputs draws the same
+#   fuzz/run.sh minimise [TARGET...]       reduces the corpora and the found inputs to as few inputs
+#                                          as possible with the same coverage
+#   fuzz/run.sh beside COUNT [SEED]        compares generated scripts with a real redis-server
 set -euo pipefail
 cd "$(dirname "$0")"
 mode=${1:?build, replay, fuzz, minimise or beside}
 shift
 all=(protocol commands scripts rdb aof psync hello memcached zookeeper mysql postgresql etcd chubby gemfire scenario plan history report)
 host=x86_64-unknown-linux-gnu
-# Its own folder, so that other builds need not wait.
+# A separate folder, so that other builds need not wait.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}/fuzzing
 out=$CARGO_TARGET_DIR/$host/fuzz
 
-# Every compiler takes the flags for coverage. The address sanitizer is no stable flag:
-# SANITIZE_RUST=1 makes a stable compiler take it all the same.
+# Every compiler accepts the flags for coverage. The flag for the address sanitizer is unstable.
+# SANITIZE_RUST=1 makes a stable compiler accept it.
 export CARGO_INCREMENTAL=0
 flags=(--cfg fuzzing -Cpasses=sancov-module)
 for flag in level=3 inline-8bit-counters pc-table; do flags+=("-Cllvm-args=-sanitizer-coverage-$flag"); done
@@ -26,18 +28,18 @@ if [ -n "${SANITIZE_RUST:-}" ]; then
   flags+=(-Zsanitizer=address)
 fi
 export RUSTFLAGS="${flags[*]}"
-# Leaks are not looked for: a thread keeps its Lua state until it ends.
+# Leaks are not detected, because a thread keeps its Lua state until it ends.
 export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0:abort_on_error=1
 cargo build --quiet --locked --profile fuzz --features libfuzzer --target "$host" --bins
 
-# Each line of output names its target.
+# Runs a target. Each line of the output names the target.
 run() {
   local target=$1
   shift
   FUZZ_TARGET=$target "$out/fuzz" -rss_limit_mb=4096 -timeout=60 -print_final_stats=0 -verbosity="${VERBOSITY:-0}" \
     -artifact_prefix="found/crash-$target-" "$@" 2>&1 | sed "s/^/$target: /"
 }
-# Two targets at a time.
+# Runs a command for each target, two targets at a time.
 each() {
   local failed=0 running=()
   for target in "${targets[@]}"; do

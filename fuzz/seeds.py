@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""First inputs of the corpora: what the program and a real redis-server write, and dialogues. After
-that `run.sh minimise` keeps what reaches more."""
+"""Makes the first inputs of the corpora: files that the program and a real redis-server write, and
+dialogues. `run.sh minimise` then keeps the inputs that increase the coverage."""
 
 import json
 import os

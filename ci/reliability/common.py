@@ -1,4 +1,5 @@
-"""What the scripts of this folder share: the program, its answers, and how a result is told."""
+"""What the scripts of this folder share: they run the program, compare its answers and print
+results."""
 
 import argparse
 import json
@@ -13,7 +14,7 @@ PROGRAM = os.environ.get("FENCEPOST", str(ROOT / "target" / "debug" / "fencepost
 
 
 def arguments(about, **sizes):
-    """Reads the sizes from the command line; each has its full size as default."""
+    """Reads the sizes of a script from the command line. The default of each is its full size."""
     parser = argparse.ArgumentParser(description=about)
     for name, (default, words) in sizes.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{words} [{default}]")
@@ -26,30 +27,30 @@ def arguments(about, **sizes):
 
 
 def is_time_left(sizes, began):
-    """Whether to go on: what was done until then counts, and is told."""
+    """Returns whether the script should continue. What it has done before it stops counts."""
     return not sizes.minutes or time.monotonic() - began < 60 * sizes.minutes
 
 
 def run(*words, **options):
-    """Runs the program; its status, and both outputs as bytes."""
+    """Runs the program. Returns its status, and its two outputs as bytes."""
     done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, **options)
     return done.returncode, done.stdout, done.stderr
 
 
 def without_measured(value):
-    """A document without what no two runs agree on."""
+    """Returns a document without measurements, which differ in every run."""
     if isinstance(value, dict):
         return {key: without_measured(member) for key, member in value.items() if key != "measured"}
     return [without_measured(item) for item in value] if isinstance(value, list) else value
 
 
 def result(stdout):
-    """The JSON that was printed, comparable."""
+    """Parses the printed JSON and removes its measurements, so that it can be compared."""
     return without_measured(json.loads(stdout))
 
 
 def tell(what, began, failures, **figures):
-    """One line of figures, a line for each failure, and the exit status."""
+    """Prints a line of figures and a line for each failure, and exits with the status."""
     told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in figures.items())
     print(f"{what}: {told}, {time.monotonic() - began:.0f} s, {len(failures)} failures", flush=True)
     for failure in failures[:20]:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Damages the data folders of served coordinators: flips a bit, cuts the end off, or repeats a piece of
-one file. A server must refuse the folder with one line of error, or start with the first of the
-acknowledged writes, and say so if some of the last are missing. An append-only file of Redis has no
-checksum: unless its end is cut off, the server only has to refuse it or to answer."""
+"""Damages the data folders of served coordinators: flips a bit, cuts off the end, or repeats a
+piece of one file. A server must either refuse the folder with one line of error, or start with the
+first of the acknowledged writes and print a warning if the last ones are missing. Redis's
+append-only file has no checksum, so unless its end is cut off, the server only has to refuse it or
+to answer."""
 
 import json
 import random
@@ -224,7 +225,7 @@ KINDS = [
 
 
 class Served:
-    """A server on a folder: its port once it is ready, or none, its status and what it said."""
+    """A server on a folder. `port` is None if the server did not become ready."""
 
     def __init__(self, words, folder):
         command = [PROGRAM, "serve", "--port", "0", *words, "--dir", str(folder)]
@@ -276,7 +277,8 @@ def damage(folder):
 
 
 def wrong(client, words, folder, is_cut, has_checksums):
-    """What is wrong with the server on this folder, if anything is, and how it took it."""
+    """Returns what is wrong with the server on this folder, or None, and what it did with the
+    folder."""
     served = Served(words, folder)
     try:
         said = served.said()
@@ -290,7 +292,7 @@ def wrong(client, words, folder, is_cut, has_checksums):
             return None, "started"
         if found != list(range(1, len(found) + 1)):
             return f"writes are missing before the last one: {found}", "started"
-        # A cut between two records cannot be seen.
+        # A server cannot detect that a file was cut between two records.
         if len(found) < WRITES and "warning: " not in said and not is_cut:
             return f"only {len(found)} of {WRITES} writes, and not a word", "shortened"
         return None, "started whole" if len(found) == WRITES else "shortened"

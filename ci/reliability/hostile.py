@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs programs that attack their parent, the system and its resources under
-`fencepost run --program`. None may crash or hang fencepost, leave a process behind, or leave a file
-in TMPDIR or /dev/shm. Linux on x86-64. Runs in namespaces of its own where `unshare` allows that."""
+"""Runs programs that attack their parent, the system and its resources under `fencepost run
+--program`. None of them may crash or hang fencepost, leave a process behind, or leave a file in
+TMPDIR or /dev/shm. Runs on Linux on x86-64, in separate namespaces if `unshare` allows that."""
 
 import os
 import random
@@ -13,9 +13,10 @@ from pathlib import Path
 
 from common import PROGRAM, arguments, is_time_left, tell
 
-# A spinning program ends after 20 s of processor time, and fencepost runs it up to three times.
+# A program that spins ends after 20 s of processor time, and fencepost runs it up to three times.
 PATIENCE = 900
-# With namespaces, a signal that escapes hits nothing else, and all leftovers are its own.
+# With namespaces, a signal that escapes cannot reach other processes, and all leftovers come from
+# the test.
 ISOLATED = ["unshare", "--fork", "--pid", "--mount", "--ipc", "--mount-proc"]
 
 sizes = arguments(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Files of every kind with something changed in them, read by the command that takes them. None may
-crash the program, hang it, or make it say more than a line of error."""
+"""Changes files of every kind and passes them to the command that reads them. No changed file may
+crash or hang the program, or make it print more than one line of error."""
 
 import json
 import random
@@ -23,7 +23,7 @@ TEXTS = [b"\\u0000", b"\x1b[2J", b"\xff", b"\xe2\x80\xae", b"<script>", b"\n", b
 
 
 def corpus(folder):
-    """Each file with the words that read it."""
+    """Returns each file with the arguments of the command that reads it."""
     def written(name, *words):
         path = Path(folder, name)
         path.write_bytes(run(*words)[1])
@@ -37,7 +37,8 @@ def corpus(folder):
     run("sweep", "--seeds", "0..20", *SMALL, "--quiet", "--no-shrink", "--checkpoint", checkpoint)
 
     def unsealed(path):
-        """Without its checksum, which would catch nearly every change before anything else looks."""
+        """Removes the checksum, because it would detect nearly every change before anything else
+        reads the file."""
         document = json.loads(path.read_bytes())
         del document["checksum"]
         copy = path.with_name("unsealed-" + path.name)
@@ -66,7 +67,7 @@ def corpus(folder):
 
 
 def mutated(content):
-    """One to three changes: bits, pieces, numbers, strings."""
+    """Makes one to three changes to bits, pieces, numbers or strings."""
     content = bytearray(content)
     for _ in range(dice.choice([1, 1, 1, 2, 3])):
         at = dice.randrange(len(content) + 1)
@@ -91,7 +92,7 @@ def mutated(content):
 
 
 def wrong(status, out, err):
-    """What is wrong with an answer, if anything is."""
+    """Returns what is wrong with an answer, or None."""
     if status not in (0, 1, 2, 3):
         return f"status {status}"
     if b"panicked" in err or b"overflow" in err and status == 101:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Drawn plans in both engines: every history must be the same, event by event, which its digest
-tells. A plan is one lock under one family of faults with one seed."""
+"""Runs drawn plans in both engines. Every history must be the same in both, event by event, as its
+digest shows. A plan is one lock under one family of faults with one seed."""
 
 import json
 import time

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A sweep that is killed and resumed, again and again. What comes out in the end must be what a
-sweep gives that was never killed. After every kill a copy of the checkpoint is corrupted by one
-flipped bit: to go on from that must be refused, or come out the same."""
+"""Kills and resumes a sweep again and again. The final result must be that of a sweep that was
+never killed. After every kill, the script flips one bit in a copy of the checkpoint. fencepost
+must refuse to resume from the copy, or give the same result."""
 
 import random
 import subprocess
@@ -29,7 +29,7 @@ def go_on(checkpoint):
 
 
 def corrupt(checkpoint, copy):
-    """A copy with one bit flipped."""
+    """Makes a copy with one flipped bit."""
     content = bytearray(checkpoint.read_bytes())
     bit = dice.randrange(len(content) * 8)
     content[bit // 8] ^= 1 << (bit % 8)
@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
             child.kill()
             child.wait()
         else:
-            # It came to its end, out of what many killed ones had left.
+            # The sweep has finished, with the work of many killed processes.
             if (status, result(printed.read_bytes())) != whole:
                 failures.append(f"after {killed} kills it ends with another result")
             checkpoint.unlink(missing_ok=True)

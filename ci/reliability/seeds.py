@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same seeds of `all` twice, with one thread and with several: the sums must be equal, but for
-what is measured. Slice by slice, so that what was compared counts if time runs out."""
+"""Runs the same seeds of `all` with one thread and with several threads. The results must be equal,
+except for measurements. Runs slice by slice, so that the compared slices count if time runs out."""
 
 import time
 

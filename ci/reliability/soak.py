@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`fencepost serve` under many connections at once: ordinary ones whose replies are checked, slow
-readers that hardly take what they asked for, and some that send half a request and go. Memory must
-stay flat: what the server holds in the last third is not more than in the second, give or take a
-tenth and 16 MiB."""
+"""Runs `fencepost serve` under many connections at the same time: ordinary ones, whose replies are
+checked, slow readers, which read only a small part of each reply, and some that send half of a
+request and leave. The memory must not grow: in the last third of the time, the server may use at
+most a tenth and 16 MiB more than in the second third."""
 
 import asyncio
 import random
@@ -49,7 +49,7 @@ async def ordinary(port, number):
 
 
 async def slow(port, number):
-    """Asks for 64 kB again and again, and takes 4 kB each time."""
+    """Requests 64 kB again and again, and reads only 4 kB each time."""
     while time.monotonic() < end:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4096)
         for _ in range(dice.randrange(5, 30)):
@@ -70,7 +70,7 @@ async def half(port, number):
 
 
 def held(process):
-    """How many MiB the server holds."""
+    """Returns the memory of the server in MiB."""
     with open(f"/proc/{process.pid}/status") as status:
         line = next(line for line in status if line.startswith("VmRSS"))
     return int(line.split()[1]) / 1024

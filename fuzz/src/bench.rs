@@ -1,4 +1,4 @@
-//! A [`Bench`]: a machine whose clock and network a fuzz target controls.
+//! The [`Bench`] of a machine. A fuzz target controls the machine's clock and network through it.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};
@@ -13,11 +13,11 @@ pub struct Bench<M> {
     machine: M,
     /// Current wall-clock time.
     pub now: WallTime,
-    /// Messages that the machine sent since the target last drained them.
+    /// Messages that the machine sent since the target last removed messages.
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
     /// Connections that the machine opened and that are still open, oldest first.
     pub opened: Vec<ConnectionId>,
-    /// Latest image that replaced the disk's contents.
+    /// The last image with which the machine replaced the disk's contents.
     pub image: Option<DiskImage>,
     /// `true` if the machine has stopped or did not start.
     pub stopped: bool,
@@ -52,7 +52,8 @@ impl<M: Machine> Bench<M> {
     }
 
     /// Sends the pieces of an input to a line-based server, and returns its reply to a new client's
-    /// `request`. Pieces 0 to 2 are bytes on three connections, 3 lets time pass, and 4 reconnects.
+    /// `request`. Pieces of kinds 0 to 2 are bytes on three connections, a piece of kind 3 lets
+    /// time pass, and a piece of kind 4 reconnects all three.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -87,9 +88,9 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends the pieces of an input to the machine. Pieces 0 and 1 are bytes from two clients,
-    /// piece 2 is bytes from a stranger, piece 3 lets time pass, and piece 4 reconnects the
-    /// stranger.
+    /// Sends the pieces of an input to the machine. Pieces of kinds 0 and 1 are bytes from two
+    /// clients, and a piece of kind 2 is bytes from a third client, the stranger. A piece of kind 3
+    /// lets time pass, and one of kind 4 reconnects the stranger. Calls `look` after each piece.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -120,7 +121,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine. Connections open immediately, and syncs finish immediately.
+    /// Passes an input to the machine. Connects and disk syncs that it requests succeed
+    /// immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

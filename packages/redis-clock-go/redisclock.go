@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Clock is a served Redis and the admin connection that commands it.
+// Clock is a served Redis and the admin connection that controls it.
 type Clock struct {
 	// Addr is the address of the master.
 	Addr string
@@ -26,7 +26,8 @@ type Clock struct {
 }
 
 // Start runs `fencepost serve --clock manual` on free ports until the test ends. The program is
-// $FENCEPOST, or fencepost. The options are those of the command, such as "--replicas=2".
+// $FENCEPOST or, if it is not set, fencepost. The options are those of the command, such as
+// "--replicas=2".
 func Start(t testing.TB, options ...string) *Clock {
 	t.Helper()
 	clock, stop, err := serve(options)
@@ -87,7 +88,7 @@ func (c *Clock) Command(words ...any) any {
 	return reply
 }
 
-// Advance moves all clocks by a span such as "10s"; expiries have happened when it returns.
+// Advance moves all clocks by a span such as "10s". Keys have expired when it returns.
 func (c *Clock) Advance(span string) {
 	c.t.Helper()
 	c.Command("CLOCK", "ADVANCE", span)
@@ -105,7 +106,7 @@ func (c *Clock) Leave(lock, client string) {
 	c.Command("LEAVE", lock, client)
 }
 
-// Judge returns a line for each time that two clients were in a critical section together.
+// Judge returns a line for each time that two clients were in a critical section at the same time.
 func (c *Clock) Judge() []string {
 	c.t.Helper()
 	return c.lines("JUDGE")
@@ -117,7 +118,7 @@ func (c *Clock) History() []string {
 	return c.lines("HISTORY")
 }
 
-// Reset goes back to the beginning: empty servers, first clock, no history, connections closed.
+// Reset restores the initial state: empty servers, the first clock, no history, closed connections.
 func (c *Clock) Reset() {
 	c.t.Helper()
 	c.Command("RESET")

@@ -1,4 +1,4 @@
-//! Emulates system calls. If a call must wait, the tracer tries it again after an event.
+//! Emulates system calls. If a call cannot complete yet, the tracer tries it again after an event.
 
 mod datagrams;
 mod descriptors;

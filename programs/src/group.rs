@@ -26,14 +26,15 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Nanoseconds that each call takes, so that loops which wait for time to pass end.
+/// Time in nanoseconds that each call takes, so that a loop that polls a clock ends.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Cost of a program's start in calls. 400 starts without waiting reach the limit.
+/// Number of calls that the start of a program counts as. 400 starts without waiting reach the
+/// limit of calls.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -42,7 +43,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches the folders of a `PATH` for a program as a shell does, from `folder`.
+/// Searches the folders of a `PATH` for a program, as a shell in `folder` does.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -150,7 +151,7 @@ impl Group {
         Ok(group)
     }
 
-    /// Stores a network event for the next step.
+    /// Stores a network event, which the group receives in the next step.
     pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -167,27 +168,30 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output since the last call. The total output of a run is limited.
+    /// Takes the output that the programs wrote since the last call. The total output of a run is
+    /// limited.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// Returns the number of bytes of output that were dropped.
+    /// Returns the number of bytes of output that were dropped because of the limit.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
 
-    /// Returns all calls that stopped a thread.
+    /// Returns all system calls at which a thread was stopped.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
     }
 
-    /// Takes the files that were synced since the last call, if [`Launch::sync_us`] is set.
+    /// Takes the files that were synced since the last call. Records them only if
+    /// [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// Returns how often a thread was forced to let others run, which makes runs less reproducible.
+    /// Returns how often a thread was forced to let other threads run. This makes runs less
+    /// reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

@@ -11,7 +11,7 @@ pub struct SocketId(pub u32);
 /// The program to start, with its environment and its machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments. The program is found as a shell finds it.
+    /// The program and its arguments. The program is found in the same way as by a shell.
     pub command: Vec<String>,
     /// The complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,
@@ -21,15 +21,15 @@ pub struct Launch {
     pub host_name: String,
     /// The addresses of all machines by host name, including the program's own.
     pub hosts: BTreeMap<String, Ipv4Addr>,
-    /// Further names of these machines.
+    /// Additional names of these machines, each with the machine's address.
     pub aliases: BTreeMap<String, Ipv4Addr>,
     /// Seed of the random bytes that the program reads.
     pub seed: u64,
-    /// Process id of the first process. Later processes get the following ids.
+    /// Process id of the first process. Later processes get consecutive ids.
     pub first_process: u32,
     /// User id to run as, if the caller is root. The user must own the folder.
     pub user: Option<u32>,
-    /// Duration of a file sync in microseconds. If `None`, the kernel syncs files.
+    /// Duration of a file sync in microseconds. If it is `None`, the kernel executes file syncs.
     pub sync_us: Option<u64>,
 }
 
@@ -108,7 +108,7 @@ pub enum Request {
         /// The connection to shut down.
         socket: SocketId,
     },
-    /// Close the connection, whose id is not reused.
+    /// Close the connection. Its id is not reused.
     Close {
         /// The connection to close.
         socket: SocketId,
@@ -135,9 +135,10 @@ pub enum News {
 pub struct Step {
     /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Monotonic microseconds until the next step. If `None`, the group waits only for news.
+    /// Time of the monotonic clock, in microseconds, until the next step. If it is `None`, the
+    /// group waits only for news.
     pub wake_after_us: Option<u64>,
-    /// `true` if every thread waits. Otherwise some threads will run when the clocks advance.
+    /// `true` if every thread waits. `false` if some threads will continue when the clocks advance.
     pub is_idle: bool,
     /// The end of the group; `None` while it runs.
     pub ending: Option<Ending>,
@@ -176,7 +177,8 @@ pub struct Output {
     pub bytes: Vec<u8>,
 }
 
-/// Files that a group executed or opened for reading, up to a limit. Some may not exist.
+/// Files that a group executed or opened for reading, up to a maximum number. Some of them may not
+/// exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
     /// Paths of the executed files.

@@ -1,19 +1,20 @@
 //! Runs unmodified programs of any language in a world whose time, network and randomness the
 //! caller simulates.
 //!
-//! A [`Group`] is one machine's processes: the started program and all processes that it forks.
-//! [`Group::step`] runs the group's threads one at a time, in a fixed order, until each thread
-//! waits. It returns their network [`Request`]s and the time of the next step. The driver passes
-//! [`News`] to [`Group::deliver`]. A group that is not stepped is paused, and a dropped group is
-//! killed.
+//! A [`Group`] is the processes of one machine: the started program and all processes that it
+//! forks. [`Group::step`] runs the group's threads one at a time, in a fixed order, until each
+//! thread waits. It returns their network [`Request`]s and the time of the next step. The driver
+//! passes network events ([`News`]) to [`Group::deliver`]. To pause a group, the driver does not
+//! step it. Dropping a group kills it.
 //!
 //! A group may be a server: [`Group::incoming`] opens a connection from another machine.
-//! [`SyncedFiles`] restores a folder to the last syncs.
+//! [`SyncedFiles`] restores the files of a folder as they were when they were last synced.
 //!
 //! ptrace traces the processes. A seccomp filter stops a thread at every system call that could
 //! wait, tell the time or communicate; all other calls run at native speed. Programs read clocks
-//! without a system call, from a page that the tracer shares with each process (`group/looks.rs`).
-//! No library is preloaded, so static binaries and raw system calls work too.
+//! without a system call, from a page that the tracer shares with each process
+//! (`group/clock_reads.rs`). No library is preloaded, so static binaries and raw system calls also
+//! work.
 //!
 //! The entry points are [`check`] for a [`Launch`], then [`Group::start`] and [`Group::step`]. The
 //! crate has no features. On systems other than Linux on x86-64 the same names exist, but every

@@ -1,4 +1,4 @@
-//! Computes the readiness of files for poll and epoll.
+//! Computes which files are ready, for poll and epoll.
 
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};

@@ -10,17 +10,18 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
+/// Maximum number of clock reads without waiting. It corresponds to about 12.6 s of polling.
 const CLOCK_READS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn, after which other threads run.
+/// Maximum number of calls in a turn of a thread. After these, other threads run.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits. The monotonic clock must not go back.
+    /// Runs the group until every thread waits. The monotonic clock must not be earlier than in the
+    /// previous step.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;

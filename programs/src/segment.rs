@@ -1,4 +1,4 @@
-//! Segments of System V shared memory, with their processes.
+//! Segments of System V shared memory, each with the processes that attached it.
 
 pub(crate) struct Segment {
     pub(crate) key: i32,

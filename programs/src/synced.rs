@@ -1,4 +1,4 @@
-//! The files of a folder as they survive a power loss, each with its content at the last sync.
+//! The files of a folder that survive a power loss, each with its content at its last sync.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -7,14 +7,15 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size of the stored pieces in bytes. Pieces of zeros are omitted.
+/// Size in bytes of the pieces in which content is stored. Pieces that contain only zeros are
+/// omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time of a file, because inodes are reused.
+/// Device, inode and creation time of a file. The inode alone may be that of an earlier file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
-/// The content of files at their last sync.
+/// The content of each file at its last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles(BTreeMap<Identity, Content>);
 
@@ -59,7 +60,7 @@ impl Pieces {
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     let end = file.metadata()?.len();
-    // A file system without holes reports the whole file as data.
+    // If the file system does not support holes, the whole file is data.
     let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
     let piece = PIECE as u64;
     Ok((found / piece * piece).max(at).min(end))
@@ -79,7 +80,7 @@ impl SyncedFiles {
         self.0.insert(sync.0, Content::Own(sync.1));
     }
 
-    /// Adds later syncs, which replace earlier ones of the same files.
+    /// Adds later syncs. They replace earlier syncs of the same files.
     pub fn extend(&mut self, later: SyncedFiles) {
         self.0.extend(later.0);
     }
@@ -117,7 +118,8 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder and records the copies as synced. The original must no longer change.
+    /// Copies a folder and records the copies as synced. The original folder must not change any
+    /// more.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

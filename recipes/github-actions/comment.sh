@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes a comment on a pull request, or updates the one that it wrote before:  comment.sh FILE
+# Writes a comment on a pull request, or updates the comment that it wrote before:  comment.sh FILE
 # Needs curl, jq, $GITHUB_TOKEN, $GITHUB_REPOSITORY and $PULL_REQUEST.
 set -euo pipefail
 file=${1:?file of the comment}

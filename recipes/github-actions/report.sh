@@ -8,7 +8,7 @@ findings=${FINDINGS:-findings.jsonl}
 profile=()
 [ -z "${PROFILE:-}" ] || profile=(--profile "$PROFILE")
 
-# 1 and 3 are results; 2 is an error.
+# Statuses 1 and 3 are results; 2 is an error.
 result() {
   local status=0
   "$@" || status=$?

@@ -23,8 +23,8 @@ mkdir -p "$OUT"
 "$FENCEPOST" sweep --seeds "$SEEDS" --client "$CLIENTS" --fault "$FAULTS" --jobs "${SLURM_CPUS_PER_TASK:-1}" \
   --format json --out "$slice-reports" --resume > "$slice.partial"
 status=$?
-# 1 (violations found) and 3 (a cell did not exercise the lock) are results. The task fails only if
-# there is no summary.
+# Statuses 1 (violations were found) and 3 (a cell did not exercise the lock) are results. The task
+# fails only if there is no summary.
 case $status in
   0 | 1 | 3) mv "$slice.partial" "$slice.json" ;;
   *) exit $status ;;

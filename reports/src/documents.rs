@@ -1,4 +1,5 @@
-//! The published documents other than runs and sweeps, each with its type, views and reader.
+//! The published documents other than reports and sweeps. Each document has a type, views and a
+//! reader.
 
 pub mod boundary;
 pub mod certificate;

@@ -1,4 +1,4 @@
-//! Explains findings: their causes, in words and with computed thresholds.
+//! Finds the causes of findings, and explains them in words and with calculated thresholds.
 
 pub mod arithmetic;
 pub mod cause;

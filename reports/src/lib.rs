@@ -2,7 +2,7 @@
 //!
 //! A run passes through the modules in this order: it is [`record`]ed, [`judge`](mod@judge)d and
 //! [`explain`]ed. The [`summary`] is its published form, and [`show`] writes it in a format.
-//! [`documents`] contains the other published files. No module uses a later one.
+//! [`documents`] contains the other published files. No module uses a later module.
 //!
 //! The entry points: [`judge()`](judge()) returns the violations in a [`History`], and [`judge_by`]
 //! does the same with given checkers. [`RunFacts`], [`Diagnosis`] and [`Recordings`] are the

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Instructions per command and per run, counted by callgrind, so that the figures repeat whatever
+# Counts instructions per command and per run with callgrind, so the figures do not depend on what
 # else the machine does.
 #
-# Usage: sim/benches/instructions.sh [KIND...]; a KIND is what sim/examples/workload takes. Wants
-# valgrind. Two runs of different length are subtracted, so that starting and warming up do not
-# count. With KEEP=DIR the profiles are kept there, for callgrind_annotate.
+# Usage: sim/benches/instructions.sh [KIND...], where KIND is an argument of sim/examples/workload.
+# Needs valgrind. The script subtracts two runs of different lengths, so that start and warm-up do
+# not count. With KEEP=DIR, the profiles are kept in DIR, for callgrind_annotate.
 set -eu
 cd "$(dirname "$0")/../.."
 cargo build --quiet --profile counted --example workload

@@ -1,5 +1,5 @@
-//! Measures runs and processor time until a violation, for uniform, aimed and pct faults and for
-//! the search of `explore`.
+//! Measures the runs and the processor time until a violation, for uniform, aimed and pct faults
+//! and for the search of `explore`.
 //!
 //! ```text
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]

@@ -1,7 +1,7 @@
 //! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost. `cargo
 //! test -p fencepost --example your_lock` runs the tests.
 //!
-//! The lock is a common one: SET NX PX with a random value, GET and compare before DEL.
+//! The example is a common lock: SET NX PX with a random value, and GET and compare before DEL.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};

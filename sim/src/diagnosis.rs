@@ -1,4 +1,4 @@
-//! Diagnoses a violation by repeating its run in variations, such as with fewer faults.
+//! Diagnoses a violation by repeating its run with changes, for example with fewer faults.
 
 mod but_for;
 mod minimal;
@@ -21,7 +21,7 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// Diagnoses every violation of a run, whose facts must be `facts`.
+/// Diagnoses every violation of a run. `facts` must be the facts of this run.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }

@@ -21,7 +21,7 @@ pub struct FileError {
     pub error: io::Error,
 }
 
-/// Writes a file atomically, or to a device or a pipe in place. Follows symbolic links.
+/// Writes a file atomically. Writes directly to a device or a pipe. Follows symbolic links.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -30,7 +30,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Waits for an exclusive lock on the folder of `path`, on systems with such locks.
+/// Waits for an exclusive lock on the folder of `path`. Returns `None` on systems without such
+/// locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

@@ -1,13 +1,13 @@
 //! Runs distributed locks in a deterministic simulation under injected faults, and reports every
 //! violation of mutual exclusion.
 //!
-//! The modules follow the course of a run: [`setup`] has its inputs; the `world` has time, hosts
-//! and a network; [`hosts`] has the software on them; the [`engine`] drives them; [`run`] calls all
-//! of it. [`diagnosis`] repeats runs to find causes, [`studies`] run many, and [`cli`] and
-//! [`testing`] are the two front ends.
+//! The modules follow the course of a run. [`setup`] has the inputs of a run. The `world` has time,
+//! hosts and a network, [`hosts`] has the software on the hosts, and the [`engine`] drives the
+//! world. [`run`] makes a run with all of these. [`diagnosis`] repeats runs to find causes, and
+//! [`studies`] make many runs. [`cli`] and [`testing`] are the two front ends.
 //!
-//! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, the program
-//! `fencepost` ([`cli`]) for everything else. The crate has no features.
+//! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, and the
+//! program `fencepost` ([`cli`]) for everything else. The crate has no features.
 
 pub mod setup;
 

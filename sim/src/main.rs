@@ -8,7 +8,7 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// Needs half the instructions of the system's allocator for many small objects.
+/// For many small objects, mimalloc needs half the instructions of the system's allocator.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -49,8 +49,8 @@ impl RunSpec {
         self.run_with_silences(engine, recording, Some(self.early_silences()))
     }
 
-    /// Runs the spec to aim faults by its history, which the default availability bound must not
-    /// influence.
+    /// Runs the spec as a scout, whose history decides where faults are aimed. The default
+    /// availability bound must not influence this history.
     fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
         let early = match self.early_silences() {
             EarlySilences::WhileUnused(_) => None,
@@ -59,7 +59,8 @@ impl RunSpec {
         self.run_with_silences(Engine::Fast, recording, early)
     }
 
-    /// Returns which silences are recorded before healing: the evidence for the availability rule.
+    /// Returns which silences to record before healing. They are evidence for the availability
+    /// rule.
     fn early_silences(&self) -> EarlySilences {
         let bound = self.availability().bound_us;
         let is_stated = self.scenario.availability.is_some();
@@ -139,7 +140,8 @@ impl RunSpec {
         })
     }
 
-    /// Returns the history after the run, because the key of a program's lock is not known earlier.
+    /// Returns the history. It is built after the run, because the key of a program's lock is not
+    /// known earlier.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -170,7 +172,8 @@ impl RunSpec {
     }
 }
 
-/// Returns whether a server granted a lease, so that a database lock is not tied to a connection.
+/// Returns whether a server granted a lease. A database lock with a lease is not tied to a
+/// connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -1,10 +1,10 @@
-//! Studies, which make many runs for one question.
+//! Studies, each of which makes many runs to answer one question.
 //!
 //! A study takes a request and returns a document of `fencepost_reports`. The studies are a
 //! [`sweep`] over seeds, the [`boundary`] at which a lock breaks, the cost of waiting ([`load`]),
-//! every plan of a given size ([`explore`]), the pages of the [`gallery`], and a violation on real
-//! servers ([`reality`]) or as a script for them ([`script`]). `play` returns no document, but plays
-//! a plan in real time.
+//! every plan of a given size ([`explore`]), the pages of the [`gallery`], and a violation repeated
+//! on real servers ([`reality`]) or exported as a script for them ([`script`]). `play` returns no
+//! document. It plays a plan in real time.
 
 #[doc(hidden)]
 pub mod bench;

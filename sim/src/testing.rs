@@ -1,5 +1,5 @@
-//! Tests your own lock in your own `#[test]`. A test states the lock, the faults, the seeds and the
-//! expected result.
+//! Tests of your own lock in your own `#[test]`. A test states the lock, the faults, the seeds and
+//! the expected result.
 //!
 //! ```
 //! use fencepost::testing::{Expect, LockTest};
@@ -57,9 +57,9 @@ pub enum Expect {
     Safe,
     /// None of these rules is broken, but other rules may be.
     Never(Vec<Kind>),
-    /// Each of these rules is broken by some seed. Other rules may be broken too.
+    /// Some seed breaks each of these rules. Other rules may be broken too.
     Violates(Vec<Kind>),
-    /// Each of these rules is broken by some seed for this cause. Others are allowed.
+    /// Some seed breaks each of these rules for this cause. Other rules and causes are allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
@@ -78,7 +78,8 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test of the built-in scenario without faults, with seeds 0 to 99, expected safe.
+    /// Creates a test with the built-in scenario, no faults and the seeds 0 to 99. The test expects
+    /// that no rule is broken.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -97,7 +98,7 @@ impl LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
 
-    /// Sets the range of seeds, without its end.
+    /// Sets the range of seeds. The end of the range is excluded.
     pub fn seeds(self, seeds: Range<u64>) -> LockTest {
         LockTest { seeds, ..self }
     }
@@ -114,7 +115,7 @@ impl LockTest {
     }
 
     /// Sets the fault plan for every seed. [`LockTest::faults`] still determines the servers
-    /// (failover has replicas and Sentinels) and the names of the runs.
+    /// (`failover` has replicas and Sentinels) and the names of the runs.
     ///
     /// ```
     /// use fencepost::testing::{Expect, FaultPlan, LockTest};
@@ -132,17 +133,17 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// Sets the number of threads, by default that of the processors.
+    /// Sets the number of threads, which is by default the number of processors.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Sets the folder for reports of failures, by default in cargo's target folder.
+    /// Sets the folder for reports of failures, which is by default in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test. Panics with a command that reproduces the result if it is unexpected.
+    /// Runs the test. If the result is unexpected, panics with a command that reproduces it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -155,7 +156,7 @@ impl LockTest {
         }
     }
 
-    /// Runs the test as [`LockTest::run`] does, but returns the failure.
+    /// Runs the test as [`LockTest::run`] does, but returns a failure instead of panicking.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }

@@ -1,4 +1,4 @@
-//! The entry point of libFuzzer for the target named by `FUZZ_TARGET`.
+//! The entry point for libFuzzer. The variable `FUZZ_TARGET` names the target.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
 //! Sends arbitrary bytes to an etcd server, which must still tell the next client its version. If
-//! the input begins with 5, the server is one of three, and piece 5 is from another one.
+//! the input begins with 5, the server is one of three, and piece 5 is from another server.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -1,4 +1,5 @@
-//! Sends arbitrary messages to a Sentinel. The first byte of a part is its kind.
+//! Sends arbitrary messages to a Sentinel. The first byte of a part decides what kind of message it
+//! is.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

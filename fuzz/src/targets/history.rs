@@ -1,4 +1,5 @@
-//! Reads arbitrary text as a history. The reader must refuse it, or the judge must check it.
+//! Reads arbitrary text as a history. The reader must refuse the text, or the judge must be able to
+//! judge the history.
 
 use crate::targets::typed;
 use fencepost_reports::documents::read::{line_of_event, read_history};

@@ -1,4 +1,4 @@
-//! Reads arbitrary text as a fault plan, with which both engines must have the same result.
+//! Reads arbitrary text as a fault plan. Both engines must have the same result with the plan.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,4 +1,5 @@
-//! Tests a replica with an arbitrary primary, and a primary with an arbitrary replica.
+//! Tests the server as a replica of an arbitrary primary, and as the primary of an arbitrary
+//! replica.
 
 use crate::bench::Bench;
 use crate::parts;

@@ -1,4 +1,5 @@
-//! Reads arbitrary bytes as a snapshot, which the server must refuse or rewrite unchanged.
+//! Reads arbitrary bytes as a snapshot. The server must refuse the snapshot, or save it as a
+//! snapshot that a second save does not change.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};
@@ -26,7 +27,8 @@ fn check(snapshot: &[u8]) {
 
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // The checksum 0 disables the check, which random changes would never pass.
+    // A checksum of 0 disables the check. Randomly changed bytes would never have a correct
+    // checksum.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

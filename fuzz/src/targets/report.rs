@@ -1,4 +1,5 @@
-//! Reads arbitrary text as a report, sweep or matrix, which every format must be able to show.
+//! Reads arbitrary text as a report, sweep or matrix. Every format must be able to show the
+//! document.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;
@@ -8,7 +9,7 @@ use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use serde_json::Value;
 
-/// Removes the checksum, which nearly every random change would invalidate.
+/// Removes the checksum. Nearly every random change would make it wrong.
 fn unsealed(document: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(document).ok()?;
     value.as_object_mut()?.remove("checksum")?;

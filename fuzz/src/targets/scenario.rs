@@ -1,4 +1,5 @@
-//! Reads arbitrary text as a scenario. The reader must refuse it, or plans can be drawn for it.
+//! Reads arbitrary text as a scenario. The reader must refuse the text, or it must be possible to
+//! draw plans for the scenario.
 
 use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};

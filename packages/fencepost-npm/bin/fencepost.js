@@ -18,7 +18,8 @@ function program() {
 }
 
 const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
-// A terminal's Ctrl-C reaches fencepost too, which then writes what it has; SIGTERM does not.
+// Ctrl-C in a terminal also reaches fencepost, which then prints its finished results. SIGTERM does
+// not reach it, so it is passed on.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("error", (error) => {

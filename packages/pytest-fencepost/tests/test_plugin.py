@@ -1,4 +1,4 @@
-"""The plugin, run by pytest in a folder of its own. FENCEPOST names the program."""
+"""Tests of the plugin. pytest runs it in a separate folder. FENCEPOST names the program."""
 
 import os
 import textwrap

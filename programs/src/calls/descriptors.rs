@@ -1,4 +1,4 @@
-//! Emulates calls on descriptors. Each emulated file also has a kernel descriptor of its kind.
+//! Emulates calls on descriptors. Each emulated file also has a descriptor in the kernel.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fail_with};
@@ -7,7 +7,7 @@ use crate::group::Group;
 use crate::process::Number;
 use crate::sys::filter::FIRST_DESCRIPTOR;
 
-/// From `asm-generic/ioctls.h`, because the type of libc's constant depends on the C library.
+/// The value in `asm-generic/ioctls.h`. The type of libc's constant depends on the C library.
 const FIONREAD: u64 = 0x541b;
 
 impl Group {
@@ -35,7 +35,8 @@ impl Group {
         })
     }
 
-    /// Copies with an emulated file fail, so that programs fall back to other calls.
+    /// Lets the kernel execute a copy between two files. If one of the files is emulated, the copy
+    /// fails, so that the program falls back to other calls.
     fn run_natively_unless_emulated(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fail_with(libc::EINVAL) } else { Outcome::Native }

@@ -1,4 +1,4 @@
-//! Makes `getpid` fast, by replacing its code with code that returns the process id.
+//! Makes `getpid` fast: replaces its machine code with code that returns the process id.
 
 use super::Call;
 use crate::group::Group;

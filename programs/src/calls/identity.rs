@@ -114,7 +114,8 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
         }
-        // The tracer must be able to read each process's memory and to reap orphans.
+        // These options have no effect here, because the tracer must be able to read the process's
+        // memory and to reap orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fail_with(libc::EINVAL),
         _ => Outcome::Native,

@@ -1,4 +1,4 @@
-//! The network interfaces that programs see. One is loopback, the other has the machine's address.
+//! The network interfaces that programs see: loopback, and one with the address of the machine.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
@@ -126,7 +126,7 @@ pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u
     let sequence = question.get(8..12).unwrap_or(&[0; 4]);
     let message = |kind: u16, body: Vec<u8>| {
         let mut bytes = (body.len() as u32 + 16).to_le_bytes().to_vec();
-        // The message's only flag is `NLM_F_MULTI`.
+        // The value 2 is the flag `NLM_F_MULTI`, the only flag of the message.
         bytes.extend([kind.to_le_bytes(), 2u16.to_le_bytes()].concat());
         bytes.extend(sequence);
         bytes.extend(process.to_le_bytes());

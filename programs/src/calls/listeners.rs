@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 impl Group {
-    /// Opens a connection from another machine, or returns `None` if no socket accepts it.
+    /// Opens a connection from another machine. Returns `None` if no socket of the group accepts
+    /// it.
     pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
         let listener = self.files.listener(port)?;
         if !self.files.has_room(listener) {

@@ -1,4 +1,4 @@
-//! Emulates calls that open files, and replaces files that reveal the time or the machine.
+//! Emulates calls that open files. Replaces files that would reveal the real time or machine.
 
 use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
@@ -12,7 +12,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Folder of files named after JVMs' process ids, hidden because those of concurrent runs collide.
+/// Folder in which JVMs create files named after their process ids. It is hidden from programs,
+/// because concurrent runs use the same process ids.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
@@ -91,7 +92,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // `/proc/self` leads to the tracer, so its process id must be replaced.
+        // `/proc/self` leads to the tracer here, so the tracer's process id must be replaced.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,

@@ -1,4 +1,5 @@
-//! Handles calls that create, end, await or signal threads and processes. The kernel executes them.
+//! Handles calls that create, end, await or signal threads and processes. The kernel executes these
+//! calls.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;

@@ -1,10 +1,11 @@
-//! Emulates System V shared memory between a process and the processes that it forks.
+//! Emulates System V shared memory. A process shares it with the processes that it forks.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::segment::Segment;
 
-/// Offsets in `struct shmid_ds` of the segment's size and of the number of attached processes.
+/// Size of `struct shmid_ds`, and the offsets in it of the segment's size and of the number of
+/// attached processes.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

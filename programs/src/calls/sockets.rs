@@ -1,4 +1,4 @@
-//! Emulates stream sockets. The driver receives only connections to other machines.
+//! Emulates stream sockets. The driver sees only connections to other machines.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fail_with};

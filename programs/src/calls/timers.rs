@@ -1,4 +1,4 @@
-//! Emulates timers that send signals. Timers for processor time never fire.
+//! Emulates timers that send signals. A timer that counts processor time never fires.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;

@@ -12,8 +12,8 @@ pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 512;
 
 // The functions of the vDSO. Each read increments a counter in the shared page, and returns the
-// clock at the tracer's last resume plus one step per read. Without budget, and for clocks of other
-// processes, they make the system call.
+// clock at the tracer's last resume plus one step per read. The functions make the system call if
+// no reads are left, or for the clocks of other processes.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -113,7 +113,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     let at = |label: &'static u8| std::ptr::from_ref(label);
     let begin = at(&fencepost_vdso_clock_gettime);
     let offset = |label: &'static u8| at(label).addr() - begin.addr();
-    // SAFETY: both labels are in the same section, with the functions between them.
+    // SAFETY: both labels are in the same section, and the functions are between them.
     let bytes = unsafe { std::slice::from_raw_parts(begin, offset(&fencepost_vdso_end)) };
     let functions = [
         ("__vdso_clock_gettime", 0),

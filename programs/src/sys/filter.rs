@@ -7,14 +7,15 @@ use libc::{
 
 /// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in `struct seccomp_data`. The last is that of the first argument's lower half.
+/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is the offset of the first argument's lower
+/// half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor after 2. The kernel executes calls on the descriptors in between.
+/// First emulated descriptor after 2. The kernel executes calls on the descriptors from 3 up to it.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -22,7 +23,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls of which only some commands stop the thread: the first number, and all from the second on.
+/// Calls of which only some commands stop the thread. Each entry has the call, one such command,
+/// and the lowest number from which on all commands are such.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
@@ -72,7 +74,8 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Number of the first call that is newer than the libc crate. Such calls fail with `ENOSYS` too.
+/// Number of the first system call that the libc crate does not know. It and all later calls also
+/// fail with `ENOSYS`.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

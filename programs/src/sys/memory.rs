@@ -37,7 +37,7 @@ impl Memory {
     fn read_into(self, at: u64, bytes: &mut [u8]) -> usize {
         let local = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is a live buffer, and the kernel checks the other one.
+        // SAFETY: the local range is a live buffer, and the kernel checks the remote range.
         let got = unsafe { libc::process_vm_readv(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(got).unwrap_or(0)
     }
@@ -48,7 +48,7 @@ impl Memory {
         }
         let local = iovec { iov_base: bytes.as_ptr() as *mut c_void, iov_len: bytes.len() };
         let remote = iovec { iov_base: at as *mut c_void, iov_len: bytes.len() };
-        // SAFETY: the local range is live and only read, and the kernel checks the other one.
+        // SAFETY: the local range is live and only read, and the kernel checks the remote range.
         let done = unsafe { libc::process_vm_writev(self.0, &local, 1, &remote, 1, 0) };
         usize::try_from(done) == Ok(bytes.len())
     }
@@ -72,7 +72,8 @@ impl Memory {
     }
 
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // The read ends at the page boundary, because a read into an unmapped page returns nothing.
+        // The read ends at the page boundary. A read that extends into an unmapped page would
+        // return nothing.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

@@ -1,4 +1,4 @@
-//! Starts a program that is traced from its first instruction on.
+//! Starts a program so that it is traced from its first instruction on.
 
 use super::filter::filter;
 use super::trace::{Stop, Tracee};
@@ -10,7 +10,8 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit on the data of a process in bytes, so that endless allocation fails only in that process.
+/// Limit on the data of a process in bytes. If a program allocates memory without end, only its own
+/// allocation fails.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 /// Limit on the size of a file in bytes. SIGXFSZ ends a program that exceeds it.
 const FILE_MAX: u64 = 1 << 30;
@@ -50,7 +51,7 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Turns the child into the program. Exit statuses from 121 on mean that a preparation failed.
+/// Turns the child into the program. Exit statuses from 121 on report which preparation failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
@@ -155,8 +156,8 @@ pub(crate) fn signal_of_timer(
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // The words of the `siginfo_t` of a timer: signal and error, code and a gap, timer and overrun,
-    // value.
+    // The words of the `siginfo_t` of a timer: signal and error number, code and padding, timer and
+    // overrun, value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;
@@ -172,7 +173,8 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins this thread and its children to one core, because wake-ups between cores are slow.
+/// Pins this thread and the threads that it starts to one core, because wake-ups between cores are
+/// slow.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -190,7 +192,7 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // Later threads take the following cores, so that tracers do not share a core.
+        // Later tracer threads take the following cores, so that tracers do not share a core.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);
         let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];

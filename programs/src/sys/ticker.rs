@@ -1,4 +1,5 @@
-//! A timer that interrupts the wait for a traced thread, so that the tracer can detect a busy loop.
+//! A timer that interrupts the tracer's wait for a thread, so that the tracer can detect a busy
+//! loop.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;
@@ -45,7 +46,7 @@ impl Timer {
     fn set(&self, interval_ns: i64) {
         let interval = libc::timespec { tv_sec: 0, tv_nsec: interval_ns };
         let value = libc::itimerspec { it_interval: interval, it_value: interval };
-        // SAFETY: this thread created the timer, which lives as long as the thread.
+        // SAFETY: this thread created the timer, and the timer exists as long as the thread.
         unsafe { libc::timer_settime(self.0, 0, &value, null_mut()) };
     }
 }

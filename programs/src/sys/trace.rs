@@ -27,8 +27,8 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// The words of a `siginfo_t`: signal, error and code, then data that depends on the signal and
-/// code.
+/// The words of a `siginfo_t`: the signal, the error number and the code, then data that depends on
+/// the signal and the code.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -246,7 +246,8 @@ impl Tracee {
         }
     }
 
-    /// Executes a call in a stopped thread. Returns its result and the signals that arrived.
+    /// Executes a system call in a stopped thread. Returns its result and the signals that arrived
+    /// meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

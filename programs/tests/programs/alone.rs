@@ -1,4 +1,5 @@
-//! Runs a group without other machines. The time jumps to the group's next event.
+//! Runs a group without other machines. When all threads wait, the time jumps to the group's next
+//! event.
 
 pub(crate) mod server;
 

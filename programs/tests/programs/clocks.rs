@@ -102,7 +102,7 @@ fn looks_at_the_clock_need_no_stop_and_take_time() {
     let Some(run) = python("looks-9731", script) else { return };
     let (stops, looks) = looks_of(&run);
     assert!(stops < 100 && looks > 1_900, "{stops} {looks}");
-    // A clock read takes 100 ns, and 2 us from the thousandth read on.
+    // A clock read takes 100 ns. From the thousandth read on, it takes 2 us.
     assert_eq!(run.stdout, "True True\nFalse\n", "{}", run.stderr);
 }
 

@@ -1,4 +1,4 @@
-//! Compares the emulation with the kernel, on which C programs must have the same output and end.
+//! Compares the emulation with the kernel. C programs must have the same output and end with both.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;

@@ -1,4 +1,4 @@
-//! Tests that two runs do not differ, or that the difference is found.
+//! Tests that two runs have no difference, or that an existing difference is found.
 
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};

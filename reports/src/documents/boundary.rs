@@ -1,5 +1,5 @@
 //! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
-//! breaks, as found by runs and as computed.
+//! breaks, as measured in runs and as calculated.
 //!
 //! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
 //! value breaks it too. The report contains all probed values, which show whether the assumption
@@ -63,8 +63,8 @@ pub struct BoundaryReport {
     /// The threshold at which violations begin; `null` if no tried value has violations, or no
     /// milder value was shown to have none.
     pub found: Option<Found>,
-    /// `true` if violations were found at every value worse than one with violations, as the search
-    /// assumes.
+    /// `true` if every tried value that is worse than a value with violations also shows
+    /// violations, as the search assumes.
     pub monotone: bool,
     /// The calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
@@ -123,7 +123,7 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values, one with violations and one without.
+/// Two neighbouring tried values, of which only the worse one shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// The mildest value with violations, in the unit of the quantity.
@@ -133,7 +133,7 @@ pub struct Found {
     pub quiet: u64,
 }
 
-/// A bound that was calculated instead of measured.
+/// A calculated bound on the threshold.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
     /// The mildest value that can break the rule by this calculation, in the unit of the quantity.
@@ -184,8 +184,8 @@ impl Quantity {
     }
 }
 
-/// Returns the mildest value that breaks the lock, and the next milder value if its runs contended
-/// for the lock; otherwise `None`.
+/// Returns the mildest value that breaks the lock and the next milder value. Returns `None` if
+/// there are no such values, or if no run at the milder value exercised the lock.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
@@ -193,7 +193,8 @@ pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether every value more extreme than the mildest breaking one also breaks the lock.
+/// Returns whether every value that is worse than the mildest value with violations also breaks the
+/// lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

@@ -1,4 +1,5 @@
-//! The `fencepost.certificate` format: all plans within some bounds were run without a violation.
+//! The `fencepost.certificate` format, which states that all plans within given bounds were run
+//! without a violation.
 
 mod diff;
 mod html;

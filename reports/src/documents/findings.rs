@@ -30,7 +30,7 @@ const SHOWN_MAX: usize = 5;
 pub enum Line {
     /// The header, which is the first line of the file.
     Header(Header),
-    /// A finding. Every line after the header is one.
+    /// A finding, on every line after the header.
     Finding(Box<Finding>),
 }
 
@@ -111,7 +111,8 @@ pub fn options_of(sweep: &Sweep) -> &str {
     common_options(options.unwrap_or_default())
 }
 
-/// Returns the flags of a scenario without a final `--no-config`, which only replays need.
+/// Returns the flags of a scenario without a final `--no-config`, because only a replay needs that
+/// flag.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -168,7 +169,8 @@ impl Findings {
         seen
     }
 
-    /// Records the findings that were shown again, and marks the others as fixed unless accepted.
+    /// Records the findings that a retest showed again. Marks the other findings as fixed, except
+    /// accepted ones.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -237,7 +239,8 @@ impl Finding {
         self
     }
 
-    /// Drops seeds that were run with other settings, because they may not show the finding now.
+    /// Adds the runs of a sweep to the finding. If the sweep had other settings than the stored
+    /// seeds, drops these seeds, because they may not show the finding with the new settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -1,4 +1,4 @@
-//! The results of checking recorded histories again, alone or in a report.
+//! The results of judging recorded histories again. A history is in a separate file or in a report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};
@@ -26,7 +26,7 @@ pub enum Judged {
 pub struct JudgedHistory {
     /// The violations in the history.
     pub violations: Vec<Violation>,
-    /// The verdict as `verdict` and, for `unknown`, the `reason`.
+    /// The verdict, serialized as `verdict` and, if it is `unknown`, a `reason`.
     #[serde(flatten)]
     pub verdict: Verdict,
 }

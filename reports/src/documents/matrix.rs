@@ -119,7 +119,7 @@ pub enum Agreement {
     Agrees,
     /// Predicted violations were found, and other violations as well.
     More,
-    /// The literature predicts violations, but no run shows one.
+    /// The literature predicts violations, but no run shows a violation.
     NotSeen,
     /// A violation was found although the literature predicts none, or only violations other than
     /// the predicted ones were found.

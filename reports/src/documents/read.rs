@@ -96,7 +96,8 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
 /// Reads a history and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // Only a parser of the text, not of a JSON value, knows the line of the problem.
+        // Parses the text again to get the line of the problem, which a parsed JSON value does not
+        // have.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());

@@ -1,4 +1,5 @@
-//! The `fencepost.reality` format: whether real servers show the violations of simulated ones.
+//! The `fencepost.reality` format, which states whether real servers show the violations that
+//! simulated servers show.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -125,7 +126,7 @@ impl Reality {
 }
 
 impl Outcome {
-    /// Returns whether the real servers show the same violation as the simulated ones.
+    /// Returns whether the real servers show the same violation as the simulated servers.
     pub fn is_same(&self) -> bool {
         matches!(self, Outcome::Same | Outcome::SameInWholeRun)
     }

@@ -1,6 +1,6 @@
 //! Builds a web site from the documentation with [`site()`]. The site contains all Markdown pages
 //! of the repository and the files that they link to, the matrix and the certificates as `--format
-//! html` renders them, the schemas, and a search.
+//! html` renders them, the schemas, and a search page.
 //!
 //! A dead link is an error.
 

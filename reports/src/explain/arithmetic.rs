@@ -1,9 +1,9 @@
-//! Computes lower bounds on the thresholds of faults ([`bound`]). Below its bound, a fault cannot
-//! break the rule.
+//! Computes lower bounds on the thresholds of faults ([`bound`]). A fault whose magnitude is below
+//! its bound cannot break the rule.
 //!
-//! A bound follows from the history of the minimal run: from the times at which the lock was
-//! granted, its holder left, and the next process entered. The threshold that runs find is higher
-//! than the bound, because the other process also needs time for its next attempt and its messages.
+//! A bound is computed from the history of the minimal run: from the times at which the lock was
+//! granted, its holder left, and the next process entered. The measured threshold is higher than
+//! the bound, because the other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -18,7 +18,7 @@ const REDIS_TICK_US: i64 = 1_000;
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
-/// The input of [`bound`]: which magnitude to bound, and for which violation.
+/// The input of [`bound`]: the magnitude to bound, and the violation that the fault causes.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The broken rule.
@@ -126,14 +126,15 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // The clock was right until the fault began.
+        // The clock ran at the right rate until the fault began.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime after which the server is back before the lost lease ends.
+    /// Returns the longest downtime after which the server is back before the lost lease would have
+    /// ended.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -197,7 +198,8 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time, at the server `at` or else where it ends first.
+    /// Returns the end of the lease in true time. If `at` is `None`, uses the server at which the
+    /// lease ends first.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

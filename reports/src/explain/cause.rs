@@ -1,4 +1,4 @@
-//! The causes of violations. A cause has a file with its `entry`, a line in the list below, and
+//! The causes of violations. Each cause has a file with its `entry`, a line in the list below, and
 //! rows in the table in `decision`.
 
 mod async_replication_loss;
@@ -153,7 +153,7 @@ causes! {
     GivenUpCall = given_up_call,
     /// A waiting process crashed, and the queue kept the place of the crashed process.
     WaiterCrash = waiter_crash,
-    /// The first process in the queue was paused, and others waited behind it.
+    /// The first process in the queue was paused, and other processes waited behind it.
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
@@ -230,7 +230,7 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether even a lock with a lease cannot prevent the cause.
+    /// Returns whether the cause can break any lock with a lease, whatever its algorithm.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }

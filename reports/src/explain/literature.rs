@@ -1,8 +1,8 @@
 //! Returns the predictions of the literature for a lock under a fault ([`expected`]).
 //!
-//! Each source is cited with its section. Some sections about Redlock describe a single server: it
-//! loses data in a restart, or its clock expires keys early. They are also applied to locks on one
-//! server.
+//! Each source is cited with its section. Some sections about Redlock describe a single server that
+//! loses data in a restart, or whose clock expires keys early. These sections are also applied to
+//! locks on one server.
 
 mod stated;
 
@@ -72,7 +72,7 @@ type Grounds = (&'static str, &'static str);
 
 /// Returns the prediction for a lock under fault families; `None` if the literature has none.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // For most locks, the sources cover only a few faults, which implies nothing about all of them.
+    // For most locks, the sources discuss only some faults, which permits no prediction for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -287,7 +287,7 @@ impl Expected {
         self.kinds.is_empty()
     }
 
-    /// Returns whether the literature covers this rule. It covers all except availability.
+    /// Returns whether the literature covers this rule. It covers every rule except `unavailable`.
     pub fn covers_rule(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }

@@ -58,7 +58,8 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the earlier events by sequence number, which has gaps in the history of a single lock.
+/// Returns the events before `event`. Searches by sequence number instead of by index, because the
+/// history of a single lock has gaps in the sequence.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -285,7 +286,8 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the process that was granted the value, which many locks always write.
+/// Returns the process whose write of the value granted it the lock. Many locks always write the
+/// same value.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

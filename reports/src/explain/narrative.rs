@@ -105,7 +105,8 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether the acquire itself wrote its value, as by a script that is sent twice.
+    /// Returns whether this acquire wrote the value before the grant, as when a script is sent
+    /// twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -160,7 +161,8 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // A fault that names processes counts only if it names one of the two.
+        // A fault that names processes is relevant only if it names one of the two conflicting
+        // processes.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();
@@ -187,7 +189,8 @@ impl Story<'_, '_> {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
             })
-            // If locks share a value, an end before the grant belongs to an earlier lock.
+            // If several locks have the same value, a value that ended before the grant was an
+            // earlier lock.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         let section =
@@ -236,7 +239,7 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        // With two primaries, the promotion may be earlier than both grants.
+        // If two primaries exist, one of them may have been promoted before both grants.
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
@@ -295,7 +298,8 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last command at the time of the grant that set the time to live, or the grant.
+    /// Returns the last command in the instant of the grant that set the time to live; if there is
+    /// none, the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

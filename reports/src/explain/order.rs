@@ -14,8 +14,8 @@ pub struct OrderedPair {
     /// The event that happens second in the minimal run.
     pub then: Step,
     /// The fault that delays the first event until after the second, which makes the swap
-    /// reproducible. It is added to the minimal plan or, if the plan has a fault with the same id,
-    /// replaces that fault with one at a later time.
+    /// reproducible. The minimal plan is extended by this fault or, if the plan has a fault with
+    /// the same id, this fault replaces it with a later start time.
     pub swap: TimedFault,
     /// `true` if the violation still happens with the events swapped. `false` if it does not, so
     /// the order is necessary.

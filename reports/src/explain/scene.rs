@@ -54,7 +54,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended, unless the holder reverted the end.
+    /// Returns when and how the holder's lock ended, unless the holder itself removed the lock and
+    /// set it again.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -75,8 +76,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns where the change ended the holder's lock, as the beginning of a sentence, and
-    /// whether the subject is singular.
+    /// Returns the servers at which this change ended the holder's lock, as the beginning of a
+    /// sentence, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
             |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
@@ -87,7 +88,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns which servers crashed between the grants, as the beginning of a sentence, and
+    /// Returns the servers that crashed between the grants, as the beginning of a sentence, and
     /// whether the subject is singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());

@@ -120,7 +120,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a run derives a bound that is not stated, or otherwise skips the rule.
+    /// Returns whether a run without a configured bound derives one. Otherwise it skips the rule.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }

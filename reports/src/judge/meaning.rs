@@ -5,7 +5,7 @@
 pub struct Meaning {
     /// A description of the event in one sentence.
     pub what: &'static str,
-    /// How the event comes about.
+    /// Conditions under which the event happens.
     pub how: &'static str,
     /// Measures that help, and measures that do not.
     pub helps: &'static str,

@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// Returns the number of faults in each phase, in protocol order; nothing if there were no faults.
+/// Returns the number of faults in each phase, in protocol order; empty if there were no faults.
 pub fn counts_by_phase(
     counts: &BTreeMap<String, BTreeMap<String, u64>>,
 ) -> Vec<(&'static str, u64)> {
@@ -29,8 +29,9 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns the kind and the phase of each fault that began. The most advanced thread that the fault
-/// names decides, or if it names none, the most advanced thread of all.
+/// Returns the kind and the phase of each fault that began. The phase is that of the most advanced
+/// thread that the fault names or, if the fault names no thread, of the most advanced thread of
+/// all.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

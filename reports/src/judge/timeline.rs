@@ -154,7 +154,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns both acquisitions in the order of their grants or, without records, of their ends.
+    /// Returns both acquisitions in the order of their grants or, if these are not recorded, of
+    /// their ends.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -218,7 +219,7 @@ impl<'h> Timeline<'h> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         let kept_as = self.history.header.kept_as;
         if matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease)) {
-            // Each server that grants the lock takes it over from the previous one.
+            // Each server that grants the lock takes over the lock of the previous server.
             return own.max_by_key(|span| span.from)?.to;
         }
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
@@ -228,7 +229,8 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the lease or, if the server's clock was wrong, the recorded end.
+    /// Returns the end of the lease or, if the server's clock was wrong, the recorded end of the
+    /// value.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -278,8 +280,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process that was last granted this value before `before`, and when, at the
-    /// server or, if the server never had the value, anywhere.
+    /// Returns the process that was last granted this value before `before`, and the time of the
+    /// grant. If the server never had the value, the grants of all servers count.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -307,7 +309,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process that created or advanced the node, or that held the lock with it.
+/// Returns the process that created or advanced the node, or that held the lock with this node.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

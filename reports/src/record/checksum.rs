@@ -1,4 +1,5 @@
-//! Checksums of JSON documents, so that a file that was damaged is not read as a different result.
+//! Checksums of JSON documents. They detect a damaged file that could be read as a different
+//! result.
 //!
 //! [`checksum`] computes SHA-256 over the document without whitespace and with the keys of each
 //! object sorted. It omits the members in [`Uncovered`]. The checksum therefore does not change if

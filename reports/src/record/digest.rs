@@ -26,7 +26,8 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Removes the lease, which follows from the request and is missing in histories of version 1.
+/// Removes the lease, which can be derived from the request and is missing in histories of version
+/// 1.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_digest_of_one_event_is_that_of_its_line() {
-        // Shell command: `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`
+        // The digest was computed by `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`.
         assert_eq!(
             digest(&Story::new().loses(3, 1).build()),
             "9bcb05aad3cb08c9eeeb9ca6c9ced7d58926e73f25b98789b02c150f3ce3c769"

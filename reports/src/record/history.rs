@@ -241,8 +241,8 @@ pub enum What {
         /// message.
         bound_us: Micros,
         /// `false` if the run has ended and no pending event could wake a process: no timer of a
-        /// process, no message from or to one, no fault, and no message that a server would send by
-        /// itself. Traffic among Sentinels and servers does not count.
+        /// process, no message from or to a process, no fault, and no message that a server would
+        /// send by itself. Traffic among Sentinels and servers does not count.
         ahead: bool,
     },
     /// A process with all its threads, or a server, crashed or lost power.
@@ -411,7 +411,7 @@ pub enum Turn {
     Demoted,
     /// A replica starts to follow another server.
     Follows,
-    /// A replica has replaced all its data with that of the server that it follows.
+    /// A replica has replaced all its data with the data of the server that it follows.
     TookOver,
     /// A server acts as a primary and does not know that another server has replaced it.
     Unaware,

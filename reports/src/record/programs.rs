@@ -23,7 +23,7 @@ pub struct ProgramReport {
     /// `true` if the program failed to do its work, for example because it exited with an error.
     pub failed: bool,
     /// The line on standard error that names the error; absent unless the program failed and wrote
-    /// one.
+    /// such a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The lines that the program printed, in order.
@@ -35,8 +35,8 @@ pub struct ProgramReport {
     /// Number of system calls at which the program's threads were stopped.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times a thread had to be interrupted because it used the processor for long while
-    /// others waited. A run with interruptions may not be reproducible.
+    /// Number of times that fencepost interrupted a thread, because the thread used the processor
+    /// for long while other threads waited. A run with interruptions may not be reproducible.
     #[serde(default)]
     pub preempted: u32,
 }
@@ -48,13 +48,14 @@ pub struct Ran {
     /// folders that were read as code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// Versions of the interpreters and packages that report one, by name.
+    /// Versions of the interpreters and packages, by name. Only those that report a version are
+    /// included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
 }
 
 impl Ran {
-    /// Returns whether the user's programs ran no files.
+    /// Returns whether neither files nor versions are recorded.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.versions.is_empty()
     }

@@ -52,7 +52,8 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks the order of the events, their nodes, and that each thread has one operation at a time.
+/// Checks the order of the events and their nodes, and that each thread has one open operation at a
+/// time.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));

@@ -100,7 +100,8 @@ pub enum Needs {
 
 /// The format that writes text for people.
 pub static TEXT: Format = text::FORMAT;
-/// The format that writes the published JSON. JSON escapes names, so they are passed unchanged.
+/// The format that writes the published JSON. It does not replace invisible characters in names,
+/// because JSON escapes them.
 pub static JSON: Format = exporters::json::FORMAT;
 /// The format that writes a self-contained HTML page.
 pub static HTML: Format = html::FORMAT;

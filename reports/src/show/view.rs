@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write documents of one type. Views are statics, so that each is compiled only once.
+/// A way to write documents of one type. Each view is a static, so that it is compiled only once.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,
@@ -42,7 +42,8 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view for a writer of unescaped names, whose invisible characters the view escapes.
+    /// Returns a view for a writer that does not escape names. The view escapes their invisible
+    /// characters.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }

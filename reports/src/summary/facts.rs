@@ -29,9 +29,11 @@ pub struct RunContext {
     pub programs: Vec<ProgramReport>,
     /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Why the programs failed, if they did. A run without findings is then inconclusive.
+    /// Reason why the programs failed, if they did. If they failed, a run without findings is
+    /// inconclusive.
     pub failure: Option<String>,
-    /// Why a real server exited on its own, if one did. A lack of progress is then inconclusive.
+    /// Reason why a real server exited on its own, if one did. A lack of progress is then
+    /// inconclusive.
     pub failed_server: Option<String>,
     /// A remark about how the run was judged.
     pub note: Option<String>,

@@ -1,4 +1,4 @@
-//! Published results of `explore`: certificates, and locks that break although sweeps are quiet.
+//! Published results of `explore`: certificates, and counterexamples that sweeps may not find.
 
 use serde_json::Value;
 
@@ -111,8 +111,8 @@ pub struct Counterexample {
     settings: &'static str,
 }
 
-/// All known counterexamples. These locks end with the connection of their holder, so after a crash
-/// the next process may enter before the holder's last write arrives.
+/// All known counterexamples. These locks end with the connection of their holder. After the holder
+/// crashes, the next process may therefore enter before the holder's last write arrives.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
@@ -143,7 +143,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns whether the certificate has a scenario's settings. Absent settings are built in.
+    /// Returns whether the certificate has the settings of a scenario. A setting that is absent in
+    /// the scenario has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

@@ -1,5 +1,5 @@
-//! The `fencepost.report` format: the report that `run --format json` prints. Of version 1, which
-//! only stated whether a remedy helps in one run, the reader drops the remedies.
+//! The `fencepost.report` format: the report that `run --format json` prints. Reports of version 1
+//! state only whether a remedy helps in a single run, so the reader drops their remedies.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
@@ -104,8 +104,8 @@ pub struct RunReport {
     /// Output and exit status of the user's own programs; absent if no such program used the lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
-    /// A note on how the run was judged, such as the lock key used if it differs from the given
-    /// one; absent if there is nothing to note.
+    /// A note on how the run was judged, for example the lock's key if it differs from the
+    /// requested key; absent if there is nothing to note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// File hashes and versions of the code that the user's own programs executed; absent if no
@@ -178,8 +178,8 @@ pub struct ViolationReport {
     /// For each fault of the minimal plan, whether the violation still happens without that fault.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, with whether the violation still happens in
-    /// the reverse order; absent if there was no search.
+    /// Pairs of neighbouring events of the minimal run. Each states whether the violation still
+    /// happens if the events happen in the reverse order; absent if there was no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
     /// For each safeguard that applies to the run, its effect on the violation.

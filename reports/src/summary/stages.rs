@@ -4,8 +4,8 @@
 //! 2. [`Diagnosis`] has the results that require further runs.
 //! 3. [`Recordings`] has the history and the messages, to draw the run or to judge it again.
 //!
-//! In addition, the command line may state an expected result ([`Expectation`]). No stage changes
-//! an earlier one, and each report is built once.
+//! In addition, the command line may state an expected result ([`Expectation`]). A stage never
+//! changes an earlier stage, and each report is built once.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;

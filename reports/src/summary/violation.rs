@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A broken rule in one run, with all its occurrences of the same cause. Times and evidence are
-/// those of the first occurrence.
+/// A broken rule in one run, with all its occurrences that have the same cause. Times and evidence
+/// are those of the first occurrence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
     /// Stable fingerprint of the lock, the broken rule and the cause. The same anomaly has the same
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_stable_across_builds() {
-        // Shell command: `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`
+        // Computed by `printf 'redlock\noverlap\nholder-pause' | sha256sum | cut -c1-12`
         assert_eq!(fingerprint("redlock", Kind::Overlap, Cause::HolderPause), "2bab58c3e826");
     }
 

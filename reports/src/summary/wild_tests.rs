@@ -1,4 +1,4 @@
-//! Tests of properties that hold for the judgement of each history.
+//! Tests of properties that the judgement of every history has.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;

@@ -97,7 +97,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "cycles = 30"),
     // A process that reacquires its lock halfway through a critical section renews its lease.
     under("none", "hold = \"22s..28s\""),
-    // Only one of two replicas lags, so it matters which one is promoted.
+    // Only one of two replicas lags, so the choice of the promoted replica matters.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -106,7 +106,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // Waiting processes send nothing, so another process must ask first after the restart.
+    // Waiting processes send nothing, so after the restart a process that was not waiting must ask
+    // first.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -117,7 +118,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Even after two failovers, one of three replicas has every write.
+    // Even after two failovers, one of the three replicas has every write.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -137,7 +138,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
     ),
-    // The second process arrives after the first could have learned that it lost its lock.
+    // The second process arrives at a time at which the first could already know that it lost its
+    // lock.
     on_primary(
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
@@ -157,12 +159,12 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
     // A lease that is kept alive every third of its time survives a pause of two thirds.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The first contender in the queue leaves while the next one is about to watch it.
+    // The first contender in the queue leaves when the next contender is about to watch it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // Servers lose their data while some process is in its critical section.
+    // Servers lose their data while a process is in its critical section.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     on_zookeeper("client-crash", "ensemble = 1"),
     // Many processes ask at the same time after a holder crashed, and act on stale reads.

@@ -9,9 +9,10 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of changed runs, none of which broke a rule.
+    /// Number of runs that the mistake changed. None of them broke a rule.
     Survived(u64),
-    /// Number of changed runs, which broke only rules that the lock itself breaks.
+    /// Number of runs that the mistake changed. They broke only rules that the lock breaks without
+    /// it.
     Masked(u64),
     Found(Kill),
     Quiet {

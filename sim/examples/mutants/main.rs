@@ -9,10 +9,10 @@
 //! $mutants page docs/data/mutants.tsv > docs/mutants.md
 //! ```
 //!
-//! `run` writes a line for each mutant of the named locks, or of all. `explore` explores the
-//! mutants that no sweep killed, and `page` writes the page of results. `retry FILE [N]` sweeps the
-//! remaining mutants without an explanation again, under all conditions or only the last N. `check
-//! FILE` repeats every run that killed a mutant.
+//! `run` writes a line for each mutant of the named locks, or of all locks. `explore` explores the
+//! mutants that no sweep killed, and `page` writes the page of results. `retry FILE [N]` repeats
+//! the sweep of the remaining mutants without an explanation, under all conditions or only the last
+//! N. `check FILE` repeats every run that killed a mutant.
 
 mod bounds;
 mod conditions;

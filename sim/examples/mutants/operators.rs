@@ -1,14 +1,14 @@
 //! Mutants: the locks and servers of a run with one mistake planted, to test the tests.
 //!
-//! A mistake is an [`Operator`], one line in the table of its coordinator ([`redis`],
-//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]), or
-//! of [`any`] server. Its [`rule`] changes a client's commands, its replies, or the server's time
-//! and disks. It therefore works for every lock, and no lock or server contains code for it.
-//! [`machine`] wraps the server's machine where a mistake is planted ([`Scenario::mutant`]).
-//! Without a mistake there is no wrapper.
+//! A mistake is an [`Operator`], which is one line in the table of its coordinator ([`redis`],
+//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]) or
+//! in the table of [`any`] server. The operator's [`rule`] changes a client's commands, its
+//! replies, or the server's time and disks. Therefore an operator works for every lock, and no lock
+//! or server contains code for it. [`machine`] wraps the machine of a server that has a planted
+//! mistake ([`Scenario::mutant`]). The machines of other runs have no wrapper.
 //!
-//! A new operator is a line in a table. [`Marks`] count its effects on a lock. An operator that
-//! changed nothing made no mutant.
+//! To add an operator, add a line to a table. [`Marks`] count the operator's effects on a lock. An
+//! operator without an effect on a lock makes no mutant of it.
 //!
 //! [`Scenario::mutant`]: fencepost::Scenario
 

@@ -1,4 +1,4 @@
-//! Tests of mutants that must be killed, and of one that must not.
+//! Tests of mutants that must be killed, and of a mutant that must not be killed.
 
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
 use crate::operators::operators;
@@ -113,7 +113,7 @@ fn more_conditions_add_to_what_was_tried_and_only_a_kill_takes_the_place_of_what
 
 #[test]
 fn what_is_more_often_by_chance_is_told_from_what_is_not() {
-    // Of the 70 ways to choose 4 of 8, one has all four on one side, and 17 have at least three.
+    // Of the 70 ways to choose 4 of 8, one has all 4 on one side, and 17 have at least 3 there.
     assert!((chance([4, 4], [0, 4]) - 1.0 / 70.0).abs() < 1e-12);
     assert!((chance([3, 4], [1, 4]) - 17.0 / 70.0).abs() < 1e-12);
     assert!((chance([0, 16], [0, 48]) - 1.0).abs() < 1e-12);

@@ -2,7 +2,7 @@
 //!
 //! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (without locks and servers),
 //! `stock` and `stock-bare` (both on stock turmoil), `failover` (Redis with Sentinels), `masters`
-//! (Redlock over five) or `judged` (like `failover`, then summarized as in a sweep).
+//! (Redlock over five masters) or `judged` (like `failover`, then summarized as in a sweep).
 
 mod stock;
 

@@ -117,7 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // A failed output must not lose the runs, so the ledger is saved first.
+    // The result is printed before the checkpoint is written, so that a full disk does not lose it.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

@@ -101,7 +101,8 @@ fn shown<'r>(
     })
 }
 
-/// Returns smaller runs. Minimal magnitudes come last, because they leave no spare time.
+/// Returns the runs to try, the smaller ones first. Runs with minimal magnitudes come later,
+/// because they leave no spare time on real servers.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

@@ -1,4 +1,5 @@
-//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error.
+//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error instead of ending the
+//! process.
 
 use super::Failure;
 

@@ -30,7 +30,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Starts the thread that polls the memory use, and stops the sweep or ends the process.
+    /// Starts a thread that polls the memory use. Above `max`, the thread stops the sweep. If the
+    /// use still grows or the sweep does not stop in time, the thread ends the process.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

@@ -11,9 +11,9 @@ pub enum Outcome {
     Unknown,
     /// A violation, or a deviation from the expectations.
     Violated,
-    /// An end by SIGINT.
+    /// SIGINT ended the command.
     Interrupted,
-    /// An end by SIGTERM.
+    /// SIGTERM ended the command.
     Terminated,
 }
 

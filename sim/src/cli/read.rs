@@ -1,4 +1,4 @@
-//! Reads fencepost's files, and warns if one has no checksum.
+//! Reads fencepost's files, and warns if a file has no checksum.
 
 use super::Failure;
 use super::output::{log, read_file};

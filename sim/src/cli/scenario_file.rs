@@ -105,7 +105,8 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// Returns the durations that the user set, even to their built-in values. A swarm keeps them.
+/// Returns the durations that the user set, even if to their built-in values. A swarm does not draw
+/// these durations.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

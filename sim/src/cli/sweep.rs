@@ -61,7 +61,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
-    // A full disk must not lose the sum, so it is printed before the findings are stored.
+    // The sum is printed before the findings are stored, so a full disk does not lose it.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();
@@ -115,7 +115,8 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // An explanation repeats runs up to a thousand times, which is too slow for real processes.
+        // An explanation repeats a run up to a thousand times, which takes too long with real
+        // processes.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),

@@ -23,7 +23,8 @@ pub struct Minimal {
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if every fault, cycle and magnitude is necessary, `false` at the search's limit.
+    /// `true` if every fault, cycle and magnitude is necessary. `false` if the search reached its
+    /// limit.
     pub complete: bool,
 }
 
@@ -45,7 +46,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may allow a smaller workload, and vice versa.
+        // A smaller plan may permit a smaller workload, and a smaller workload a smaller plan.
         if search.refused || best.plan == before {
             break;
         }
@@ -72,7 +73,8 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries plans of one or two moved faults. The other faults may only delay the decisive one.
+    /// Tries plans with only one or two of the faults, at slightly different times. The other
+    /// faults may be needed only because they delay a decisive fault.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {

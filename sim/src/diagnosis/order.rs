@@ -1,8 +1,9 @@
 //! Finds the order of events that a violation needs.
 //!
-//! For each event of the narrative and the witness, the search makes one of the next three happen
-//! first, by a delayed message, a pause, or a moved fault. It reports a pair only if the new run
-//! shows the later event without the earlier one before it.
+//! The search takes each event of the narrative and the witness, and makes one of the next three
+//! events happen before it: it delays a message, pauses a process, or moves a fault. The search
+//! reports a pair of events only if the new run has the later event without the earlier event
+//! before it.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -99,7 +100,8 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // This fault waited for another event, so a later planned time would not move it.
+                // If this fault began late because it waited for another event, a later planned
+                // time would not move it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),

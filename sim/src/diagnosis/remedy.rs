@@ -1,11 +1,12 @@
 //! Measures the effects of suggested safeguards on the violations of a run.
 //!
-//! A safeguard also changes the timing, so a finely tuned plan may miss its moment. Each safeguard
-//! is therefore tried on the whole run in three ways:
+//! A safeguard also changes the timing of a run, so a precisely timed fault may miss its moment.
+//! Each safeguard is therefore tried on the whole run in three ways:
 //!
-//! 1. on the plan itself. *Gone* is reported only if the run exercised the lock, and the same
-//!    faults met the processes in the same state.
-//! 2. on nearby plans, with all faults moved by up to a second, and up to a tenth harder.
+//! 1. on the plan itself. The result *gone* requires that the run exercised the lock, and that the
+//!    same faults met the processes in the same state.
+//! 2. on nearby plans, whose faults are all moved by up to a second and have magnitudes up to a
+//!    tenth greater.
 //! 3. on other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;
@@ -38,10 +39,10 @@ impl Extent {
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
 }
 
-/// First of the other seeds, far from the seeds with which users start.
+/// First of the other seeds. It is far from the seeds with which users start.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// A cache of the runs of other seeds, for all violations of a lock under the same faults.
+/// A cache of the runs of other seeds. All violations of a lock under the same faults share it.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<TrialEnding>>>,
@@ -86,7 +87,8 @@ impl SafeguardTrials {
         SafeguardTrials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards, whose names or settings must differ.
+    /// Makes the runs with the caller's safeguards. No two of them may have the same name and
+    /// setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -168,7 +170,7 @@ impl SafeguardTrials {
             fired(without) == fired(with)
                 && scene(without, &violation.processes) == scene(with, &violation.processes)
         });
-        // A process that never gets the lock cannot break another rule.
+        // A process that never gets the lock cannot break the rule, so a new outage is no success.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
         match alike && ending.is_known && !shut_out {
             true => OnThisPlan::Gone,
@@ -197,8 +199,8 @@ impl SafeguardRuns {
 }
 
 impl Rates {
-    /// Sets the number of threads. Callers in a rayon pool must not use it, because they could
-    /// deadlock.
+    /// Sets the number of threads. Callers in a rayon pool must not use this function, because they
+    /// could deadlock.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

@@ -63,7 +63,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "a lock with fencing tokens, and a storage that checks them",
-        // A quorum lock has no counter for tokens.
+        // Independent masters share no counter from which to issue tokens.
         fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Primary,
         with: |spec| another_lock(&fenced_storage(spec), "fencing"),
         setting: |_| "client=fencing".to_owned(),
@@ -345,7 +345,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns the fault's effect on a Redis that expires keys by a monotonic clock.
+/// Returns the fault that has the same effect as this fault has if Redis expires keys by a
+/// monotonic clock; `None` if the effect does not change.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -34,7 +34,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// All runs of a cache must have the same seed, lock and families.
+    /// Returns whether a run shows the violation. All runs of a cache must have the same seed, lock
+    /// and families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

@@ -60,7 +60,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that shows the violation, if shorter ones show it too.
+/// Finds the longest downtime that shows the violation, for violations that a shorter downtime
+/// causes.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
@@ -81,7 +82,7 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
         target.is_shown_by(&with_plan(spec, &plan))
     };
     let down = i64::try_from(down.as_micros()).ok()?;
-    // Even under clock faults, every lease ends within twice its time to live.
+    // Even under clock faults, every lease ends within twice its ttl.
     let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
     if !early || shown(down + steps_max * step) {
         return None;

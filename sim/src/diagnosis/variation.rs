@@ -17,7 +17,8 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// Returns the plan moved by up to six seconds either way, in order of distance.
+/// Returns the plan with all faults moved by up to six seconds, earlier or later, the smallest move
+/// first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])

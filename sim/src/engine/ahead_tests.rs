@@ -1,4 +1,5 @@
-//! Tests that the record of an ended silence states whether a later event could wake a process.
+//! Tests that the record of a silence at the end of a run states correctly whether a later event
+//! could wake a process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

@@ -1,4 +1,4 @@
-//! A limit in real time on the runs of a thread. Abandoned runs do not count.
+//! A limit on the real time of a thread's runs. Runs that are abandoned at the limit do not count.
 
 use super::EngineError;
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Makes a world and runs it to its end, for both engines.
+//! Creates a world and runs it to its end. Both engines use this module.
 
 use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;

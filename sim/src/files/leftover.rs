@@ -1,4 +1,5 @@
-//! Finds the temporary files of killed processes, which are those without a lock.
+//! Finds temporary files that killed processes left behind, which are those that no process has
+//! locked.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -10,9 +11,9 @@ pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process is about to remove the file.
+        // Another process has locked the file and is about to remove it.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // Without locks on this file system, no process removes temporary files.
+        // The file system has no locks, so no process removes temporary files.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }

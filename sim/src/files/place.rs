@@ -1,4 +1,4 @@
-//! Decides whether an output replaces a file, or is written to a device or a pipe in place.
+//! Decides whether an output replaces a file or is written directly to a device or a pipe.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
@@ -21,7 +21,7 @@ pub(super) fn find(path: &Path) -> io::Result<Place> {
             Err(error) => return Err(error),
             Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_symlink() => {
-                // A link in `/proc` to a pipe contains a name that is not a path.
+                // A link in `/proc` that leads to a pipe contains a name instead of a path.
                 if fs::metadata(&path).is_ok_and(|target| is_stream(&target)) {
                     return Ok(Place::Stream(path));
                 }

@@ -26,10 +26,11 @@ pub struct Entry {
     pub about: &'static str,
     /// Default port of the real server.
     pub port: u16,
-    /// Fault families without effect, which are never drawn.
+    /// Fault families that have no effect on this coordinator and are never drawn.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Time before its ttl at which a server may end a lease, because of the unit of its ttls.
+    /// Time by which a server may end a lease before its ttl, because it counts ttls in coarse
+    /// units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,

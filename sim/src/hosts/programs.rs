@@ -1,8 +1,9 @@
 //! Runs users' own programs as the lock under test.
 //!
-//! `fencepost-programs` traces a program, and a task on the program's host steps its processes
-//! ([`host`]). Connections, bytes, clocks and timers are those of [`Env`], so faults affect a
-//! program like any other process. A program reports its use of the lock to the judge ([`judge`]).
+//! `fencepost-programs` traces a program, and a task on the program's host steps the program's
+//! processes ([`host`]). Connections, bytes, clocks and timers are those of [`Env`], so faults
+//! affect a program like any other process. A program reports its use of the lock to the judge
+//! ([`judge`]).
 
 pub(crate) mod desk;
 mod error_text;

@@ -1,7 +1,7 @@
-//! The protected storage, with one guarded value and a rule for fencing tokens. In RESP, `READ
-//! operation acquisition token` returns the value, and `WRITE operation acquisition token value
-//! based-on` returns `OK`. The error `STALE` rejects a token. A token of `-` is not checked.
-//! Kleppmann's rule (2016) rejects tokens lower than the highest seen.
+//! The protected storage, with one guarded value and a rule for fencing tokens. The protocol is
+//! RESP: `READ operation acquisition token` returns the value, and `WRITE operation acquisition
+//! token value based-on` returns `OK`. The error `STALE` rejects a token. The token `-` is not
+//! checked. Kleppmann's rule (2016) rejects tokens that are lower than the highest token seen.
 
 mod programs;
 

@@ -1,4 +1,5 @@
-//! The workload of processes, which acquire, read, hold, write and release in a loop.
+//! The workload of the processes. In a loop, a process acquires the lock, reads, holds, writes and
+//! releases.
 
 mod guard;
 mod impatience;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the loader calls the pointer once before `main`. `look` ignores its arguments, makes one
-// system call and stores a flag.
+// SAFETY: the loader calls the pointer once before `main`. `check_closed` ignores its arguments,
+// makes one system call and stores a flag.
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -1,8 +1,9 @@
-//! Aimed plans, in which half of the faults occur where they can hurt the protocol.
+//! Aimed plans, in which about half of the faults are moved to points where they can hurt the
+//! protocol.
 //!
-//! About every second incident is moved to a part of the window's beginning. A scout runs the
-//! current plan up to the end of the part, [`places`] locates the processes, and the incident moves
-//! to one of these places.
+//! The beginning of the window is divided into parts, and about every second incident is moved into
+//! one of these parts. For each part, a scout runs the current plan up to the end of the part,
+//! [`places`] locates the processes in that run, and the incident moves to one of these places.
 
 use super::places::places;
 use super::recording::Recording;
@@ -15,13 +16,13 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Maximum number of scouts, which further incidents share.
+/// Maximum number of scouts. If there are more incidents to move, they share these scouts.
 const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the aimed plan. If a scout fails, incidents stay as drawn, and the run reports the
-/// error.
+/// Returns the aimed plan. If a scout fails, its incidents stay as drawn, and the run itself
+/// reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -40,7 +41,8 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the early part of the window, because a longer part would make scouts slower.
+/// Returns the early part of the window. Incidents are moved only into this part, because a longer
+/// part would make scouts slower.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -62,7 +64,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault without effect after the end, because it delays the scout's probe.
+/// Returns a fault after the end of the scout that has no effect. It delays the scout's probe.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
@@ -71,7 +73,7 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
-    // The plan must not depend on whether servers are real, so the scout simulates them.
+    // The scout uses simulated servers, because the plan must be the same for real servers.
     scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));

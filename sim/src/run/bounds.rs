@@ -1,4 +1,4 @@
-//! Progress bounds, derived from the run's parameters.
+//! The bounds on waiting times, calculated from the run's parameters.
 
 use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
@@ -25,8 +25,9 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// Returns the time within which a waiter for a fair lock must be queued: a command timeout and
-    /// a retry. After faults, the waiter must first find a server.
+    /// Returns the time within which a process that asks for a fair lock must be in the queue: a
+    /// command timeout and a retry. With faults or sessions, it is the progress bound, because the
+    /// process must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -35,8 +36,9 @@ impl RunSpec {
         }
     }
 
-    /// Returns the longest time without a message of a waiting process: a lease, a command timeout
-    /// and a retry, or the progress bound for sessions and for servers that may have a queue.
+    /// Returns the longest time for which a waiting process may send nothing: a lease, a command
+    /// timeout and a retry. For sessions and for servers that may have a queue, it is the progress
+    /// bound.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -49,8 +51,8 @@ impl RunSpec {
     }
 
     /// Returns the sum of the progress bound, the longest delay of a message, and the pause of a
-    /// process after a failed acquire. A fault that delays messages ends before the last of them
-    /// arrives.
+    /// process after a failed acquire. The delay counts because the fault that delays a message may
+    /// end before the message arrives.
     fn default_availability(&self) -> Micros {
         let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
             Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
@@ -63,8 +65,9 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// Returns the span within which a free lock must be granted while enough servers run. Enough
-    /// are one of a primary and its replicas, or a majority of a quorum system.
+    /// Returns the time within which a free lock must be granted while enough servers run, and the
+    /// number of servers that are enough: one of a primary and its replicas, or a majority of a
+    /// quorum system.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

@@ -22,8 +22,8 @@ impl RunSpec {
         let mut setting = drawn.scenario.setting(drawn.topology());
         if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
         {
-            // A program has its own timeouts, so messages may be delayed by as much as a partition
-            // lasts.
+            // A program sets its own timeouts, so messages may be delayed for as long as a
+            // partition lasts.
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);

@@ -26,7 +26,7 @@ pub enum Incompatible {
         /// The existing machines.
         valid: String,
     },
-    /// The lock is on another coordinator than the one that has the setting.
+    /// The lock's coordinator is not the coordinator that has the setting.
     #[error(
         "{key} '{value}': works only with locks on {expected}, but {client} uses {coordinator}"
     )]
@@ -52,7 +52,7 @@ pub enum Incompatible {
         /// The ways that the coordinator supports.
         expected: &'static str,
     },
-    /// Calls are abandoned, but the lock is the user's own program.
+    /// The application abandons calls, but the lock is the user's own program.
     #[error(
         "{key} '{value}': does not work with {program}: expected none, because a program sets its \
          own timeouts"
@@ -65,7 +65,7 @@ pub enum Incompatible {
         /// Name of the program.
         program: String,
     },
-    /// Some servers are real, but not those of the lock's coordinator.
+    /// Some servers are real, but not the servers of the lock's coordinator.
     #[error(
         "client '{client}' uses {coordinator}, for which --servers names no real server: expected \
          a lock on {expected}"
@@ -153,8 +153,8 @@ fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incomp
     Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
 }
 
-/// Checks that the lock can lose its primary in this way. An operator replaces a primary only after
-/// a crash or an isolation.
+/// Checks that the lock's servers can lose their primary in this way. An operator promotes another
+/// server only after a crash or an isolation of the primary.
 fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatible> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -165,7 +165,7 @@ fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatibl
     Err(Incompatible::FailoverBy { by, client: client.name, expected })
 }
 
-/// Returns how the lock is used. Programs have the plain usage.
+/// Returns how the lock is used. For programs, it is `Usage::PLAIN`.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -174,7 +174,8 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports several threads per process, by building it without a world.
+/// Returns whether a lock supports several threads per process. Builds the lock without a world to
+/// find out.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

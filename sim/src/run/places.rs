@@ -5,7 +5,8 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Maximum number of repetitions that are distinguished, because a long wait repeats its commands.
+/// Maximum number of repetitions of a command that are distinguished. A long wait repeats its
+/// commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -32,7 +33,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// The reply to a request is the first message back after its arrival.
+/// Returns the requests of each process. The reply to a request is the first message back after the
+/// request arrived.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -74,7 +76,7 @@ fn phase_spans(thread: Node, history: &History, requests: &[Request]) -> Vec<Pha
                 tracker.granted.insert(event.node, event.time_us);
             }
             _ if event.node == thread => tracker.follow(event, requests),
-            // A machine crashes as a whole, but only its first thread records the event.
+            // All threads of a machine crash together, but only the first thread records the event.
             What::Crashed if event.node == thread.machine() => tracker.follow(event, requests),
             _ => {}
         }
@@ -183,7 +185,8 @@ fn fill(client: Node, phase_spans: &[PhaseSpan], requests: &[Request]) -> Vec<Pl
     places
 }
 
-/// In a critical section, a program's first access to the storage is a read.
+/// Returns the phase of a request. In a critical section, a program's first request to the storage
+/// is a read.
 fn request_phase(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

@@ -35,19 +35,19 @@ pub struct RunOutcome {
     pub altered: u64,
 }
 
-/// The data that a run records. All variants give the same history.
+/// The data to record in a run. The history is the same for all variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
     /// Only the history.
     History,
-    /// The history, and the transit times and ends of messages with content.
+    /// The history, and the transit times and ends of the messages that have content.
     Commands,
     /// The history and every message.
     Wire,
     /// The history and every message with its bytes.
     Bytes,
-    /// The history, the transit times and ends of every message, and the times at which one was
-    /// held up. The fast engine also records the turns of nodes.
+    /// The history, the transit times and ends of every message, and the times at which messages
+    /// were held up. The fast engine also records the turns of nodes.
     Turns,
 }
 

@@ -1,5 +1,6 @@
-//! Moves the fault window of a program whose run ends before the plan's first fault. All runs of a
-//! sweep share a scout without faults. If it is inconclusive, another scout uses this run's seed.
+//! Shortens the fault window of a program whose run ends before the plan's first fault. All runs of
+//! a sweep share one scout without faults, which measures when a run ends. If that scout is
+//! inconclusive, another scout uses this run's seed.
 
 use super::recording::Recording;
 use super::spec::RunSpec;

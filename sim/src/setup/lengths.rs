@@ -1,7 +1,7 @@
 //! Draws the durations of leases, critical sections and waits in addition to the faults. A constant
-//! duration hides behaviour that another would show (Groce, Zhang, Eide, Chen and Regehr, "Swarm
-//! Testing", ISSTA 2012). Durations that the user requested are kept. Critical sections of a lock
-//! that renews its lease exceed the lease.
+//! duration hides behaviour that another duration would show (Groce, Zhang, Eide, Chen and Regehr,
+//! "Swarm Testing", ISSTA 2012). Durations that the user requested are kept. If a lock renews its
+//! lease, its critical sections exceed the lease.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -45,8 +45,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether a length keeps its value. Requested critical sections and downtimes also
-    /// keep the lease, to which they are relative.
+    /// Returns whether a length keeps its value. If the user requested critical sections or
+    /// downtimes, the lease is also kept, because these durations are relative to it.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -65,7 +65,8 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. A kept length also consumes its draw, so that it does not affect the others.
+/// Draws the lengths. A value is drawn even for a kept length, so that the other lengths do not
+/// change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

@@ -53,7 +53,7 @@ impl Scenario {
         table.try_into()
     }
 
-    /// Returns the user's program, if the lock is one.
+    /// Returns the user's program, if the lock is a program.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
     }
@@ -92,12 +92,12 @@ impl Scenario {
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// Returns the smallest allowed availability bound, which covers a retry and one lost reply.
+    /// Returns the smallest allowed availability bound. It covers one retry and one lost reply.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }
 
-    /// Returns the targets and the strength of a fault plan.
+    /// Returns the possible targets and the magnitudes of the faults in a plan.
     pub fn setting(&self, topology: Topology) -> Setting {
         let mut knobs = Knobs::for_ttl(self.ttl.0);
         let set = |knob: &mut Spans, range: Option<SpanRange>| {
@@ -169,7 +169,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Returns the values of `--set` that differ from the built-in scenario, or were requested.
+    /// Returns the values of `--set` that differ from the built-in scenario or that the user
+    /// requested.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {

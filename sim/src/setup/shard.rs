@@ -1,4 +1,5 @@
-//! Determines this process's shard of a sweep, from a flag or a scheduler's variables.
+//! Determines which shard of a sweep this process runs, from a flag or from a scheduler's
+//! variables.
 
 use fencepost_reports::summary::sweep::Shard;
 
@@ -8,15 +9,16 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. The first job is 0 in Kubernetes, and assumed to be 1 in Slurm.
+/// The supported schedulers. The first job has the number 0 in Kubernetes. In Slurm, the first job
+/// is assumed to have the number 1.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// Returns the shard of the flag, or of the first scheduler whose two variables are set. Otherwise,
-/// the shard is the whole sweep.
+/// Returns the shard that the flag states. Without the flag, returns the shard of the first
+/// scheduler whose two variables are set, or else the whole sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,5 +1,5 @@
-//! Searches for the value of a scenario parameter at which a lock breaks, in a grid and by
-//! bisection.
+//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid and then
+//! by bisection.
 
 mod livelock;
 pub mod quantity;
@@ -33,15 +33,15 @@ pub struct Search {
     pub client: &'static Definition,
     /// Families of faults.
     pub families: Families,
-    /// The scenario, whose value of the quantity is replaced.
+    /// The scenario of the runs. The search replaces its value of the quantity.
     pub scenario: Scenario,
     /// The quantity to vary.
     pub quantity: &'static Varied,
-    /// The rule that counts, or `None` for all rules.
+    /// The rule whose violations count, or `None` if violations of all rules count.
     pub kind: Option<Kind>,
     /// Seeds of every probe.
     pub seeds: SeedRange,
-    /// Least and greatest value, which must differ.
+    /// The least and the greatest value, which must differ.
     pub range: (u64, u64),
     /// Resolution, at least 1.
     pub step: u64,
@@ -109,7 +109,7 @@ impl Search {
         Ok(report)
     }
 
-    /// Returns the inputs of the computed bounds.
+    /// Returns the inputs of the calculated bounds.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let alone = alone(self.client, &self.scenario)?;
         let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
@@ -134,7 +134,8 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The bounds assume the scenario's durations, so `all` must not draw others.
+        // The bounds are calculated for the scenario's durations, so `all` must not draw other
+        // durations.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -222,7 +223,8 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// These are the reply to the acquire, a connection to the storage, and two requests with replies.
+/// Number of messages in a critical section: the reply to the acquire, a connection to the storage
+/// (two messages), and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// Returns the longest time from the first server's grant until the end of the critical section,

@@ -1,9 +1,9 @@
-//! Runs every plan of a stated size at every place where it can matter.
+//! Runs every plan of a stated size, with faults at every point where they can matter.
 //!
-//! A base run has fixed latencies and starts and no fault. Its scout records every turn and
-//! message. `plan/place.rs` then makes the plans with one more fault, before and after every event,
-//! for every site and class of magnitude. A second fault is placed in the scout of the first
-//! fault's run.
+//! A base run has fixed latencies, fixed start times and no fault. A scout of the base run records
+//! every turn and message. From the scout, `plan/place.rs` makes the plans with one more fault:
+//! before and after every event, for every site and class of magnitude. A second fault is placed
+//! from the scout of the run with the first fault.
 
 pub mod certificate;
 mod plan;

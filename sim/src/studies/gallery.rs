@@ -1,4 +1,4 @@
-//! Makes `docs/gallery`, with a page for each anomaly from a pinned seed.
+//! Makes the pages of `docs/gallery`. Each page shows an anomaly in the run of a pinned seed.
 
 mod chubby;
 mod etcd;
@@ -34,7 +34,7 @@ use std::rc::Rc;
 const REMEDY_SEEDS: u64 = 20;
 const RARE_REMEDY_SEEDS: u64 = 400;
 
-/// Returns every page with its file name. The index is the first.
+/// Returns every page with its file name. The index is the first page.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let made = in_parallel(jobs, &all(), |exhibit| {
         Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))
@@ -181,7 +181,7 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// Tries the remedy on other seeds, because the pinned one was chosen to break the rule.
+/// Tries the remedy on other seeds, because the pinned seed was chosen to break the rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

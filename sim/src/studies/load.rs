@@ -1,4 +1,4 @@
-//! Measures the cost of waiting, if many processes ask one server for one lock.
+//! Measures the cost of waiting when many processes ask one server for the same lock.
 
 mod holder;
 mod server;
@@ -43,14 +43,14 @@ pub struct Load {
     pub latency: SpanRange,
     /// Duration of a holder's work.
     pub work: Span,
-    /// Number of further commands of a holder.
+    /// Number of further commands that a holder sends.
     pub holder_commands: u32,
     /// Time for which a process tries to get the lock.
     pub patience: Span,
 }
 
 impl Load {
-    /// Runs every way of waiting, and one process alone.
+    /// Runs the workload with every way of waiting, and with one process alone.
     pub fn run(&self, waitings: &[Waiting]) -> Result<LoadReport, EngineError> {
         let alone = Load { processes: 1, requests: 100, ..self.clone() };
         let cases: Result<Vec<LoadCase>, EngineError> =

@@ -32,7 +32,7 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// The servers must be in the order of the plan's nodes.
+    /// Plays a plan on the servers, which must be in the order of the plan's nodes.
     pub(crate) fn new(
         (beginning, servers): (WallTime, Vec<StagedServer>),
         drawn: &Drawn,

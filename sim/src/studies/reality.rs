@@ -24,7 +24,8 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Compares each case's first violation with real servers, or returns `None` without a violation.
+/// Compares the first violation of each case on simulated and real servers. A case without a
+/// violation gives `None`.
 pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

@@ -1,4 +1,4 @@
-//! Repeats one run to test whether it still shows one finding.
+//! Repeats a run to test whether it still shows a finding.
 
 use super::seed::{FailedRun, Ran};
 use crate::engine::Engine;

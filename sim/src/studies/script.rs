@@ -1,7 +1,7 @@
 //! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
-//! folder replays each client's requests, none earlier than its recorded time, and compares the
-//! replies. A client's decisions depend only on replies and time, so while the replies match, two
-//! clients hold conflicting beliefs as in the recorded run.
+//! folder's script replays the requests of each client, each no earlier than its recorded time, and
+//! compares the replies. A client's decisions depend only on replies and on time. Therefore, while
+//! the replies match, two clients both believe that they hold the lock, as in the recorded run.
 
 mod faults;
 mod step;
@@ -35,7 +35,7 @@ pub struct ScriptFile {
 /// The reason why real servers cannot reproduce a run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// Real servers or a script cannot reproduce a part of the run.
+    /// A part of the run cannot be expressed as a script for real servers.
     #[error("a script cannot reproduce this run: {0}")]
     Inexpressible(String),
     /// The simulation failed.
@@ -50,7 +50,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for the first of the runs in which the violation lasts long enough.
+/// Returns the folder for the first of the runs in which the violation lasts long enough, or else
+/// for the run in which it lasts longest.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

@@ -36,11 +36,11 @@ pub struct SweepSpec {
     pub cells: Vec<(&'static Definition, Families)>,
     /// The scenario of all runs.
     pub scenario: Scenario,
-    /// Engine for the seeds.
+    /// Engine that runs the seeds.
     pub engine: Engine,
     /// Seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// Shard of the seeds to run.
+    /// The shard of the seeds that is run.
     pub shard: Shard,
     /// Number of threads.
     pub jobs: usize,
@@ -64,17 +64,17 @@ pub trait Listener: Sync {
     /// Handles the end of a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Returns the deadline, after which runs are abandoned and do not count.
+    /// Returns the deadline. Runs that are not finished by then are abandoned and do not count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Handles an addition of seeds. `sum` computes the sum while other threads wait.
+    /// Handles an addition of seeds. `sum` computes the sum. Other threads wait in the meantime.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
 
-    /// Handles the progress of a stage, of whose `of` runs `done` are finished.
+    /// Handles the progress of a stage: `done` of its `of` runs are finished.
     fn report_stage(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
@@ -105,12 +105,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Creates a stop that has not been requested.
+    /// Creates a `Stop` that has not been requested.
     pub const fn new() -> Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
 
-    /// Requests the stop, after which no more seeds are begun.
+    /// Requests the stop. After this, no more seeds are begun.
     pub fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
@@ -133,7 +133,7 @@ impl Stop {
     }
 }
 
-/// The result of a sweep. After a failed run, the sum lacks that run and later ones.
+/// The result of a sweep. If a run failed, the sum does not contain that run and later runs.
 #[derive(Debug)]
 pub struct Swept {
     /// The sum of the finished runs.
@@ -148,7 +148,8 @@ impl Swept {
     }
 }
 
-/// Runs every seed of the shard, or continues the sweep `start`, with the same sum for any `jobs`.
+/// Runs every seed of the shard, or continues the sweep `start`. The sum is the same for any
+/// `jobs`.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,
@@ -168,7 +169,7 @@ pub fn sweep(
     swept
 }
 
-/// Runs the seeds as [`sweep`] does, without repeating runs under turmoil or explaining them.
+/// Runs the seeds as [`sweep`] does, but does not repeat runs under turmoil or explain anomalies.
 pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     add_up(spec, None, listener, stop).whole()
 }

@@ -1,4 +1,5 @@
-//! Repeats one seed of a test, with its full story, its report and the command that reproduces it.
+//! Repeats one seed of a test, and prints its full story, its report and the command that
+//! reproduces it.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};

@@ -83,7 +83,7 @@ impl EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// Sets the maximum number of faults and late messages, by default one fault.
+    /// Sets the maximum number of faults and late messages. The default is one fault.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
@@ -105,7 +105,7 @@ impl EveryPlan {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// Runs the test as [`EveryPlan::run`] does, but returns the failure.
+    /// Runs the test as [`EveryPlan::run`] does, but returns a failure instead of panicking.
     pub fn check(&self) -> Result<Certificate, EveryPlanFailure> {
         let bounds = self.bounds()?;
         let never = Stop::new();

@@ -15,7 +15,7 @@ pub enum TestFailure {
     Wrong(String),
     /// A run failed.
     Run(FailedRun),
-    /// The engines' histories differ, because the lock depends on more than its `Env`.
+    /// The two engines' histories differ, because the lock depends on more than its `Env`.
     Nondeterministic {
         /// Seed and faults of the run.
         run: String,
@@ -38,13 +38,13 @@ pub struct Deviation {
 /// An unexpected result of the runs under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
-    /// A rule was broken that should hold.
+    /// A run broke a rule that should hold.
     Violated {
         /// Lowest seed that breaks the rule.
         seed: u64,
         /// The broken rule.
         kind: Kind,
-        /// Minimum number of runs that break a rule that should hold.
+        /// Lower bound of the number of runs that broke a rule that should hold.
         runs: u64,
         /// Summary in two or three sentences.
         summary: String,
@@ -53,9 +53,10 @@ pub enum What {
         /// Command that reproduces the violation.
         replay: String,
     },
-    /// None of this many seeds breaks the rule, although some should.
+    /// None of the seeds, whose number is given, breaks the rule, although at least one should.
     Missing(Kind, u64),
-    /// None of this many seeds breaks the rule for this cause, although some should.
+    /// None of the seeds, whose number is given, breaks the rule for this cause, although at least
+    /// one should.
     OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,

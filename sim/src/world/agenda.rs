@@ -23,7 +23,7 @@ pub(crate) enum Occurrence {
     FaultEnds(u32),
     Healed,
     Boot,
-    /// A crash, which notifies peers, or a power loss, which does not.
+    /// A crash, which notifies the peers, or a power loss, which does not notify them.
     Crash,
     Resume,
     Timer(u32),
@@ -34,16 +34,17 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// New events usually belong near the front, so shifting the few earlier ones is cheaper than a
-/// heap.
+/// The future events as a sorted list. New events usually belong near the front, so shifting the
+/// few earlier events is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// Packs time (48 bits), host (16), class (4), source (16) and sequence number (43). The last bit
-/// is always set, for a small `Option`.
+/// The position of an event. Packs the time (48 bits), host (16), class (4), source (16) and
+/// sequence number (43). The last bit is always set, so that an `Option` of it needs no more
+/// memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 

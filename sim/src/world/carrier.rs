@@ -1,4 +1,5 @@
-//! Carries bytes between the ends of a connection, in the world's messages or through turmoil.
+//! Carries bytes between the ends of a connection, either in the world's messages or through
+//! turmoil.
 
 use super::agenda::HostIndex;
 
@@ -7,7 +8,7 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     fn established(&mut self, client: u32);
     fn refused(&mut self, client: u32);
-    /// Sends bytes. Returns those that travel in the world's message.
+    /// Sends bytes. Returns the bytes that the world's message must contain.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
     /// Closes a socket. The world notifies the peer by a separate message.

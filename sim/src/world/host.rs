@@ -1,4 +1,4 @@
-//! One host, with its clocks, its gate and its software.
+//! A host with its clocks, its software, and the gate that stops it during a pause.
 
 use super::node_clock::NodeClock;
 use super::server::Server;

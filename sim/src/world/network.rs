@@ -1,7 +1,8 @@
 //! The network between hosts. A message is one write. Its latency is drawn from the random stream
-//! of its link and direction, and messages of one direction of a connection keep their order. At a
-//! cut or a dark host, a message is retried after delays that double up to [`RETRY_CAP`], or up to
-//! [`CONNECT_RETRY_CAP`] for a connect. Later messages of its flow wait.
+//! of its link and direction, and messages in one direction of a connection keep their order. If
+//! the link is cut or the receiving host is dark, the network retries the message after delays that
+//! double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`] for a connect. Later messages in the
+//! same direction of the connection wait.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
@@ -34,7 +35,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// `true` if any host was ever cut off or dark. Until then, sending skips the checks.
+    /// `true` if a host was ever cut off or dark. While it is `false`, sending skips the checks.
     pub(crate) had_obstacles: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The clocks of one host, which run at one million plus `rate_ppm` parts per million of true time.
+//! The clocks of one host. They run at one million plus `rate_ppm` parts per million of true time.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
@@ -12,7 +12,7 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Wall clock minus monotonic clock, changed only by steps and suspensions.
+    /// Wall clock minus monotonic clock. Only steps and suspensions change it.
     wall_offset: i64,
     rate_ppm: i32,
     suspended: bool,

@@ -1,4 +1,4 @@
-//! Reports sent and received messages to the log, if there is one.
+//! Adds sent and received messages to the wire log, if the run has one.
 
 use super::agenda::HostIndex;
 use super::socket::{Kind, Owner, Socket};

@@ -49,7 +49,8 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes messages to machines, and so to all their threads, because the sender is unknown.
+    /// Attributes a message to a machine, and therefore to all its threads, because the sending
+    /// thread is unknown.
     pub(crate) fn attribute_to_machines(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

@@ -1,4 +1,4 @@
-//! A host with a server's state machine, which each command keeps busy for its service time.
+//! A host with a server's machine. Each command keeps the host busy for the service time.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;
@@ -86,7 +86,7 @@ impl Server {
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
             Arrival::Timer | Arrival::DiskSynced => false,
-            // The command that caused these, and the machine's first action, are unknown.
+            // It is unknown which command caused these events and what the machine will do first.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
         };
         let answers = |output: &Output| match output {

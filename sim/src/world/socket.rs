@@ -58,7 +58,8 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unique number of the socket, whose slot in the store may be reused.
+    /// Unique number of the socket. The slot of the socket in the store may be reused, but not its
+    /// number.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// `true` if any trap was ever set. Until then, commands skip the check.
+    /// `true` if a trap was ever set. While it is `false`, commands skip the check for traps.
     pub(crate) has_had_traps: bool,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,

@@ -1,12 +1,13 @@
-//! Timers that follow a host's own monotonic clock, whose rate may change.
+//! Timers that follow the monotonic clock of their host. The rate of this clock may change.
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// Most timers are cancelled early. The next timer in the slot then reuses the agenda entry, which
-/// moves to that timer's time once it is due.
+/// The timers of all hosts. Most timers are cancelled early. The entry of a cancelled timer stays
+/// in the agenda, and the next timer in the slot reuses it: when the entry is due, it moves to the
+/// time of that timer.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

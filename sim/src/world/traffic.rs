@@ -55,7 +55,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// A heartbeat, or a message to a Sentinel, is no attempt of a waiting process.
+    /// Notes that a waiting process sent a message. A heartbeat or a message to a Sentinel does not
+    /// count, because it is no attempt to acquire.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -120,7 +121,8 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Closes an end. After unread bytes, the peer sees a reset (RFC 9293 section 3.10.4).
+    /// Closes an end of a connection. If the end has unread bytes, the peer sees a reset (RFC 9293
+    /// section 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -227,7 +229,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether messages cannot be delivered, which changes only when the nemesis acts.
+    /// Returns whether messages cannot be delivered. Only an action of the nemesis changes this.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
@@ -292,7 +294,7 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            // The first data from a server arrives just after the reply to the connect.
+            // The first data from a server may arrive just after the reply to the connect.
             Kind::Data => {
                 let stage = self.sockets[message.target as usize].stage;
                 matches!(stage, Stage::Open | Stage::Connecting)
@@ -301,7 +303,8 @@ impl State {
         }
     }
 
-    /// A power loss deletes delayed messages, which wait in the sending machine.
+    /// Returns whether the sender's power loss deletes the message. A delayed message waits in the
+    /// sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }

@@ -1,4 +1,4 @@
-//! Traps, which lose a command that arrives at a server, or its reply, and close the connection.
+//! Traps at servers. A trap loses a command that arrives, or its reply, and closes the connection.
 
 use super::agenda::HostIndex;
 use super::server::{Arrival, LostMessage, Trap};

@@ -1,4 +1,4 @@
-//! A host's turn, which handles its events and then its reactions. Foreign code runs in between.
+//! A host's turn. The host handles its events, and then reacts to them, which may run foreign code.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;

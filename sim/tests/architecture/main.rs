@@ -164,7 +164,7 @@ const PLACES: &[(&str, &[&str])] = &[
         "Cause",
         &[
             "reports/src/explain/cause/classify.rs",
-            // This file has the rows of the table of causes.
+            // This file has the rows of the table from which causes are found.
             "reports/src/explain/cause/decision.rs",
         ],
     ),
@@ -177,7 +177,7 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
-            // remedies.rs says what each rule counts, in the plural.
+            // remedies.rs has the plural noun for the violations of each rule.
             "reports/src/show/format/text/remedies.rs",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
@@ -273,7 +273,8 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// In rustfmt's layout, a function ends at the first closing line with its own indentation.
+/// Finds the functions of a file. In rustfmt's layout, a function ends at the first closing line
+/// with the same indentation as its start.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Finds which files of a crate use each other, from their tokens and through re-exports.
+//! Finds which files of a crate use each other. Reads the tokens of the files and follows
+//! re-exports.
 
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +78,7 @@ impl Module {
         let (own, end) = path(tree, 0);
         let path: Vec<String> = before.iter().cloned().chain(own).collect();
         match &tree[end..] {
-            // Code may call the methods of a trait that is imported as `_`.
+            // The methods of a trait that is imported as `_` may be called, so the import counts.
             ["as", name] => self.bind(name, path, is_export && *name != "_"),
             [] => {
                 let is_self = path.last().is_some_and(|last| last == "self");

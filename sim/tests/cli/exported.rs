@@ -1,4 +1,4 @@
-//! Tests of `fencepost export --as script`, if redis-server and Python are installed.
+//! Tests of `fencepost export --as script`. They run if redis-server and Python are installed.
 
 use crate::answer::fencepost_in;
 use fencepost_testing::skip;

@@ -1,4 +1,5 @@
-//! Tests with scarce resources: no stdout, limited file sizes or descriptors, endless devices.
+//! Tests with scarce resources: a closed stdout, limits on file sizes and descriptors, endless
+//! devices.
 
 use std::path::Path;
 use std::process::{Command, Output};

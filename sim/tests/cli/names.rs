@@ -1,4 +1,5 @@
-//! Tests of the names in reports, `list`, `explain`, the glossary and the completion scripts.
+//! Tests that reports, `list`, `explain`, the glossary and the completion scripts use the same
+//! names.
 
 use crate::answer::fencepost;
 use fencepost::diagnosis::SAFEGUARDS;

@@ -105,9 +105,9 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
     assert_eq!((&report["client"], &report["monotone"]), (&"worker".into(), &true.into()));
     let turns = &report["found"];
     let at = |key: &str| turns[key].as_u64().unwrap();
-    // The longest critical section leaves 2 s of a lease of 10 s.
+    // The longest critical section leaves 2 s of the lease of 10 s.
     assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
-    // By default, the number of seeds is limited so that the search makes at most 400 runs.
+    // The default number of seeds is limited so that the search makes at most 400 runs.
     let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
     let report = json(&wide.stdout);
     let probes = report["probes"].as_array().unwrap().len() as u64;

@@ -306,7 +306,8 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // A flipped bit in the checksum's name only causes a warning about an unknown member.
+            // If the flipped bit is in the name of the checksum's member, there is only a warning
+            // about an unknown member.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }
@@ -373,7 +374,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A limit on file sizes replaces a full disk, which only root could create.
+/// The test limits the size of files, because only root could create a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -404,7 +405,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// CI runs as root, which may write to a read-only folder, so a file replaces the folder.
+/// The test puts a file in place of the folder. It does not use a read-only folder, because CI runs
+/// as root, which may write to such a folder.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

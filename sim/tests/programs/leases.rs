@@ -129,13 +129,14 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
-    // The score is computed before the command is sent, so the lease is shorter than 10 s.
+    // The worker computes the score before it sends the command, so the lease is shorter than 10 s.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
     let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// A worker that waits for replies without a limit, and resends a command until its server is back.
+/// A worker that waits for replies without a time limit, and resends a command until its server is
+/// back.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):

@@ -1,4 +1,4 @@
-//! Tests of the programs in `examples/programs`, each skipped if its runtime is missing.
+//! Tests of the programs in `examples/programs`. A test is skipped if its runtime is missing.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -48,7 +48,7 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// Repeats the run until no thread was interrupted, because such a run is not reproducible.
+/// Repeats the run until no thread was interrupted. A run with interruptions is not reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);

@@ -1,4 +1,4 @@
-//! The workers of `examples/programs`, built if their compilers and libraries are installed.
+//! Builds the workers of `examples/programs` whose compilers and libraries are installed.
 
 use fencepost::hosts::programs::{Program, ProgramDeployment};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, without selection,
-//! and that its twin shows no violation over the same seeds.
+//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, which are not
+//! selected, and that its twin shows no violation over the same seeds.
 //!
 //! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results over 10,000
 //! seeds.
@@ -113,8 +113,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds, so a lease of 10 s ends up to a second early. To hold for at
-/// least 10 s, the lock requests 11 s.
+/// memcached counts whole seconds, so a lease of 10 s ends up to a second early. The lock therefore
+/// requests 11 s, to get at least 10 s.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -140,15 +140,16 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter leaves the queue only after its first wait of 30 s, so the order holds until then.
+/// A waiter leaves the queue only after its first wait of 30 s, so waiters keep their order until
+/// then.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// Each newcomer lengthens the last waiter's timeout by one wait, and each grant shortens all
-/// timeouts by one wait.
+/// Each newcomer lengthens the timeout of the last waiter by one wait, and each grant shortens the
+/// timeouts of all waiters by one wait.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -125,7 +125,7 @@ fn failed_over(
 
 #[test]
 fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
-    // Spring's registry gives up immediately when a server refuses the connection.
+    // If the server refuses the connection, Spring's registry gives up immediately.
     let dark = |client| (client, Fault::PowerLoss { node: PRIMARY, down_us: None });
     let refusing = |client| (client, Fault::Crash { node: PRIMARY, down_us: None });
     for (client, dies) in SPRING.map(dark).into_iter().chain(SHEDLOCK.map(refusing)) {

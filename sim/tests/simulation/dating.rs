@@ -1,4 +1,4 @@
-//! Determines when each acquisition was granted, in two ways, and compares the results.
+//! Determines in two ways when each acquisition was granted, and compares the results.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};

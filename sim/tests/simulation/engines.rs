@@ -1,7 +1,7 @@
 //! Tests that both engines produce the same history for every lock under every family of faults.
 //!
-//! `FENCEPOST_SEEDS` sets the number of seeds per cell (1 by default, which is what CI has time
-//! for). A cell is one lock under one family, and a plan is one seed of a cell. There are 80 locks
+//! `FENCEPOST_SEEDS` sets the number of seeds per cell (1 by default, because CI has no time for
+//! more). A cell is one lock under one family, and a plan is one seed of a cell. There are 80 locks
 //! under 18 families, and therefore 1,440 cells, so that
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! runs more than 10,000 plans in both engines. `FENCEPOST_FIRST_SEED` sets the first seed, so that
-//! another run, or another machine, covers other plans. A mismatch names the run and prints the
+//! another run or another machine can cover other plans. A mismatch names the run and prints the
 //! first event that differs, in both engines.
 
 use fencepost::run::fit::knows_threads;

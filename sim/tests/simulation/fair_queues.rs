@@ -1,4 +1,5 @@
-//! Tests that ZooKeeper's queues keep their order, and that the checker detects late joins.
+//! Tests that ZooKeeper's queues keep their order, and that the checker detects processes that join
+//! late.
 
 use super::waiting::{assert_quiet, shown};
 use fencepost::Scenario;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// A lock whose processes join Curator's queue only some time after their request.
+/// A lock whose processes join Curator's queue some time after their request.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
@@ -57,7 +58,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // A process that waits outside the queue sleeps even while the lock is free.
+    // A process that waits outside the queue sleeps even if the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     assert_quiet(mutex(), 3, &busy());

@@ -106,8 +106,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A connection of a lock. The flawed variant reuses it after a dropped call and takes the old
-/// reply for the next one, as redis-py's asyncio client did before 4.5.5.
+/// A connection of a lock. The flawed variant reuses the connection after a dropped call and takes
+/// the old reply for the next one, as redis-py's asyncio client did before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

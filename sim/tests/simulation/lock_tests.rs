@@ -1,4 +1,4 @@
-//! Tests of `fencepost::testing`. A test with a false expectation fails and writes a report.
+//! Tests of `fencepost::testing`. A test whose expectation is false must fail and write a report.
 
 use fencepost::clients::find;
 use fencepost::testing::{

@@ -1,4 +1,4 @@
-//! The pinned seeds, one for each case whose violation must be found.
+//! The pinned seeds. Each case whose violation must be found has one seed.
 
 use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};

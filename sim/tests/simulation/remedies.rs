@@ -1,4 +1,4 @@
-//! Tests that reports on remedies are true, by replaying runs with the safeguard.
+//! Tests that reports on remedies are correct, by replaying runs with the safeguard.
 
 use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
@@ -146,7 +146,8 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
-    // A longer lease also lengthens the bound, but the attempts are still used up in vain.
+    // A longer lease also lengthens the bound, but the processes still use up their attempts in
+    // vain.
     let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
     assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
     assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
@@ -181,7 +182,8 @@ const AGAINST: &[RemedyCase] = &[
 ];
 
 impl RemedyCase {
-    /// Tries a remedy under uniform faults, because aimed ones also find the lock's other mistakes.
+    /// Tries a remedy under uniform faults, because aimed faults also find other mistakes of the
+    /// lock.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
@@ -267,7 +269,7 @@ fn stopped() -> Scenario {
     }
 }
 
-/// Even without the planted mistake, a session may end while its lock is held.
+/// A session may end while its lock is held, even in a lock without the planted mistake.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
     let same_session =

@@ -1,4 +1,4 @@
-//! Tests that a failover records the roles of servers and Sentinels in a possible order.
+//! Tests that a failover records changes of roles of servers and Sentinels in a possible order.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,4 +1,5 @@
-//! Tests of locks that resend a command when its reply is late, and believe the second reply.
+//! Tests of locks that resend a command when its reply is late, and believe the reply to the second
+//! command.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
@@ -144,7 +145,7 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
 
 #[test]
 fn a_delete_that_is_sent_again_and_finds_nothing_has_done_what_it_was_sent_for() {
-    // Curator and kazoo ignore `NoNode` in a release.
+    // Curator and kazoo ignore the error `NoNode` in a release.
     for name in ["curator-mutex", "kazoo-lock", "zookeeper-semaphore"] {
         assert_eq!(wrong_answers(find(name).unwrap(), "partition").0, 0, "{name}");
     }

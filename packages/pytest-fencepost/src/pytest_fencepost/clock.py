@@ -1,4 +1,4 @@
-"""A Redis whose clock and faults the test commands."""
+"""A Redis whose clock and faults are controlled by the test."""
 
 import subprocess
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ import redis
 
 
 class RedisClock:
-    """A served Redis and the admin connection that commands it."""
+    """A served Redis, and the admin connection that controls it."""
 
     def __init__(self, addresses):
         self.address = addresses["master"]
@@ -19,7 +19,7 @@ class RedisClock:
         return self.admin.execute_command(*words)
 
     def advance(self, span):
-        """Moves all clocks by a span such as "10s"; expiries have happened when it returns."""
+        """Moves all clocks by a span such as "10s". Keys have expired when it returns."""
         return self("CLOCK", "ADVANCE", span)
 
 

@@ -26,7 +26,7 @@ def pytest_configure(config):
 
 @pytest.fixture
 def world():
-    """The simulated world; it exists in the processes that fencepost starts."""
+    """The simulated world. It exists only in the processes that fencepost starts."""
     return None
 
 
@@ -51,13 +51,13 @@ def pytest_collection_modifyitems(items):
 
 
 def uses_our_world(item):
-    """Whether the fixture `world` of this test is the plugin's, and not the user's own."""
+    """Returns whether this test's fixture `world` is the plugin's, and not one of the user."""
     definitions = item._fixtureinfo.name2fixturedefs.get("world", ())
     return bool(definitions) and definitions[-1].func.__module__ == __name__
 
 
 def settings(item, mark):
-    """The settings of a mark, checked before any test runs."""
+    """Returns the settings of a mark. They are checked before any test runs."""
     try:
         checked = Settings.from_mark(mark.args, mark.kwargs)
     except ValueError as error:
@@ -101,6 +101,6 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 def reports_folder(item):
-    """A folder for the reports of this test, below pytest's cache."""
+    """Returns a folder for the reports of this test, below pytest's cache."""
     name = "".join(c if c.isalnum() or c in "-_." else "-" for c in item.nodeid)
     return item.config.cache.mkdir("fencepost") / name

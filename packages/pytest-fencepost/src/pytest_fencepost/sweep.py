@@ -12,7 +12,7 @@ EXPECTATIONS = ("safe", "violated")
 
 
 class Failed(Exception):
-    """The test failed; the message is what pytest prints."""
+    """The test failed. pytest prints the message."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def run(fencepost, settings, test, directory, reports):
 
 
 def verdict(fencepost, settings, cells, reports):
-    """Compares the counts of a sweep with what the mark expects."""
+    """Compares the counts of a sweep with the results that the mark expects."""
     counts = "; ".join(describe(cell) for cell in cells)
     is_violated = any(cell["violated"] for cell in cells)
     if settings.expect == "violated":
@@ -97,13 +97,13 @@ def describe(cell):
 
 
 def reasons(cells):
-    """How the test function failed by itself, in the first such run of each cell."""
+    """Describes how the test function itself failed, in the first such run of each cell."""
     failures = [cell["failed"] for cell in cells if "failed" in cell]
     return "\n".join("seed {first_seed}: {reason}".format(**failed) for failed in failures)
 
 
 def first_violation(fencepost, reports):
-    """The first screen of the first report, and where its page is."""
+    """Returns the first screen of the first report, and the path of its page."""
     report = min(reports.glob("*.json"))
     text = call([fencepost, "replay", str(report)]).stdout
     page = report.with_suffix(".html")

@@ -1,4 +1,4 @@
-"""The simulated world as one of its processes sees it."""
+"""The simulated world as seen by one of its processes."""
 
 import os
 import time
@@ -18,7 +18,7 @@ class NotAcquired(Exception):
 
 
 class World:
-    """One process of the simulated world, described by the environment that fencepost sets."""
+    """One process of the simulated world. fencepost describes it in environment variables."""
 
     def __init__(self, environment=os.environ):
         self._environment = environment
@@ -31,7 +31,7 @@ class World:
 
     @cached_property
     def redis(self):
-        """A client of the server; with Sentinels, of the current primary."""
+        """Returns a client of the server or, with Sentinels, of the current primary."""
         if "FENCEPOST_SENTINELS" not in self._environment:
             return redis.Redis.from_url(self._environment["FENCEPOST_REDIS"])
         names = self._environment["FENCEPOST_SENTINELS"].split(",")
@@ -41,7 +41,7 @@ class World:
 
     @cached_property
     def masters(self):
-        """Clients of the independent masters."""
+        """Returns clients of the independent masters."""
         count = int(self._environment.get("FENCEPOST_MASTERS", 0))
         names = (f"FENCEPOST_REDIS_{index}" for index in range(1, count + 1))
         return [redis.Redis.from_url(self._environment[name]) for name in names]
@@ -51,8 +51,8 @@ class World:
         """A critical section guarded by `lock`, which has `acquire()` and `release()`.
 
         `token()` returns the fencing token of the acquired lock, for the storage. `lost` are the
-        exceptions of `release()` that say that the lock was no longer held; any other exception
-        leaves open whether it was released.
+        exceptions by which `release()` reports that the lock was no longer held. After any other
+        exception, it is unknown whether the lock was released.
         """
         hold_seconds, fence = self._acquire(lock, token)
         value = int(self._storage.execute_command("GET", RESOURCE, *fence) or 0)
@@ -92,5 +92,5 @@ class World:
 
 
 def describe(error):
-    """The error in one line, for the report."""
+    """Returns the error in one line, for the report."""
     return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,5 +1,6 @@
-//! A line-based server, in a real and a simulated version. It answers `echo WORD`, closes the
-//! connection at `close`, and after `stay` sends `end` after the client has ended its stream.
+//! A line-based server, in a real and a simulated version. It answers `echo WORD` with the word and
+//! closes the connection at `close`. If it received `stay`, it sends `end` after the client has
+//! ended its stream.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
-//! Explains how the threshold that runs found differs from the computed one.
+//! Explains how the measured threshold differs from the calculated one.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Explains the threshold in a few sentences, without the explanation stored in the report.
+/// Explains the threshold in a few sentences. Does not use the explanation that the report
+/// contains.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

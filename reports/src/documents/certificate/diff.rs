@@ -64,7 +64,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares the slices one by one, or counts the equal slices if the bounds differ.
+/// Compares the slices in pairs, or only counts the equal slices if the certificates have different
+/// bounds.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads certificates and explorations, and refuses edited, truncated or unknown ones.
+//! Reads certificates and explorations. Refuses edited, truncated and unknown documents.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};

@@ -1,11 +1,12 @@
 //! Checks whether a published matrix still agrees with a new one ([`stale`]).
 //!
 //! If both matrices have the same version, configuration and seeds, all counts must be the same. If
-//! only the last seeds differ, the first seed of each kind must be the same within the common
-//! range. In any other case, Fisher's exact test (Fisher 1922) compares the shares of violated
-//! runs, of runs with each kind of violation, and of inconclusive runs. The significance level is 5
-//! % over all comparisons together (Bonferroni). A difference within chance is not stale. A cell
-//! that is published as quiet and is violated now is always stale.
+//! they differ only in the last seed, the first seed with each kind of violation must be the same
+//! within the common range. In any other case, Fisher's exact test (Fisher 1922) compares the
+//! shares of violated runs, of runs with each kind of violation, and of inconclusive runs. The
+//! significance level is 5 % over all comparisons together (Bonferroni). A difference that chance
+//! can explain does not make the matrix stale. A cell that is published as quiet and is violated
+//! now is always stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
@@ -14,7 +15,7 @@ use fencepost_faults::Seed;
 /// Maximum probability of a false alarm in any of the comparisons.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a sentence for each stale part. A quiet cell that is now violated is always stale.
+/// Returns a sentence for each difference that makes the published matrix stale.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -120,7 +121,7 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // The tolerance makes sure that the observed outcome counts despite rounding.
+    // The tolerance ensures that rounding does not exclude the observed outcome.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 

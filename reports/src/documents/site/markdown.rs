@@ -92,7 +92,7 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// `true` within code, which is not indexed, because timelines repeat the same words.
+    /// `true` within code. The search index omits code, because timelines repeat the same words.
     is_in_code: bool,
 }
 

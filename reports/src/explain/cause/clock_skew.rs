@@ -1,4 +1,4 @@
-//! Cause `clock-skew`: a process took a lock that had not expired by another process's clock.
+//! Cause `clock-skew`: a process took a lock that had not yet expired by another process's clock.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

@@ -1,4 +1,5 @@
-//! Cause `coarse-expiry`: a server that counts in whole seconds ended a lease up to a second early.
+//! Cause `coarse-expiry`: a server that counts leases in whole seconds ended a lease up to one
+//! second early.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,10 +1,10 @@
 //! The [`TABLE`] of rules for causes, in the order in which they are tried.
 //!
-//! A finding has a few [`Question`]s, which `classify` asks in order. The rows of a question are
-//! tried from the top, and the first row that applies gives the cause. If none applies, the next
-//! question is asked. A row is skipped if its cause needs an event that the run does not have. If
-//! several servers lost a lock before its lease ended, for different reasons, the reason in the
-//! upper row is the cause.
+//! A finding has one or more [`Question`]s, which `classify` asks in order. For each question, the
+//! rows are tried from the top, and the first row that applies gives the cause. If no row applies,
+//! the next question is asked. A row is skipped if its cause needs an event that the run does not
+//! have. If several servers lost a lock before its lease ended, and for different reasons, the
+//! reason whose row comes first is the cause.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -26,7 +26,7 @@ pub(super) enum Question {
     Owners,
     /// Did a process remove the lock while acquiring it?
     Takeover,
-    /// Did the only holder write a value that it had computed from an older one?
+    /// Did the only holder write a value that it had computed from an outdated value?
     OldValue,
     /// Had the first process that did a job already released its lock?
     Unrecorded,
@@ -55,9 +55,10 @@ pub(super) struct Row {
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// A test of how a server lost the lock, which also decides for its replicas.
+    /// Tests how a server lost the lock. For a replicated lock, the loss at the server that granted
+    /// it first takes precedence, because replicas copy such a loss.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// A test of how the server that granted the lock again had lost it.
+    /// Tests how the server that granted the lock again had lost it.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
@@ -225,7 +226,7 @@ table! {
         SessionExpired: "the holder's session ended",
             When(|case| case.is_gone(SessionLoss::WithSession));
     }
-    // Actions on the lock are tried first, then losses by a server, then clock faults.
+    // The rows about removals of the lock come first, then losses by a server, then clock faults.
     EarlyLoss {
         StaleTakeover: "another process removed the lock while acquiring it",
             Lost(is_taken_over);

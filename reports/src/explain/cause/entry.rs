@@ -72,6 +72,6 @@ pub enum Measure {
     Latency,
     /// The delay of a write to a replica.
     ReplicationLag,
-    /// The downtime of a server, which is worse if shorter.
+    /// The downtime of a server. A shorter downtime is worse for the lock.
     Absence,
 }

@@ -1,4 +1,5 @@
-//! Cause `interleaving`: the steps of two processes interleaved in an order that breaks a protocol.
+//! Cause `interleaving`: the steps of two processes interleaved in an order that breaks the
+//! protocol.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

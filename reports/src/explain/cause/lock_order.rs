@@ -1,4 +1,5 @@
-//! Cause `lock-order`: each of several processes holds a lock and waits for another's lock.
+//! Cause `lock-order`: several processes each hold a lock and wait for a lock that another one
+//! holds.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! Cause `shared-owner`: threads share an owner value, and a server took one for another.
+//! Cause `shared-owner`: threads share an owner value, and a server mistook one thread for another.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Cause `stale-takeover`: a process that was acquiring the lock removed the existing one.
+//! Cause `stale-takeover`: a process that was acquiring the lock removed the existing lock.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,5 @@
-//! Tests of causes with the smallest history that shows each one, and of their order of precedence.
+//! Tests of the causes, each with the smallest history that shows it, and of the precedence of
+//! causes.
 
 mod answers;
 mod late;

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 /// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// Maximum number of renewals in a lease. Earlier extensions belong to the grant.
+/// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
+/// previous write belongs to the grant.
 const RENEWALS_MAX: u64 = 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ impl Lease {
     }
 }
 
-/// Returns the last lease that the holder set for this lock, and not for a later one.
+/// Returns the last lease that the holder set for this acquisition of the lock.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -94,7 +95,7 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// Returns how the server lost the holder's lock during the critical section.
+/// Returns the value of the holder's lock that the server lost during the critical section.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -125,7 +126,8 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether a process extended leases other than by calls with unknown outcomes.
+/// Returns whether a process extended leases outside its lock calls, more often than its calls with
+/// unknown outcomes can explain.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();

@@ -68,7 +68,7 @@ impl Loss<'_, '_> {
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
-            // The lock ended although its lease had not expired, because its member left.
+            // A member left, so the server freed its lock although the lease had not expired.
             Some(Keeping::MemberLease) => {
                 self.ended_by(Change::Expired) && self.ran_out() == Some(EarlyExpiry::Unknown)
             }
@@ -200,7 +200,8 @@ impl Loss<'_, '_> {
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        // GemFire is the only one of these servers that reads a clock that can be stepped.
+        // Of the servers other than Redis that end leases themselves, only GemFire reads a clock
+        // that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);

@@ -89,7 +89,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
     }
 
-    /// Returns whether a command was lost while no lock call was open, so that it was a renewal.
+    /// Returns whether a command was lost while no lock call was open. Such a command was a
+    /// renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

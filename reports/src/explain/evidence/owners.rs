@@ -1,4 +1,4 @@
-//! Compares the owner values of two processes, and checks on which value a write was based.
+//! Compares the owner values of two processes, and finds the value on which a write was based.
 
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;

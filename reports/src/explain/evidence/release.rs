@@ -54,7 +54,8 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release with an unknown outcome may arrive at `at`.
+/// Returns whether a release with an unknown outcome, sent by the process, may still arrive at
+/// `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -91,7 +92,8 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Returns the thread that sent a command or, if unrecorded, the only thread with an open release.
+/// Returns the thread that sent a command. If no thread is recorded, returns the only thread with
+/// an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -150,7 +152,8 @@ pub(crate) enum LateRelease {
     InProcess,
     /// The server was down before it answered, so the process sent the release again.
     SentAgain,
-    /// The release had removed the process's own lock, so this removal is a second command.
+    /// The release had already removed the process's own lock, so a second command made this
+    /// removal.
     SentTwice,
     InTransit,
 }
@@ -175,8 +178,7 @@ fn removed_between(
     meanwhile.any(|event| event.node == server && is_own(&event.what))
 }
 
-/// Returns how a release that began before another process was granted the lock came to remove the
-/// lock of that process.
+/// Returns how a release that began before another process's grant removed that process's lock.
 pub(crate) fn late_release(
     timeline: &Timeline<'_>,
     remover: Node,

@@ -1,27 +1,29 @@
-//! Finds the reason why no process acquires the lock, or a waiting process is not served
+//! Finds the reason why no process acquires the lock, or why a waiting process is not served
 //! ([`Standstill`]).
 //!
 //! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
 //! - the first process in the queue was paused;
 //! - all waiting processes wait on dead connections;
-//! - all of them, or the first in the queue, were not woken;
+//! - all waiting processes, or the first process in the queue, were not woken;
 //! - the votes were split, although no message was delayed and a quorum was reachable;
 //! - a server was down or paused;
 //! - no server was a primary;
 //! - a server was partitioned, or messages were delayed;
-//! - then votes, crashed processes and clocks, as below.
+//! - last, the reasons of the second list that concern votes, crashed processes and clocks.
 //!
-//! If no event can end the wait, the waiting processes wait on dead connections, or were not woken.
+//! If no pending event can end the wait (`deadlock`) or a waiting process is not served
+//! (`starved`), the first reasons are that the waiting processes wait on dead connections, or were
+//! not woken.
 //!
-//! Next, and for a lock that no process acquires (`stuck`):
+//! After these, and for a lock that no process acquires (`stuck`):
 //! - locks of abandoned attempts exist at a quorum of the servers;
-//! - processes split the servers among them;
+//! - the votes were split: several processes each locked too few of the servers;
 //! - a server has a lock whose owner crashed or does not know of it, or whose release was lost;
 //! - a replica never received a release;
 //! - there is no lock, and all waiting processes were not woken;
 //! - there is no lock, and a process crashed while it waited;
 //! - there is no lock, and the clocks that processes compare with a row differ;
-//! - there is no lock, and all processes that tried gave up a call before.
+//! - there is no lock, and all processes that tried to acquire it had given up a call before.
 //!
 //! If a lock exists, its owner may have given up the call.
 
@@ -135,7 +137,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => lost_wakeup::missed_release(timeline, finding)
             .then_some(Standstill::NotNotified)
             .or_else(|| of_impatient(timeline, finding)),
-        // The server will remove the key at the end of its lease, but notifies no process of that.
+        // The server will remove the key at the end of its lease, but will not notify any process.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotNotified)
         }

@@ -5,8 +5,9 @@ use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Returns whether one of two conflicting processes entered although too few servers granted it
-/// the lock. If keys and owners are missing, the lock may use another key.
+/// Returns whether one of two conflicting processes entered although too few servers granted it the
+/// lock. If no key and no owner is recorded, the lock may use another key, so the result is
+/// `false`.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -20,7 +21,8 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
         })
 }
 
-/// Returns how many servers had granted the lock to a process that entered without a quorum.
+/// Returns the number of servers that had granted the lock to a process that entered without a
+/// quorum; `None` if the process had a quorum.
 pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<usize> {
     if timeline.history.header.quorum < 2 || !is_key_with_lease(timeline) {
         return None;
@@ -31,7 +33,8 @@ pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opti
     }
 }
 
-/// Returns whether the lock stated too long a validity, and the holder left within that validity.
+/// Returns whether the holder left within the validity that the lock had stated, and this validity
+/// was too long.
 pub(super) fn is_promised_too_long(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
     if !is_key_with_lease(timeline) {

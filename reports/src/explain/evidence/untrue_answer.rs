@@ -1,4 +1,4 @@
-//! Finds out why a process got an answer that was wrong.
+//! Finds out why a process got a wrong answer.
 
 use super::period::Period;
 use super::session;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UntrueAnswer {
-    /// The process waited with its second node and did not know of its first one.
+    /// The process waited with its second node and did not know of its first node.
     OfAnotherNode,
     Refused(Obstacle),
     Succeeded(Obstacle),
@@ -64,7 +64,8 @@ pub(super) fn grant<'t, 'h>(
     }
 }
 
-/// Returns why the answer in a finding was wrong. No fault explains a grant that no server gave.
+/// Returns why the answer in a finding was wrong. A fault cannot be the reason for a grant that no
+/// server gave.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -106,7 +107,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Unt
     let stands = had.iter().filter(|span| timeline.exists_at(span, told));
     let standing: BTreeSet<Node> = stands.map(|span| span.node).collect();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
-    // The stated validity was counted from the answer instead of the grant.
+    // The lock counted the stated validity from the answer instead of the grant.
     let is_counted_late = one.valid_for.is_some_and(|stated| {
         had.iter().any(|span| span.runs_out.is_some_and(|end| stated <= end.since(span.from.time)))
     });

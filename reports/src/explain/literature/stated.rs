@@ -1,8 +1,8 @@
 //! Predictions of the literature for locks that it does not discuss for each fault family
 //! ([`verdict`]).
 //!
-//! Each rule consists of a sentence in a source and the locks to which it applies. Without a
-//! sentence there is no prediction, even if one seems obvious.
+//! Each rule consists of a sentence in a source and the locks to which the sentence applies. If no
+//! source has a sentence, there is no prediction, even if one seems obvious.
 
 mod locks;
 mod sources;

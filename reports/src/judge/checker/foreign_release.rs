@@ -2,9 +2,9 @@
 //! process was granted.
 //!
 //! The owner of a value is the process to which the server granted it last. If the server never
-//! granted it, the last grant of any server counts, because another server removes the lock after a
-//! failover. A thread may remove the lock of another thread of its process, because some locks
-//! regard both as one owner, but not while the other thread uses the lock.
+//! granted the value, the last grant by any server counts, because after a failover another server
+//! removes the lock. A thread may remove the lock of another thread of its process, because some
+//! locks regard both threads as one owner, but not while the other thread uses the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -71,7 +71,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the write took another process's lock. GETSET also writes if refused.
+    /// Returns whether the write took another process's lock. GETSET writes even if the lock is
+    /// taken.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =
@@ -89,7 +90,8 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock of {owner} at {server}, {} after {owner} had been granted it.",
         removed.time.since(granted.time)
     );
-    // The remover acts on its last acquisition. The owner's acquisition is the one of this grant.
+    // The remover's acquisition is its last one before the removal. The owner's acquisition is the
+    // one that this grant belongs to.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

@@ -1,8 +1,9 @@
 //! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
 //!
-//! Sections are half-open, so a section may begin when another ends, and an empty section overlaps
-//! with none. Sections of the same thread never conflict, because a thread may hold the lock more
-//! than once. Sections of two threads of a process conflict like those of two processes.
+//! Critical sections are half-open, so a section may begin when another section ends, and an empty
+//! section overlaps with no other. Sections of the same thread never conflict, because a thread may
+//! hold the lock more than once. Sections of two threads of a process conflict in the same way as
+//! sections of two processes.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -5,8 +5,8 @@
 //! moment between its call and its return. A process therefore held the lock at least for the
 //! section `[ok, end)`: its acquire took effect no later than the ok, and its leave no earlier than
 //! the call. An order of the effects that satisfies the model exists exactly if no two sections of
-//! different processes overlap, which `overlap` checks without a search. Fencing tokens are an
-//! object of their own. Linearizability is local, so each object may be judged alone.
+//! different processes overlap, which `overlap` checks without a search. The fencing tokens are a
+//! separate object. Linearizability is local, so each object may be judged alone.
 
 mod histories;
 mod models;

@@ -2,8 +2,8 @@
 //!
 //! - A waiting process must send something within the bound on silences, unless the lock is taken.
 //!   A process that is silent for longer while the lock is free was not woken.
-//! - If a lock promises an order, a process must not get it before another one that asked earlier
-//!   by more than the bound in the header. Other locks may admit any process first.
+//! - If a lock promises an order, a process must not get it before another process that asked
+//!   earlier by more than the bound in the header. Other locks may admit any process first.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};

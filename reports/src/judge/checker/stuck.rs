@@ -1,9 +1,9 @@
 //! Checks progress after all faults have ended: each time that the lock becomes free, a process
 //! must acquire it within the stated bound.
 //!
-//! The probe, a process that runs only for this check, also tries to acquire it. The bound does not
-//! include time in which a process holds the lock. It restarts when the last holder leaves, or when
-//! the servers have lost its lock.
+//! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
+//! does not include time in which a process holds the lock. It restarts when the last holder
+//! leaves, or when the servers have lost the holder's lock.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -35,13 +35,13 @@ pub(crate) enum Progress {
     Made,
     /// Times in which no process got the lock, although a process tried for the whole bound.
     Stuck(Vec<Finding>),
-    /// No process tried for long enough to decide.
+    /// No process tried for long enough to decide whether progress is possible.
     Unjudged,
 }
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // A wait without any pending event until the end of the run is a deadlock instead.
+    // If processes wait without any pending event until the end of the run, that is a `deadlock`.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }

@@ -1,4 +1,4 @@
-//! Checks that a lock that promises fencing tokens issues one with each lease.
+//! Checks that a lock that promises fencing tokens issues a token with each lease.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

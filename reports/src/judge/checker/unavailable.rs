@@ -5,10 +5,10 @@
 //! - *free* if no process is in its critical section and the key does not exist or exists only for
 //!   a running process that never learns of its grant. With independent servers, fewer than a
 //!   quorum may have such a value.
-//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or one of its
-//!   acquires failed and it will try again.
-//! - *available* if enough servers are neither down nor paused. A partition between a process and
-//!   running servers is no excuse, because this rule is about such cases.
+//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or will try
+//!   again after a failed acquire.
+//! - *available* if enough servers are neither down nor paused. A lock is also available if a
+//!   partition separates a process from running servers, because this rule must find such waits.
 //!
 //! If the bound applies only between faults, times with an active fault are not checked. Times
 //! after all faults have ended are not checked either, because the rule `stuck` applies there.
@@ -70,7 +70,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Returns whether the lock was unused for longer than the bound, before the expensive checks.
+/// A cheap test before the expensive checks: returns whether the lock was unused for longer than
+/// the bound.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -135,7 +136,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns when the value blocked others because its process had entered, crashed or paused.
+/// Returns the periods in which the value blocked others because its process had entered, crashed
+/// or paused.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -1,15 +1,15 @@
 //! Checks that each definite answer of a lock is true. After a refusal, the process must have no
-//! lock at the servers. After a reported loss, it must have none, and it must not have removed the
-//! lock itself. After a confirmed release, the lock must be removed.
+//! lock at the servers. After a reported loss, the process must have no lock, and must not have
+//! removed the lock itself. After a confirmed release, the lock must be removed.
 //!
 //! An answer that leaves the outcome open (`info`) is never wrong. If a lock needs a quorum, a
 //! quorum of servers must contradict the answer. For other locks, only the server that had the lock
 //! counts, and only while no other server grants the lock, because this rule does not decide which
-//! of two primaries is right. A lock that the process removes before it asks again is no
-//! contradiction, because its command was still in transit. A reported loss is wrong only if a
-//! single server or a quorum had the lock, because a replica that was promoted without the lock
-//! tells the truth.
-//! Another copy of a replicated lock may have carried out a confirmed release.
+//! of two primaries is right. If a command of the process removes the lock after the answer and
+//! before the next acquire, the answer is not wrong, because the command was still in transit. A
+//! reported loss is wrong only if a single server or a quorum had the lock, because the answer is
+//! true if a replica without the lock was promoted. A confirmed release is not wrong if another
+//! copy of a replicated lock executed it.
 //!
 //! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
 
@@ -58,7 +58,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether the keys show the grants and leases, which the rules of grants need.
+/// Returns whether the recorded keys show grants and leases, which the rules about grants need.
 pub(crate) fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     let header = &timeline.history.header;
     header.kept_as.is_none() && !header.has_no_ttl()
@@ -104,7 +104,7 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether all earlier calls of the process are complete, so that none takes effect later.
+/// Returns whether all earlier calls of the process are complete, so none can take effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -171,7 +171,7 @@ fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> 
     })
 }
 
-/// Returns whether an earlier call was given up, which may leave the lock's count wrong.
+/// Returns whether the application gave up an earlier call, which may leave the lock's count wrong.
 fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -191,7 +191,7 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns whether an earlier call has an unknown outcome, so that a lower count may be right.
+/// Returns whether an earlier call has an unknown outcome. A lower count may then be right.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -204,7 +204,8 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// Returns whether another copy of a replicated lock executed the release, on another owner's value.
+/// Returns whether a server with another copy of a replicated lock executed the release, which
+/// removed another owner's value.
 fn removed_elsewhere(
     timeline: &Timeline<'_>,
     process: Node,
@@ -220,7 +221,8 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values from before its release that still existed at the answer.
+/// Returns the owner's values from before its release that still existed when the release was
+/// answered.
 fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -245,7 +247,7 @@ fn remaining_values<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // A lowered count also belongs to an earlier acquisition.
+    // A lower count that the release wrote also belongs to an acquisition before the release.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
@@ -275,7 +277,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists at `at`, and its process keeps it until it acquires again.
+/// Returns whether the value exists at `at`, and its process does not remove it before its next
+/// acquire.
 fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

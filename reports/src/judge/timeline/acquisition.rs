@@ -35,7 +35,8 @@ pub enum Outcome {
     Granted,
     /// The acquire failed, and the process knows it.
     Refused,
-    /// The process does not know the outcome, or crashed before. No critical section begins.
+    /// The process does not know the outcome, or crashed before it learned the outcome. No critical
+    /// section begins.
     Unknown,
     /// The acquire had not completed when the history ended.
     Open,

@@ -5,12 +5,12 @@
 //! ends when the value is removed or, if the value is a count, when the owner lowers it again.
 //!
 //! An acquisition relies on the last claim at each server that is still open when the process
-//! enters. If these are not a quorum (the process was paused until its lease expired), it relies on
-//! the last claim at each server that its own process has not withdrawn. If the lock needs a
-//! quorum, the deciding claim is the one that completes it. For a replicated lock, it is the last
-//! claim, because the server answered that one. A nested acquire that recreates a lost lock relies
-//! on its own claim. Any other nested acquire shares the grant of the outer one, even if it changed
-//! a count.
+//! enters. If the open claims are not a quorum, because the process was paused until its lease
+//! expired, the acquisition relies on the last claim at each server that its own process has not
+//! withdrawn. If the lock needs a quorum, the deciding claim is the one that completes it. For a
+//! replicated lock, it is the last claim, because the server answered that one. A nested acquire
+//! that recreates a lost lock relies on its own claim. Any other nested acquire shares the grant of
+//! the outer acquire, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -60,7 +60,8 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns for each acquisition the last one that its thread had entered and not yet left.
+/// Returns for each acquisition its outer acquisition: the last one that the thread had entered and
+/// not yet left; `None` if there is none.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -171,7 +172,8 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a write of the owner over its own value. A lower count ends the owner's last claim.
+    /// Handles a write of the owner over its own value. If the new count is lower, the owner's last
+    /// claim ends.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -243,7 +245,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // Prefers values that the acquire wrote to those that it extended, and these to older values.
+    // Prefers values that the acquire wrote, then values that it extended, then older values.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
@@ -273,7 +275,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open when the process enters or, if too few, by all claims.
+/// Decides by the claims that are open when the process enters. If these claims are too few,
+/// decides by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

@@ -20,7 +20,8 @@ pub struct KeySpan<'h> {
     pub from: Moment,
     /// Times at which commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,
-    /// End of the last lease by a correct clock, if there is one and it is recorded.
+    /// End of the last lease by a correct clock; `None` if the value has no lease or the lease is
+    /// not recorded.
     pub runs_out: Option<SimTime>,
     /// The end of the value and its reason; `None` if it existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
@@ -97,12 +98,13 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// The grant that each replica copied last, as an index into the spans.
+/// For each replica, the grant that it copied last, as an index into the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the copied grant: the primary's next one, or the latest one of another server.
+    /// Returns the grant that the replica copied: the next grant of the server from which it copied
+    /// before or, if the latest grant is by another server, that grant.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -20,7 +20,8 @@ struct Primary {
 }
 
 impl Roles {
-    /// Reads the roles from a history, in older versions from changes of keys.
+    /// Reads the roles from a history. In histories of older versions, changes of keys show the
+    /// roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -31,7 +32,8 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record roles. For others, the promotion fault counts.
+                // Only Redis servers record roles. For other servers, the fault that promotes them
+                // counts.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));

@@ -55,7 +55,8 @@ impl Workload {
 }
 
 impl Workload {
-    /// Returns whether each job is done only once. No process needs its lock afterwards.
+    /// Returns whether the workload requires that each job is done only once. When the job is done,
+    /// no process needs its lock any more.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

@@ -1,4 +1,4 @@
-//! Tests of valid histories, and of the errors for invalid ones.
+//! Tests of valid histories, and of the errors for invalid histories.
 
 use super::*;
 use crate::record::history::{GivingUp, Turn};

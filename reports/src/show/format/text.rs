@@ -1,4 +1,4 @@
-//! Writes reports as text. Colours only repeat what the text says.
+//! Writes reports as text. Colours only repeat information that the text also has.
 
 pub(crate) mod amount;
 pub(crate) mod brief;

@@ -1,4 +1,4 @@
-//! The lanes of a picture, one for each of its nodes, and their order.
+//! The lanes of a picture and their order. Each node of the picture has one lane.
 
 use crate::record::history::{History, What};
 use crate::record::trace::WireMessage;

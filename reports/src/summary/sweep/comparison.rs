@@ -69,7 +69,7 @@ pub struct Setting {
     pub b: Value,
 }
 
-/// A pair of cells under the same faults, one from each side.
+/// Two cells under the same faults, one from each side.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// The fault family or families, as `--fault` names them.

@@ -16,7 +16,8 @@ pub enum Standing {
 }
 
 impl Cell {
-    /// Returns the state of the cell by its expectation or, without one, by its verdicts.
+    /// Returns the state of the cell. The expectation decides it or, if there is none, the cell's
+    /// verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -72,7 +73,8 @@ impl Cell {
         ))
     }
 
-    /// Returns the seed to examine first: that of the smallest run with an anomaly.
+    /// Returns the seed that the user should examine first, which is the seed of the smallest run
+    /// with an anomaly.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }

@@ -1,10 +1,10 @@
 //! The median and the 90th percentile of the number of seeds until the first violation.
 //!
-//! The merged result of all shards must equal that of a single sweep. Therefore blocks of seeds
-//! begin at fixed numbers, regardless of shards and threads: block `n` of length `l` contains the
-//! seeds `n * l` to `n * l + l - 1`. A block counts when all of its seeds have been run. Several
-//! lengths are used at the same time, because a short block rarely contains a rare violation, and a
-//! short sweep does not contain a long block.
+//! The merged result of all shards must equal the result of a single sweep. Therefore blocks of
+//! seeds begin at fixed numbers, regardless of shards and threads: block `n` of length `l` contains
+//! the seeds `n * l` to `n * l + l - 1`. A block counts when all of its seeds have been run.
+//! Several lengths are used at the same time, because a short block rarely contains a rare
+//! violation, and a short sweep does not contain a long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -56,8 +56,8 @@ pub struct OpenBlock {
     pub from: Seed,
     /// Number of seeds of the block that were run.
     pub seeds: u64,
-    /// Position in the block of the first seed with a violation among those that were run, counted
-    /// from 1; `null` if no run shows one.
+    /// Position in the block of the first seed whose run shows a violation, counted from 1; `null`
+    /// if no run shows a violation.
     pub to_first: Option<u64>,
 }
 

@@ -54,7 +54,8 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Merges sweeps in any order. Merged sweeps may be merged again. The result states no speed.
+/// Merges sweeps in any order. Merged sweeps may be merged again. The result has no measurements of
+/// speed.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);

@@ -12,7 +12,8 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range of seeds. Panics if one was added before, because a run would count twice.
+    /// Adds a range of seeds. Panics if the set already has one of them, because its run would
+    /// count twice.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;
@@ -33,7 +34,7 @@ impl Ranges {
         self.ends.iter().map(|(from, to)| SeedRange { from: *from, to: *to })
     }
 
-    /// Returns the seed after the last one; `None` if the set is empty.
+    /// Returns the seed after the last seed of the set; `None` if the set is empty.
     pub fn end(&self) -> Option<Seed> {
         self.ends.last_key_value().map(|(_, end)| *end)
     }

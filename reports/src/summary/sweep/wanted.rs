@@ -1,4 +1,4 @@
-//! Compares expected results with actual ones.
+//! Compares expected results with actual results.
 
 use super::Cell;
 use crate::judge::finding::Kind;
@@ -20,9 +20,10 @@ pub enum Wanted {
     Kinds {
         /// Rules that must be broken.
         must: BTreeSet<Kind>,
-        /// Rules that may be broken, because violations are too rare to be certain.
+        /// Rules that may be broken. Their violations are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Fingerprints of accepted anomalies. Another cause makes another fingerprint.
+        /// Fingerprints of accepted anomalies. An anomaly with another cause has another
+        /// fingerprint.
         accepts: BTreeSet<String>,
     },
 }
@@ -129,7 +130,8 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares with the sample sweep, where single-node is violated and redlock quiet.
+    /// Compares a cell of the sample sweep, in which `single-node` is violated and `redlock` is
+    /// quiet.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -1,4 +1,4 @@
-//! A server with a planted mistake, whose machine the operator wraps.
+//! The machine of a server with a planted mistake, which wraps the server's own machine.
 
 use super::operator::Operator;
 use super::rule::Rule;

@@ -1,4 +1,4 @@
-//! Parses RESP commands and determines their purpose.
+//! Parses RESP commands and determines what they do to a lock.
 
 use bytes::BytesMut;
 use redis_protocol::resp2::decode::decode_bytes_mut;

@@ -1,4 +1,4 @@
-//! The command `fencepost merge` for shards of explorations and for interrupted ones.
+//! The command `fencepost merge`, for shards of explorations and for interrupted explorations.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;

@@ -1,4 +1,4 @@
-//! The file of the findings store. Only one process at a time changes it.
+//! The file of the findings store. Only one process may change it at a time.
 
 use super::super::output::read_file;
 use crate::cli::Failure;

@@ -1,5 +1,6 @@
-//! Finds the `fencepost.toml` to use. A user who can write to a parent folder must not run commands
-//! as another user, so a file from there starts programs only if it has the current folder's owner.
+//! Finds the `fencepost.toml` to use. A file in a parent folder starts programs only if its owner
+//! is the owner of the current folder. Otherwise a user who can write to a parent folder could run
+//! commands as another user.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Tests of lost commands and lost replies, which differ in the server's count of commands.
+//! Tests of lost commands and lost replies. The server's count of commands distinguishes the two.
 
 use super::{CLIENTS, Engine, play_with};
 use crate::setup::roster::Roster;

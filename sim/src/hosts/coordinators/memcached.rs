@@ -38,8 +38,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the time to recover. The server rounds times to live up, possibly by another second, and
-/// reads the clock once a second.
+/// Returns the server's longest recovery time after faults. The server rounds times to live up,
+/// possibly by another second, and reads the clock once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

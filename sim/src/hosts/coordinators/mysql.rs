@@ -48,7 +48,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the interval at which a waiting lock request checks its client's connection.
+/// Returns the server's longest recovery time after faults: the interval at which a waiting lock
+/// request checks its client's connection.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Own,
     about: "your own server (--server)",
     port: 0,
-    // fencepost knows neither their leader nor a command that clears them.
+    // fencepost does not know the leader of these servers, or a command that clears them.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
@@ -34,8 +34,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }
 
-/// Returns the time to recover. Some servers keep a lock for up to two leases, and then for a
-/// lock-delay of 15 s (Consul).
+/// Returns the servers' longest recovery time after faults. Some servers keep a lock for up to two
+/// leases, and then for a lock-delay of 15 s (Consul).
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

@@ -55,7 +55,7 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// Tables of every lock, as their libraries' scripts create them.
+/// The tables of all locks, as the scripts of their libraries create them.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -106,9 +106,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// Returns the time to recover. A deadlock is detected after 1 s (`deadlock_timeout`). A standby
-/// detects a lost connection when it sends its next status, after 10 s, and may take 5 s to open
-/// another one.
+/// Returns the servers' longest recovery time after faults. The server detects a deadlock after 1 s
+/// (`deadlock_timeout`). A standby detects a lost connection when it sends its next status, after
+/// 10 s, and may take 5 s to open another connection.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -116,7 +116,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// The secrets for cancelling queries are predictable, so the server is only for tests.
+/// Serves PostgreSQL for tests only, because the secrets for cancelling queries are predictable.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "postgresql",

@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     port: PORT,
     not_exercised: &[],
     unanswered: &[],
-    // A key lives until the end of its last millisecond, so no lease ends early.
+    // A key exists until the end of its last millisecond, so no lease ends early.
     tick: Micros::ZERO,
     topology,
     machine,
@@ -77,7 +77,8 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         ..NodeConfig::default()
     };
     let mut ids = setup.seed.stream(Stream::Server(node));
-    // The replicas are in sync, as in a deployment that has been running for a while.
+    // At the start of a run, the replicas are in sync, as in a deployment that has been running for
+    // a while.
     let mut starts_in_step = true;
     Box::new(move |image, now| {
         let config = NodeConfig { starts_in_step, ..config.clone() };
@@ -133,8 +134,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Returns the time to recover, which is with Sentinel down-after, twice the failover-timeout and
-/// the 30 s of TILT.
+/// Returns the servers' longest recovery time after faults. With Sentinel, it is the sum of
+/// down-after, twice the failover-timeout and the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

@@ -38,7 +38,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the session timeout, two to twenty ticks (`minSessionTimeout`, `maxSessionTimeout`).
+/// Returns the session timeout: the ttl, limited to the range from two to twenty ticks
+/// (`minSessionTimeout`, `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
@@ -48,11 +49,11 @@ fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// Returns the time to recover. A session outlives its timeout by up to a tick. Before that,
-/// members may take syncLimit to notice that they lost each other, and initLimit for a failed
-/// attempt to follow a leader. A client notices a silent server after two thirds of its timeout,
-/// tries each server for an equal part of it, and sleeps for up to a second before each attempt and
-/// each round.
+/// Returns the servers' longest recovery time after faults. A session may outlive its timeout by a
+/// tick. Before that, members may take syncLimit to notice that they lost contact, and initLimit
+/// for a failed attempt to follow a leader. A client notices a silent server after two thirds of
+/// the session timeout. It tries each server for an equal part of the timeout, and sleeps for up to
+/// a second before each attempt and each round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

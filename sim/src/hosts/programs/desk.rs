@@ -1,4 +1,4 @@
-//! Tracks each holder's current acquisition and its last read, for the judge and the storage.
+//! Keeps, for the judge and the storage, the current acquisition and the last read of each holder.
 
 use bytes::Bytes;
 use fencepost_faults::Node;

@@ -26,7 +26,8 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of the pieces in which work advances, in microseconds. Pauses take effect between pieces.
+/// Length in microseconds of the pieces into which a program's computation is divided. A pause
+/// takes effect between two pieces.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) const FIXED: &[(&str, &str)] = &[
@@ -35,7 +36,7 @@ pub(crate) const FIXED: &[(&str, &str)] = &[
     ("PYTHONUNBUFFERED", "1"),
     ("PYTHONHASHSEED", "0"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
-    // OpenSSL would otherwise use the processor's random numbers.
+    // Without this variable, OpenSSL uses the processor's random numbers.
     ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
 ];
 
@@ -130,8 +131,8 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until other processes have had time to acquire the lock, because the first commands of a
-/// new program could wake processes that would have waited forever.
+/// Waits until the processes that are now waiting have had time to acquire the lock. The first
+/// commands of a new program could otherwise wake processes that would have waited forever.
 async fn wait_for_earlier_waiters(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.waiting_processes();

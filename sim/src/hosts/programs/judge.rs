@@ -1,4 +1,5 @@
-//! The judge of one process, a RESP server that turns reports into the history's operations.
+//! The judge's server for one process. It speaks RESP and turns the process's reports into
+//! operations of the history.
 
 use super::desk::HolderDesk;
 use super::resp::{answer_handshake, name, next_command, number, take_pair};

@@ -1,18 +1,17 @@
-//! Interprets leases that are kept in a value, as the score of a sorted set or in a field of a
-//! hash.
+//! Interprets leases whose end is part of a value: the score of a sorted set or a field of a hash.
 //!
-//! Servers do not know such leases. The events of the key are converted to those of a key with an
-//! expiry. The result has an owner, a lease, and an expiry wherever a command only removed expired
-//! entries.
+//! Servers do not know such leases. This module converts the events of the key to those of a key
+//! with an expiry. The converted events have an owner and a lease, and an expiry where a command
+//! only removed expired entries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Smallest number that counts as seconds of the Unix epoch. Smaller numbers are counts.
+/// Smallest number that counts as seconds of the Unix epoch. Smaller numbers are other counts.
 const SECONDS_MIN: f64 = 1e9;
-/// Tolerated clock error of a program that removes expired entries.
+/// Tolerated error of the clock by which a program removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {

@@ -39,7 +39,7 @@ pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Checks that a program's files are those of a report. The error names the first difference.
+/// Checks that a program's files are the same as in a report. The error names the first difference.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));

@@ -1,4 +1,4 @@
-//! Records of programs in addition to the history: their output, ends and system calls.
+//! The records of programs that are not part of the history: output, ends and system calls.
 
 use super::error_text::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
@@ -15,7 +15,7 @@ const THREAD_DIED: &str = "lost a thread to an uncaught error";
 pub struct Life {
     /// Host of the program.
     pub node: Node,
-    /// Start time.
+    /// Time at which the program started.
     pub started: SimTime,
     /// Time and kind of the program's own end. `None` if its host crashed or the run ended.
     pub ending: Option<(SimTime, Ending)>,
@@ -31,7 +31,7 @@ pub struct Life {
     pub sent_last: Option<SimTime>,
     /// Time of the host's crash. `None` if the program ended by itself or the run ended.
     pub crashed: Option<SimTime>,
-    /// Time at which the thread that took the lock died while its process lived on.
+    /// Time at which a thread that had taken the lock died while its process continued.
     pub died: Option<SimTime>,
     /// System calls at which the program was stopped.
     pub calls: Vec<CallMade>,

@@ -6,14 +6,14 @@ use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The key by which a run was judged.
+/// The keys by which a run was judged, and other keys that the user may have to know about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// The key, or a pattern if there are several locks.
+    /// The lock's key, or a pattern if there are several locks.
     pub key: String,
-    /// The requested key, if no process ever wrote it.
+    /// The key that the user requested, if no process ever wrote it.
     pub instead_of: Option<String>,
-    /// The keys that processes wrote, if none of them is watched.
+    /// The keys that processes wrote, if the watched key is not among them.
     pub others: Vec<String>,
     /// Other keys that processes renewed. Empty if they renewed a watched key.
     pub renewed: Vec<String>,
@@ -30,7 +30,7 @@ impl Watched {
         self.key.split('*').next().unwrap_or_default()
     }
 
-    /// Returns a note on keys that were renewed instead of the lock's.
+    /// Returns a note on keys that processes renewed although they are not the lock's key.
     pub fn renewed_note(&self) -> Option<String> {
         let named = quoted(&self.renewed);
         (!named.is_empty())
@@ -61,8 +61,8 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Finds the lock's key. If no process wrote a key with the stated prefix, it is the only other key
-/// that was written, that had an expiry, or that was removed again.
+/// Finds the lock's key. If no process wrote a key with the stated prefix, and exactly one other
+/// key was written, had an expiry or was removed again, that key is the lock's.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -105,7 +105,7 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys that were renewed at least twice. A single extension may complete a grant.
+/// Returns the keys that were renewed at least twice. A single extension may be part of a grant.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {

@@ -29,7 +29,8 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Returns the connections to open. Called until they are open, and after one has closed.
+    /// Returns the connections that the console needs now. Called until all of them are open, and
+    /// again after a connection has closed.
     fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
     fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
@@ -64,8 +65,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if the
-    /// key was overwritten, or if the trigger determines the reason.
+    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if
+    /// another write replaced the key, or if the trigger determines how the key changed.
     fn removal_of(
         &self,
         _before: &Key,

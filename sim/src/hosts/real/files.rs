@@ -1,4 +1,5 @@
-//! The files of a server, which outlive it, and the template folders with which servers begin.
+//! The files of a server, which survive its crash, and the template folders that are copied for a
+//! new server.
 
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};
@@ -91,7 +92,8 @@ fn change_owner(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the template folder with which servers of this kind begin, and keeps it for later runs.
+/// Returns the template folder for servers of this kind; `None` if the kind needs none. The folder
+/// is kept for later runs.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {

@@ -1,4 +1,5 @@
-//! The folders in which real servers keep their files, removed after the run or by a later process.
+//! The folders in which real servers keep their files. They are removed after the run or, if the
+//! process was killed, by a later process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use tempfile::TempDir;
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
-    // Servers keep their path in memory, so its length must be the same in each run.
+    // A server keeps this path in memory, so the path must have the same length in each run.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);

@@ -1,4 +1,4 @@
-//! Parses the replies of an HTTP server, both complete ones and streams of chunks.
+//! Parses the replies of an HTTP server: complete replies and streams of chunks.
 
 use bytes::{Buf, BytesMut};
 

@@ -4,20 +4,20 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference between two readings of one expiry, because some servers report only the
+/// Tolerated difference between two readings of the same expiry. Some servers report only the
 /// remaining time.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Distinguishes locks of one name that the server stores in different ways.
+    /// Number that distinguishes locks with the same name that the server stores in different ways.
     pub(super) form: u8,
     /// Content of the key as text or, on servers without such content, the name of the lock's
     /// owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
-    /// Distinguishes two grants of the same value.
+    /// Number that distinguishes two grants of the same value.
     pub(super) version: u64,
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,
@@ -53,7 +53,8 @@ pub(super) enum Trigger {
     },
     Itself,
     End,
-    /// The kind of change that an operator's action makes, if it clears keys.
+    /// The kind of change that the operator's action makes; `None` if the action does not clear
+    /// keys.
     Operator(Option<KeyChange>),
 }
 
@@ -81,7 +82,7 @@ impl Judged {
     }
 
     /// Takes a new reading and reports the changes. `left` returns how a key was replaced or
-    /// removed, unless the trigger determines that.
+    /// removed; `None` if the trigger determines that.
     pub(super) fn take_reading(
         &mut self,
         reading: Reading,

@@ -39,7 +39,7 @@ pub(super) struct Recipe {
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
-    /// Time that the server needs to start, by which it is started early.
+    /// Time that the server needs to start. The server is started this long before it must serve.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
@@ -113,8 +113,8 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// Returns a server for tests. `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at
-    /// 10.0.1.1 to 10.0.1.3.
+    /// Returns the setup of a server for tests. `redis-2` is at 10.0.0.2, and `server-1` to
+    /// `server-3` are at 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

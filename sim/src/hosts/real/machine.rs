@@ -1,4 +1,4 @@
-//! A traced server as a machine, which handles one input at a time.
+//! The machine of a real server, which passes one input at a time to the traced processes.
 
 mod console_reader;
 mod links;
@@ -20,9 +20,11 @@ use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Initial monotonic clock of a server's host, so that the server can start before the run does.
+/// Initial value of the monotonic clock of a server's host. It is large enough that the server can
+/// start before the run begins.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// Longest start, in microseconds, whose end is skipped once the server serves.
+/// If a server already serves and its boot time is at most this many microseconds, the rest of the
+/// boot time is skipped.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 
@@ -51,7 +53,7 @@ impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
         let life = lives.begins(part.node, SimTime(now.monotonic.0));
-        // Only programs report to the judge, so a silent server is no error.
+        // Only programs report to the judge, so the lack of reports from a server is not an error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
             Ok(folder) => {
@@ -95,7 +97,8 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Runs the server's start, without skipping the end of a long one, so that no clock jumps.
+    /// Runs the server during its boot time. Does not skip the rest of a long boot time, because
+    /// the clocks would jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -120,7 +123,8 @@ impl RealServer {
         }
     }
 
-    /// Steps the server until it waits. Passes on one command at a time, if they can be separated.
+    /// Steps the server until it waits. Passes on only one command at a time, if commands can be
+    /// separated.
     fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
@@ -285,7 +289,8 @@ impl RealServer {
         self.files.keep_synced(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
-        // The server's own files are not part of its program, and each run has another folder.
+        // The server's own files are not part of its program, and their folder is different in each
+        // run.
         if let Ok(folder) = self.files.folder() {
             used.opened.retain(|path| !path.starts_with(folder));
         }

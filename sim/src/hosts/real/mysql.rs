@@ -39,7 +39,7 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
         "--bind-address=0.0.0.0",
         "--port=3306",
         "--skip-name-resolve",
-        // The files are small, because every run writes new ones for each server.
+        // Every run writes new files for each server, so the files are small.
         "--innodb-log-file-size=4M",
         "--innodb-buffer-pool-size=8M",
         // The tracer emulates neither asynchronous nor direct I/O.

@@ -22,7 +22,7 @@ pub(crate) static KIND: Kind = Kind {
     console: |_| Box::new(NoConsole),
 };
 
-/// The binary of the user's servers, which are identified by their commands instead.
+/// An empty placeholder. The user's own servers are identified by their commands, not by a binary.
 pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     path: String::new(),
     name: String::new(),

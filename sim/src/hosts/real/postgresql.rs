@@ -50,7 +50,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
         "unix_socket_directories=".to_owned(),
         // By default, PostgreSQL leaves files in /dev/shm after a SIGKILL.
         "dynamic_shared_memory_type=mmap".to_owned(),
-        // A standby needs this much of the log after a partition.
+        // A standby may need this much of the log to catch up after a partition.
         "wal_keep_size=64MB".to_owned(),
     ];
     let hosts = "host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n";

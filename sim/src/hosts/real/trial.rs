@@ -1,4 +1,4 @@
-//! Identifies a binary and checks that it serves, before any run.
+//! Before any run, identifies a binary and checks that it serves.
 
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
@@ -60,13 +60,14 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // A tracing thread and the threads that it starts are bound to one core, so the trial has its
-    // own.
+    // The tracer binds its thread, and the threads that this thread starts, to one core. The trial
+    // therefore has a separate thread.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
 }
 
-/// Finds the binary. Symbolic links are kept, because a server may depend on the name of its file.
+/// Finds the binary. Does not resolve symbolic links, because a server may depend on the name of
+/// its file.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -135,8 +136,9 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts one of the user's servers alone, until it listens. Sets its port if none is given. A
-/// member of a cluster may need the others before it opens its port.
+/// Starts one of the user's servers alone, until it listens, and sets its port if none is given.
+/// Skips a server with a given port if there are several servers, because a member of a cluster may
+/// need the others before it opens its port.
 pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {
     let server = servers[place].clone();
     if servers.len() > 1 && server.port > 0 {

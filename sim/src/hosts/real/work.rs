@@ -1,4 +1,4 @@
-//! Splits the bytes that arrive at a server into pieces, which are passed on one at a time.
+//! Splits the bytes that arrive at a server into pieces. The machine passes on one piece at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -12,7 +12,7 @@ pub(super) enum Work {
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes of another server, which may change a lock if `changes` is set.
+    /// Bytes from another server. `changes` is `true` if they may change a lock.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -11,10 +11,9 @@ use fencepost_faults::{Micros, Node};
 use std::fmt::Write;
 
 const PORT: u16 = 2_181;
-/// The main class of a server. One thread collects garbage and none compiles, so that runs are
-/// reproducible.
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const VERSION: &str = "org.apache.zookeeper.version.VersionInfoMain";
+/// One thread collects garbage and no thread compiles, so that runs are reproducible.
 const JAVA: &[&str] = &["java", "-Xint", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"];
 
 pub(super) const KIND: Kind = Kind {

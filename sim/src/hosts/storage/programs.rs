@@ -1,9 +1,9 @@
 //! The storage's protocol for users' own programs. Its commands are `GET name [token] [AS holder]`
-//! and `SET name value [token] [AS holder]`, and the greetings of client libraries. The guarded
-//! value is called `orders`; other values are not judged.
+//! and `SET name value [token] [AS holder]`, and the greetings that client libraries send. The
+//! guarded value is called `orders`; other values are not judged.
 //!
-//! A request belongs to the latest acquisition that its process, or the named holder, reported.
-//! Requests before any acquisition are not judged.
+//! A request belongs to the latest acquisition that the process, or the named holder, reported.
+//! Requests before the first acquisition are not judged.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{answer_handshake, name, number, take_pair, words};

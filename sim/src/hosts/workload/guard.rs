@@ -1,4 +1,5 @@
-//! A process's connection to the protected storage, closed after a request with an unknown outcome.
+//! A process's connection to the protected storage. It is closed after a request whose outcome is
+//! unknown.
 
 use crate::setup::places::STORAGE_PORT;
 use bytes::{Bytes, BytesMut};

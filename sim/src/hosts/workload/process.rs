@@ -40,7 +40,7 @@ pub(crate) async fn work(mut process: Process) {
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
-        // The lock must not influence later draws, so these draws come before the cycle.
+        // These draws come before the cycle, so that the lock cannot influence later draws.
         let hold = process.draw_hold();
         process.is_work = process.draw_section();
         process.is_nested = process.draw_nesting();
@@ -151,8 +151,9 @@ impl Process {
         }
     }
 
-    /// Halfway through its work, the process checks whether the lease will outlast the rest. It
-    /// writes past the stated validity only if paused after that check (Kleppmann 2016).
+    /// Halfway through its work, the process checks whether the lease will outlast the rest of the
+    /// work. It therefore writes after the stated validity only if it is paused after that check
+    /// (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -310,7 +311,8 @@ impl Process {
         true
     }
 
-    /// Returns the remaining lease; `None` if the lock states no validity, so its holder works on.
+    /// Returns the remaining validity; `None` if the lock states no validity. The holder then
+    /// continues its work.
     fn remaining(&self, lease: &Lease) -> Option<Duration> {
         lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }
@@ -375,7 +377,8 @@ impl WorkSpan {
         let passed = env.monotonic_clock().since(self.began);
         let idle = roster.paused_time(machine).saturating_sub(self.stood_still);
         let done = if is_work { passed.saturating_sub(idle) } else { passed };
-        // A shorter wait would end immediately, because timers count whole microseconds.
+        // Timers count whole microseconds, so a wait of less than a microsecond would end
+        // immediately.
         Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)
     }
 }

@@ -1,4 +1,4 @@
-//! An inert world, in which a lock is built only to query its properties.
+//! A world without a network or events. A lock is built in it only to query the lock's properties.
 
 use bytes::BytesMut;
 use fencepost_clients::env::{

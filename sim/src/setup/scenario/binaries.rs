@@ -1,4 +1,4 @@
-//! Real servers that replace the simulated ones.
+//! Real servers that replace the simulated servers.
 
 use super::hashed::hashed;
 use fencepost_clients::Coordinator;
@@ -48,7 +48,7 @@ pub enum InvalidServers {
         /// Reason of the failure.
         why: String,
     },
-    /// The file is not the one in the report.
+    /// The file has changed since the report was written.
     #[error(
         "server: {path} has changed since the report, which was made with {was}: use \
          `replay --allow-changed` to run it as it is now"

@@ -1,4 +1,5 @@
-//! A mistake planted in a run, to test the tests. Scenario files cannot contain one.
+//! A mistake that is planted in a run to test the tests. A scenario file cannot contain such a
+//! mistake.
 
 use fencepost_faults::Node;
 use fencepost_machine::{DiskImage, Machine, Now};
@@ -6,10 +7,10 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
-/// Makes a server's machine at every start, from the contents of its disk.
+/// Function that makes a server's machine at every start, from the contents of its disk.
 pub type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
-/// Wraps the machine of a node, if the mistake applies to that node.
+/// Function that wraps the machine of a node, if the mistake applies to that node.
 pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 
 /// A mistake in the servers of a run, or in the messages between them and the lock.

@@ -21,7 +21,8 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Reports without this key have nested critical sections.
+    /// Returns the value for reports without this key. In these reports, all critical sections are
+    /// nested.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

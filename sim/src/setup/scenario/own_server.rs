@@ -60,7 +60,7 @@ impl OwnServer {
         files.filter_map(hash).collect()
     }
 
-    /// Checks that the files are still those of the report.
+    /// Checks that the files have not changed since the report was written.
     pub fn unchanged(&self) -> Result<(), InvalidServers> {
         let now = self.hashes();
         match self.files.iter().find(|(file, hash)| now.get(*file) != Some(hash)) {

@@ -175,7 +175,8 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program that will start in this folder. Its default name is that of the last file.
+    /// Parses a program that will start in this folder. Its default name is the name of the last
+    /// file in the command.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -208,7 +209,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator and the deployment, or the coordinator's default deployment.
+    /// Sets the coordinator, and the requested deployment or else the coordinator's default
+    /// deployment.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;
@@ -269,7 +271,7 @@ impl Program {
             (Coordinator::Redis, _) => Deployment::Primary,
             (Coordinator::Memcached, _) => Deployment::Memcached,
             (Coordinator::ZooKeeper, _) => Deployment::ZooKeeper,
-            // The history's header states whether the lock is a row with a lease.
+            // The header of the history states whether the lock is instead a row with a lease.
             (Coordinator::PostgreSql, _) => Deployment::PostgreSql(LockForm::Connection),
             (Coordinator::MySql, _) => Deployment::MySql,
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),

@@ -21,7 +21,7 @@ impl SlowLink {
         SlowLink([a, b])
     }
 
-    /// Returns both ends.
+    /// Returns the two nodes of the link.
     pub const fn nodes(self) -> [Node; 2] {
         self.0
     }

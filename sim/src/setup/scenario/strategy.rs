@@ -31,7 +31,7 @@ impl Strategy {
         }
     }
 
-    /// Reports without this key have uniform faults.
+    /// Returns the value for reports without this key, which have uniform faults.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

@@ -1,8 +1,9 @@
-//! Computes the spread of retry delays that prevents repeated split votes of independent masters.
+//! Calculates the spread of retry delays that prevents independent masters from splitting their
+//! votes again and again.
 //!
 //! In a round, each of `n` processes begins after a delay drawn uniformly from a spread `s`. The
-//! first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of uniform
-//! order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4).
+//! first process leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of
+//! uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4).
 
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;
@@ -58,7 +59,7 @@ impl ContentionModel {
     }
 }
 
-/// Computes a power with the same result on every machine, unlike `powi`.
+/// Computes a power. Unlike `powi`, the result is the same on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -15,9 +15,10 @@ pub struct Varied {
     pub about: &'static str,
     /// Unit of the values.
     pub unit: Unit,
-    /// Direction in which the lock is more likely to break.
+    /// Direction in which the values get worse for the lock.
     pub worse: Worse,
-    /// Fault families that the quantity affects, one of which is required. Empty for all families.
+    /// Fault families that the quantity affects. The search needs one of them. Empty if the
+    /// quantity affects all families.
     pub families: &'static [Family],
     /// Coordinator whose locks the quantity affects, or `None` for all.
     pub only_on: Option<Coordinator>,
@@ -25,22 +26,24 @@ pub struct Varied {
     pub range: fn(&Facts) -> (u64, u64),
     /// Function that sets the value in the scenario.
     pub set: fn(&mut Scenario, u64),
-    /// Function that returns the computed bounds, the tightest first.
+    /// Function that returns the calculated bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
-/// The inputs of the computed bounds.
+/// The inputs of the calculated bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Coordinator that keeps the lock.
     pub coordinator: Coordinator,
     /// The scenario of the search.
     pub scenario: Scenario,
-    /// Longest undelayed time from the first server's grant to the end of the critical section.
+    /// Longest time, without delays, from the first server's grant to the end of the critical
+    /// section.
     pub longest_hold: Micros,
-    /// Time before its ttl, by the server's clock, at which a server may end a lease.
+    /// Time, by the server's clock, by which a server may end a lease before its ttl.
     pub tick: Micros,
-    /// Shortest time for which servers keep a silent session, if the lock depends on one.
+    /// Shortest time for which servers keep a silent session; `None` if the lock depends on no
+    /// session.
     pub session: Option<Micros>,
 }
 
@@ -379,7 +382,8 @@ mod tests {
 
     #[test]
     fn the_drift_margin_is_that_of_the_redis_documentation() {
-        // A validity of ttl - 1 % - 2 ms is 9.898 s of 10 s, and 10 / 9.898 - 1 is 1.0305 %.
+        // A lease of 10 s minus 1 % and 2 ms has a validity of 9.898 s, and 10 / 9.898 - 1 is
+        // 1.0305 %.
         assert_eq!(first("drift", &facts(9_898_000)), 10_305);
     }
 
@@ -408,7 +412,8 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // The bound is two thirds of the timeout, minus a server's delay of a second.
+        // The bound is two thirds of the session's timeout, minus one second by which a server may
+        // delay.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

@@ -1,4 +1,4 @@
-//! Certificates, which document the runs of an exploration and can be checked by repeating some.
+//! Certificates, which document the runs of an exploration. Repeating some of the runs checks them.
 
 mod claim;
 pub mod partial;
@@ -18,7 +18,8 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// Returns the certificate of an exploration without a counterexample, but no checksum.
+/// Returns the certificate of an exploration without a counterexample. The certificate has no
+/// checksum yet.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -36,10 +37,10 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
     }
 }
 
-/// The part of a certificate's runs to repeat.
+/// The part of a certificate's runs that is repeated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// The runs without a fault, and four slices spread over the others.
+    /// The runs without a fault, and four slices spread over the other runs.
     Sample,
     /// Every slice.
     Whole,
@@ -93,7 +94,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats slices of the certificate, whose first faults must be placed, and compares the results.
+/// Repeats slices of a certificate and compares the results. The first faults of these slices must
+/// have been placed.
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -1,4 +1,4 @@
-//! Enumerates the plans within bounds, and prunes equivalent ones.
+//! Enumerates the plans within bounds, and prunes equivalent plans.
 
 pub(crate) mod rule;
 

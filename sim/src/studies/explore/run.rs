@@ -1,4 +1,4 @@
-//! Runs all plans of the bounds in parallel, and adds up the results.
+//! Runs all plans within the bounds in parallel, and adds up the results.
 
 pub(crate) mod trial;
 

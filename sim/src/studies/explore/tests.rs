@@ -1,4 +1,5 @@
-//! Tests that small explorations give the results of unpruned ones and of plans at every quantum.
+//! Tests that small explorations give the same results as explorations without pruning and as
+//! faults at every quantum.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
@@ -119,7 +120,7 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Votes split only if links differ in latency.
+    // The votes split only if the latencies of the links differ.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -186,8 +187,8 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The shortest pause that breaks a rule is the remaining 1.986 s of the lease and the time of a
-/// reply, together 1.988 s. The rule breaks four quanta later.
+/// The shortest pause that breaks a rule should be the 1.986 s that remain of the lease plus the
+/// time of a reply, which is 1.988 s. In runs the rule breaks four quanta later.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

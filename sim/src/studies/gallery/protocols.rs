@@ -1,4 +1,4 @@
-//! Exhibits of mistakes in single protocols, and of anomalies by storages and queues.
+//! Exhibits of mistakes in particular protocols, and of anomalies due to storages and queues.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};

@@ -1,4 +1,4 @@
-//! Exhibits of locks that omit or split a step, and of insufficient settings.
+//! Exhibits of locks that omit a step or split it in two, and of settings that are insufficient.
 
 use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};

@@ -1,4 +1,4 @@
-//! The holder's work at the server, one command that depends on the kind of server.
+//! The work of a holder at the server: one command, which depends on the kind of server.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::SessionOptions;

@@ -11,16 +11,16 @@ pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::m
 /// The way in which a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// No wait after the reply to the last attempt.
+    /// The process retries as soon as it has the reply to the last attempt.
     None,
     /// A constant span.
     Fixed(Span),
     /// A span drawn uniformly from a range.
     Random(SpanRange),
-    /// A uniform span up to a bound. The bound starts at the range's minimum and doubles with every
-    /// attempt, up to the maximum.
+    /// A span drawn uniformly from 0 to a bound. The bound starts at the range's minimum and
+    /// doubles with every attempt, up to the range's maximum.
     Exponential(SpanRange),
-    /// The lock's own way, such as publish/subscribe.
+    /// The lock's own way of waiting, such as publish/subscribe.
     Own,
 }
 

@@ -48,7 +48,7 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Ends a fault. Returns `false` if it had no effect or has already ended.
+    /// Ends a fault. Returns `false` if the fault had no effect or has already ended.
     pub(super) fn end(&mut self, fault: &Fault, id: u32) -> bool {
         let was_acting = self.acting.remove(&id);
         if was_acting {
@@ -174,7 +174,8 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Names the next server by its address, because the operator's action names simulated servers.
+    /// Makes a server a replica of the next server. Uses the next server's address, because the
+    /// operator action names simulated servers.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.running_server(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();

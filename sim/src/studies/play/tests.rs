@@ -1,4 +1,4 @@
-//! Tests of plans on served machines, without sockets. The tests advance the time.
+//! Tests that play plans on served machines without sockets. The tests advance the time themselves.
 
 use super::*;
 use crate::hosts::coordinators::memcached;

@@ -8,7 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Version of the format, which only the build that wrote a checkpoint can read.
+/// Version of the format. Only the build that wrote a checkpoint can read it.
 const VERSION: u32 = 1;
 
 /// The state from which a sweep resumes.
@@ -61,7 +61,8 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads the finished work from this sweep's checkpoint, and whether a checksum protected it.
+    /// Reads the finished work from a checkpoint of this sweep. Also returns whether a checksum
+    /// protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.check_same_spec(spec)?;

@@ -1,4 +1,4 @@
-//! Measures the processor time of a thread, which is not part of a history.
+//! Measures the processor time of a thread. Processor time is not part of a history.
 
 /// A stopwatch for the processor time of the current thread.
 pub struct ThreadClock(Option<u64>);

@@ -17,7 +17,7 @@ struct KeptRun {
     ids: Vec<String>,
 }
 
-/// Repeats the kept runs and passes on a report for each violation, in any order.
+/// Repeats the kept runs and passes a report of each violation to `hand_on`, in any order.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

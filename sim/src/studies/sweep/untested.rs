@@ -23,7 +23,8 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Returns the blind spots of a lock under a fault. `all` has none, because it draws its settings.
+/// Returns the blind spots of a lock under a fault. `all` has none, because it draws these
+/// settings.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,
@@ -67,7 +68,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// ZooKeeper sessions and programs have their own timeouts, so they are not checked.
+/// Returns the blind spot of a client that gives up before late answers arrive. ZooKeeper sessions
+/// and programs are not checked, because they have their own timeouts.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -1,4 +1,4 @@
-//! The roles of servers in a deployment, reported after each change.
+//! The roles of servers in a deployment. Each change of a role is recorded.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;

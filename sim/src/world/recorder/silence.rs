@@ -1,4 +1,4 @@
-//! Records silences of waiting threads: after healing, and before it as evidence of unavailability.
+//! Records the silences of waiting threads. Silences before healing are evidence of unavailability.
 
 use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};
@@ -7,9 +7,9 @@ use fencepost_reports::{Action, What};
 /// The silences that are recorded before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
-    /// Silences longer than this.
+    /// Silences that are longer than this time.
     All(Micros),
-    /// Silences during which the lock was unused for longer than this.
+    /// Silences during which no process used the lock for longer than this time.
     WhileUnused(Micros),
 }
 

@@ -1,10 +1,11 @@
-//! Follows when some process is in its critical section.
+//! Tracks when at least one process is in its critical section.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 use std::collections::BTreeMap;
 
-/// The sections of a lock. Only acquires report an owner, so an answer with an owner begins one.
+/// The use of a lock. A critical section begins with an answer that has an owner, because only
+/// acquires report an owner.
 #[derive(Default)]
 pub(super) struct Usage {
     inside: BTreeMap<Node, u32>,
@@ -43,7 +44,8 @@ impl Usage {
         }
     }
 
-    /// Returns the longest time between the two without a process in its critical section.
+    /// Returns the longest time between `since` and `now` without a process in its critical
+    /// section.
     pub(super) fn unused_since(&self, since: SimTime, now: SimTime) -> Micros {
         let now_unused = match self.inside.is_empty() {
             true => now.since(self.free_from.max(since)),

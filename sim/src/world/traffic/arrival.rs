@@ -128,7 +128,7 @@ impl State {
         });
     }
 
-    /// Replies to data for an end that no longer exists with a reset, as a kernel would.
+    /// Replies with a reset to data for an end that no longer exists, as a kernel would.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

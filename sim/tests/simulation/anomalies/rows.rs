@@ -83,7 +83,7 @@ fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Clocks drift apart by up to 1 % instead of 3 %.
+/// Returns a scenario in which clocks drift apart by up to 1 % instead of 3 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -144,7 +144,8 @@ fn long_overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Returns a scenario in which two processes are sometimes between the same two steps.
+/// Returns a scenario in which two processes are sometimes between the same two steps of the
+/// protocol.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
@@ -216,8 +217,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Returns a scenario without aimed faults, which delay a lock and its twin too much for ten seeds
-/// to distinguish them.
+/// Returns a scenario without aimed faults. Aimed faults delay a lock and its twin so much that ten
+/// seeds do not distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -1,4 +1,4 @@
-//! A lock that needs two masters and takes them one after the other.
+//! A lock that needs two masters. A process acquires them one after the other.
 
 use super::*;
 

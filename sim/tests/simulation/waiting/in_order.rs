@@ -1,9 +1,9 @@
-//! A lock with a queue at the server, which notifies the next process in the queue.
+//! A lock with a queue at the server. A release notifies the next process in the queue.
 
 use super::*;
 
-/// KEYS are the lock and the queue. ARGV are the owner, the ttl, and the number of places to
-/// remove.
+/// KEYS are the lock and the queue. ARGV are the owner, the ttl, and the number of places to remove
+/// from the queue.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \

@@ -1,4 +1,4 @@
-//! Finds a holder that waits for another lock while others wait for its own.
+//! Finds a holder that waits for another lock while other processes wait for the holder's lock.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::Timeline;

@@ -66,7 +66,8 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock, which a refused process may have overwritten.
+/// Returns how the last holder lost its lock. The lock's value may be that of a refused process,
+/// which wrote over the holder's value.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;

@@ -12,7 +12,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Minimum number of extensions that count as renewals, because fewer may be retries.
+/// Minimum number of extensions that count as renewals. Fewer extensions may be retries.
 const RENEWALS_MIN: usize = 3;
 
 pub(super) fn of_holder(
@@ -79,7 +79,8 @@ fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why the lock outlived a release, which never arrived or preceded a late command.
+/// Returns why the lock outlived its release: the release never arrived, or a delayed command set
+/// the lock again after it.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -100,7 +101,7 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
     let Period { from, until } = period;
     let span = values_for_most_of(timeline, period).next()?;
     let of = span.by?;
-    // The grant also sets a time to live, but that is not a renewal.
+    // The grant also sets a time to live, but it does not count as a renewal.
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from < **set) {
         if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
@@ -159,7 +160,7 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = Moment { time: timeline.end, index: timeline.history.events.len() };
-    // The process holds one lock at a time. Its next release is for this lock.
+    // The process holds only one lock at a time, so its next release is for this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

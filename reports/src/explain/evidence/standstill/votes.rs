@@ -1,4 +1,4 @@
-//! Finds processes that each got only some of the servers, and locks that they left behind.
+//! Finds processes that each locked only some of the servers, and the locks that they left behind.
 
 use super::Standstill;
 use super::owner::{of_owner, unaware};

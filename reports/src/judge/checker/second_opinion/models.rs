@@ -103,7 +103,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// Returns any result, because no process has learned the token.
+    /// Returns a placeholder, because no process has learned the token of an incomplete operation.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

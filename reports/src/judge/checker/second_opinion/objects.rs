@@ -125,7 +125,7 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // The process has no open operation, so the leave belongs to another thread.
+            // The process has no open operation, so another thread of the model executes the leave.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }

@@ -12,7 +12,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time by which the stated validity may exceed the lease, as much as a message may take.
+/// Time by which the stated validity may exceed the lease: the time that a message may take.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -61,7 +61,7 @@ fn own<'t, 'h>(
     timeline.keys.iter().filter(is_own).collect()
 }
 
-/// Returns the unsupported statement, unless the process or a server may have been disturbed.
+/// Returns the unsupported statement; `None` if a fault may have disturbed the process or a server.
 pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
     let own = own(timeline, one, told);

@@ -2,8 +2,8 @@
 //! had a lock that it could lose.
 //!
 //! A cautious library reports a loss when the lease ends according to the renewals that it knows
-//! of. A renewal whose reply was lost may have extended the lease. Therefore only renewals count
-//! whose replies no fault can have affected.
+//! of. A renewal whose reply was lost may have extended the lease. Therefore this checker counts
+//! only renewals whose replies no fault can have affected.
 
 use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};
 use crate::judge::finding::Finding;
@@ -35,7 +35,7 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // The process may have written its value under another owner value.
+    // The process may have written its value with another owner.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -56,7 +56,8 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether a tenth of the lease is left, counted from the last undisturbed renewal.
+/// Returns whether more than a tenth of the lease was left at `told`, counted from the last renewal
+/// that no fault affected.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

@@ -19,7 +19,7 @@ pub(crate) struct Canvas {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The whole run, in which a script can move the window.
+    /// The window shows the whole run, and a script can move the window.
     Run,
     Window,
 }

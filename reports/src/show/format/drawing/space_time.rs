@@ -192,7 +192,7 @@ impl Drawing<'_> {
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // An instantaneous fault has no width. Its text may extend over one second.
+                // An instantaneous fault has no width, so its text may extend over one second.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());

@@ -1,5 +1,6 @@
 //! Writes a trace in Chrome's JSON format ("Trace Event Format", Google 2016), for ui.perfetto.dev.
-//! An `X` is a span, an `i` an instant, `s` and `f` the ends of an arrow, and an `M` a name.
+//! The phase `X` is a span, `i` is an instant, `s` and `f` are the ends of an arrow, and `M` is a
+//! name.
 
 mod tracks;
 

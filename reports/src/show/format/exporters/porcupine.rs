@@ -67,7 +67,8 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Returns an operation with times in nanoseconds. Without a known end, it ends at the maximum.
+/// Returns an operation with times in nanoseconds. An operation without a known end gets the
+/// greatest possible end time.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

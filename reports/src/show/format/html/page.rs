@@ -53,7 +53,8 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns a content security policy, in case a name is not escaped by mistake.
+/// Returns a content security policy. It blocks injected scripts if a name is left unescaped by
+/// mistake.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -4,7 +4,7 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// Returns a count such as `8 stale writes`. That of `stuck` includes the total duration.
+/// Returns a count such as `8 stale writes`. For `stuck`, the phrase includes the total duration.
 pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {

@@ -1,9 +1,9 @@
-//! The [`Lanes`] of a story, with a column for each process of a violation that shows its critical
+//! The [`Lanes`] of a story. Each process of a violation has a column that shows its critical
 //! sections.
 //!
 //! A critical section is drawn even if its events are not shown, because each entry states who
-//! holds the lock (`TimelineEntry::holding`). A gap between events names the sections that began in
-//! it.
+//! holds the lock (`TimelineEntry::holding`). For a gap between events, the text names the critical
+//! sections that began in the gap.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;

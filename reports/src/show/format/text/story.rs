@@ -1,4 +1,4 @@
-//! The story of one cause on the first screen, from all violations of the run with that cause.
+//! The story of one cause on the first screen. It covers all violations of the run with that cause.
 
 mod events;
 
@@ -53,7 +53,8 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Causes in the lock itself come first, then those that no lock with a lease prevents.
+    // Stories with causes in the lock itself come first, then those with causes that no lock with a
+    // lease can prevent.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }

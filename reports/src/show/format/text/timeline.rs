@@ -10,7 +10,8 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes only the evidence if all events of the violation were written before (`told`).
+/// Writes the events around the violation. If all of them were written before (`told`), writes only
+/// the evidence.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,

@@ -26,7 +26,7 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         weights.push((x, weight));
     }
     let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
-    // The tolerance includes tables that have the same probability except for rounding.
+    // The tolerance includes tables whose probability differs only by rounding.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();
@@ -40,7 +40,8 @@ struct Tables {
 }
 
 impl Tables {
-    /// Returns the probability of `x + 1` hits on the first side divided by that of `x` hits.
+    /// Returns the probability of `x + 1` hits on the first side, divided by the probability of `x`
+    /// hits.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;

@@ -4,9 +4,10 @@ use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Length in three bytes, type, flags, and the stream in four bytes (RFC 9113, section 4.1).
+/// Length of a frame's header: the body's length in three bytes, the type, the flags, and the
+/// stream's number in four bytes (RFC 9113, section 4.1).
 const FRAME_HEAD: usize = 9;
-/// A flag for compression, and the length of the message in four bytes.
+/// Length of a message's header: a flag for compression, and the message's length in four bytes.
 const MESSAGE_HEAD: usize = 5;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -25,8 +26,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns each message that is complete, after the path of its call. Numbers in a message are
-    /// repeated in quotes, as the JSON gateway writes them.
+    /// Returns each complete message, with the path of its call in front. Numbers in a message are
+    /// appended in quotes, as the JSON gateway writes them.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();
@@ -41,7 +42,7 @@ impl Connection {
         calls
     }
 
-    /// Returns whether the connection began as HTTP/2.
+    /// Returns whether the connection uses HTTP/2.
     pub(super) fn is_open(&self) -> bool {
         self.decoder.is_some()
     }
@@ -85,7 +86,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Returns the body without padding and priority.
+    /// Returns the body without its padding and its priority fields.
     fn content(&self) -> Option<&[u8]> {
         let mut body = &self.body[..];
         if self.kind != CONTINUATION && self.flags & PADDED != 0 {
@@ -99,7 +100,7 @@ impl Frame {
     }
 }
 
-/// Returns the numbers of a message's outer fields, each in quotes.
+/// Returns the numbers in the top-level fields of a message, each in quotes.
 fn numbers(message: &[u8]) -> String {
     let mut found = String::new();
     let mut rest = message;

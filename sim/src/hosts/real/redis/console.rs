@@ -13,7 +13,7 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
 /// Script that returns each key's name, type, content, and expiry in milliseconds of the server's
-/// wall clock. A negative expiry means none.
+/// wall clock. A negative expiry means that the key has none.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])

@@ -45,7 +45,7 @@ impl ZooKeeperConsole {
     }
 
     fn reads(&mut self, text: &str) -> Option<Reading> {
-        // The reply of a server without a leader lacks this heading.
+        // This heading is missing in the reply of a server without a leader.
         let (_, nodes) = text.split_once("ephemeral nodes dump:")?;
         let (nodes, connections) = nodes.split_once("Connections dump:")?;
         let addresses = self.connections(connections);
@@ -179,7 +179,8 @@ impl Console for ZooKeeperConsole {
         self.peers.note_peer(connection, address);
     }
 
-    /// Returns how a node was removed, and by which client unless its session expired.
+    /// Returns how a node was removed. If a client removed it, also returns the client's
+    /// connection.
     fn removal_of(
         &self,
         before: &Key,

@@ -1,4 +1,4 @@
-//! Unfinished explorations: shards, and the results before a stop.
+//! Unfinished explorations: single shards, and explorations that were stopped.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
@@ -14,10 +14,10 @@ use fencepost_reports::summary::sweep::{Gaps, Shard};
 /// The reason why an exploration cannot be continued or merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
-    /// The document has other bounds, another shard or another build.
+    /// The document has other bounds or another shard, or another build wrote it.
     #[error("belongs to another exploration: {0}")]
     Other(String),
-    /// No exploration has this content.
+    /// The document has content that no exploration writes.
     #[error("not written by explore: {0}")]
     Impossible(String),
     /// Two files contain the same unit.
@@ -38,12 +38,12 @@ pub enum InvalidPartial {
         level: Level,
         /// First missing unit.
         from: usize,
-        /// Unit after the last missing one.
+        /// The unit after the last missing unit.
         to: usize,
     },
 }
 
-/// The sum of several parts of the work.
+/// The sum of several parts of an exploration.
 pub struct Merged {
     /// Bounds of the enumeration.
     pub bounds: Bounds,
@@ -53,7 +53,8 @@ pub struct Merged {
     pub ledger: Ledger,
 }
 
-/// Returns the document for runs that cannot be certified, with the reason, but no checksum.
+/// Returns the document for runs that cannot be certified, with the reason. The document has no
+/// checksum yet.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -90,7 +91,7 @@ fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     counts.chain(std::iter::repeat_n(0, none)).collect()
 }
 
-/// Returns the work of an earlier process on this shard.
+/// Returns the finished work of an earlier process on this shard.
 pub fn resumed(
     partial: &Unfinished,
     (bounds, conditions): (&Bounds, &[String]),
@@ -103,7 +104,7 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Merges parts of one exploration. The error has the index of the wrong part.
+/// Merges parts of one exploration. The error contains the index of the invalid part.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;
@@ -137,7 +138,7 @@ fn check_same_bounds(
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// Maximum count in a document, so that sums cannot overflow.
+/// Maximum count that a document may contain, so that sums cannot overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {

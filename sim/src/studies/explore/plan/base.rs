@@ -30,8 +30,9 @@ impl Bounds {
     }
 }
 
-/// Returns the base runs. Latencies are all minimal, all maximal, or maximal on one link of a
-/// process. Processes start together, or each half a hold after the previous one.
+/// Returns the base runs. All latencies are minimal, all are maximal, or only those on one link of
+/// a process are maximal. Processes start together, or each half a critical section after the
+/// previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -1,4 +1,4 @@
-//! The bounds of an enumeration: number, kinds and length of faults, the lock and the scenario.
+//! The bounds of an enumeration: the number, kinds and length of faults, the lock and the scenario.
 
 use super::level::Level;
 use super::rule::Rule;
@@ -33,11 +33,12 @@ pub struct Bounds {
     pub faults: u8,
     /// Maximum number of messages that a plan delays past other events.
     pub delays: u8,
-    /// Deployment and workload. Holds, waits and retries are fixed, and base runs vary the latency.
+    /// Deployment and workload. The durations of critical sections, waits and retries are fixed.
+    /// The base runs vary the latency.
     pub scenario: Scenario,
     /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
-    /// Number of durations tried per interval between two timers.
+    /// Number of durations tried for each interval between two timers.
     pub grain: Grain,
     /// The pruning rules in effect.
     pub rules: BTreeSet<Rule>,
@@ -46,7 +47,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the default for the longest fault, which is at least a lease and a half.
+    /// Returns the default for the longest fault: one and a half leases, or more if the family
+    /// requires it.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {
@@ -66,7 +68,7 @@ impl Bounds {
     }
 }
 
-/// Returns the default scenario, which is small because every event is a place for a fault.
+/// Returns the default scenario. It is small, because a fault is placed at every event.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

@@ -1,4 +1,4 @@
-//! The numbers of faults and delayed messages in a plan, and the order of such sizes.
+//! The numbers of faults and delayed messages in a plan, and the order of these sizes.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// The size of a plan. Sizes are ordered by faults first, then by delays.
+/// The size of a plan. Sizes are ordered by the number of faults, then by the number of delays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     /// Number of faults.
@@ -22,7 +22,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Returns the number of additions to a base run.
+    /// Returns the number of faults and delays that are added to a base run.
     pub fn depth(self) -> usize {
         usize::from(self.faults) + usize::from(self.delays)
     }

@@ -1,4 +1,5 @@
-//! Computes the magnitudes of a fault, one for every interval in which it can end.
+//! Computes the magnitudes of a fault, with one magnitude for every interval in which the fault can
+//! end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;
@@ -11,8 +12,8 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the earliest and the latest end between two checks of the network that find the link
-/// cut. Any end in between gives the same run until the probe begins.
+/// Returns the earliest and the latest end in each interval between two checks in which the network
+/// finds the link cut. Until the probe begins, the run is the same for any end in an interval.
 pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,
@@ -30,7 +31,8 @@ pub(crate) fn between_timers(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// A clock step takes effect immediately, so only ends of leases divide its sizes into classes.
+/// Returns the sizes of a clock step. A step takes effect immediately, so only the ends of leases
+/// divide its sizes into classes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -1,9 +1,10 @@
 //! Message orders: computes the possible delays of each message, and compares the orders of two
 //! runs.
 //!
-//! A message is all data that one machine sends to another at one instant. It is delayed past its
-//! neighbours: it arrives just after a later message, timer or end of a lease at its receiver. The
-//! delay is within the range of latencies, so that the network could produce every order by itself.
+//! In this module, a message is all data that one machine sends to another at one instant. A
+//! message is delayed past a neighbour, so that it arrives just after a later message, timer or end
+//! of a lease at its receiver. The delay is within the range of latencies, so the network can
+//! produce every order without a fault.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -66,8 +67,8 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Returns the order of messages as text, which identifies them by link and position. Ends of
-/// leases and earlier faults separate the events.
+/// Returns a digest of the order of messages. A message is identified by its link and its position
+/// on the link. Timers, ends of leases and earlier faults are also part of the order.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

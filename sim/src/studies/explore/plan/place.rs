@@ -16,7 +16,7 @@ use crate::run::InvalidRun;
 use fencepost_faults::{Family, Fault, FaultPlan, SimTime, TimedFault};
 use std::collections::BTreeSet;
 
-/// A plan with the number of its base run.
+/// A plan with the index of its base run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     /// Index of the base run, from 0.
@@ -30,7 +30,8 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans with the same run, such as shorter cuts, whose extensions may differ.
+    /// Plans with the same run as one of `plans`, such as shorter cuts. Their extensions may
+    /// differ.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,

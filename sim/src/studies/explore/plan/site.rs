@@ -1,4 +1,4 @@
-//! The sites of faults. A site is a kind of fault with its target, but without time and magnitude.
+//! The sites of faults. A site is a kind of fault with its target, without a time and a magnitude.
 
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
@@ -47,10 +47,11 @@ pub(crate) enum Site {
     },
 }
 
-/// Length of a trap in quanta, which is shorter than the distance between two commands.
+/// Length of a trap in quanta. It is shorter than the distance between two commands.
 const TRAP_QUANTA: u64 = 2;
 
-/// A partition cuts a link in one or both directions, or cuts off a machine.
+/// Returns the sites of a family's faults. A partition cuts a link in one or both directions, or
+/// cuts off a machine.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -97,8 +98,9 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     }
 }
 
-/// Returns the sites of failures. A primary crashes, loses power, pauses, or is cut off alone or
-/// with one client. Without Sentinel, each server crashes, loses power, or is cut off.
+/// Returns the sites of failures. With Sentinels, a primary crashes, loses power, pauses, or is cut
+/// off alone or with one client. Without Sentinels, each server crashes, loses power, or is cut
+/// off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();

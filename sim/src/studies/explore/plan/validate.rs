@@ -15,7 +15,8 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families whose magnitudes timers divide into classes, so that they can be enumerated.
+/// The families that can be enumerated, because timers divide the magnitudes of their faults into
+/// classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -43,7 +44,7 @@ pub enum InvalidBounds {
     /// The number of faults is too large.
     #[error("faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
-    /// There are too many delayed messages, or too many additions in total.
+    /// There are too many delayed messages, or too many faults and delays together.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
     /// Delayed messages were requested, but the latency is constant.
@@ -52,7 +53,8 @@ pub enum InvalidBounds {
     /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// An operator makes the failover of this lock's servers, which cannot be enumerated.
+    /// An operator performs the failover of this lock's servers, and `explore` cannot enumerate an
+    /// operator's failover.
     #[error(
         "fault 'failover': on this lock's servers an operator makes the failover, which explore \
          does not enumerate: expected any of {valid}",

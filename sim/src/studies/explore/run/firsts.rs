@@ -1,4 +1,4 @@
-//! Places the first additions to every base run, so that the work can be divided into units.
+//! Places the first fault or delay in every base run, so that the work can be divided into units.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
@@ -16,7 +16,8 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Places all first faults and delays, if they are extended. A stop leaves some of them out.
+    /// Places all first faults and delays, if the bounds permit more than one. A stop leaves some
+    /// of them unplaced.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -37,7 +38,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Places the first faults and delays if one of these slices extends them.
+    /// Places the first faults and delays, if one of these slices has plans with more than one
+    /// fault or delay.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
@@ -103,7 +105,8 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Returns the number of runs in a shard. It is exact if the first additions are placed.
+    /// Returns the number of runs in a shard. The number is exact if the first faults and delays
+    /// are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -137,7 +140,7 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// Iterates over the plans with at most one addition, in run order.
+    /// Returns the plans with at most one fault or delay, in the order of the runs.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {

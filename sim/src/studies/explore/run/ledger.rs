@@ -1,4 +1,5 @@
-//! Finished runs, with a digest for each complete slice and for each unit of the incomplete slices.
+//! The finished runs, with one digest for each complete slice and for each finished unit of the
+//! other slices.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;
@@ -11,12 +12,12 @@ const SLICES: [usize; 4] = [1, 32, 64, 64];
 /// Number of units by level.
 pub type Units = Vec<(Level, usize)>;
 
-/// A part of the work that can be repeated separately.
+/// A part of the work that can be repeated by itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// Number of faults and delayed messages in the plans.
     pub level: Level,
-    /// Range of units among those with plans of this size.
+    /// Range of the slice's units among the units with plans of this size.
     pub units: Range<usize>,
     /// Number of runs.
     pub runs: u64,
@@ -83,7 +84,7 @@ impl Ledger {
         })
     }
 
-    /// Returns the finished units of incomplete slices, with plan size and number.
+    /// Returns the finished units of incomplete slices, each with its plan size and number.
     pub fn single_units(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
@@ -94,7 +95,7 @@ impl Ledger {
         })
     }
 
-    /// Returns the first range of missing units, with its plan size.
+    /// Returns the first range of missing units, and the size of their plans.
     pub fn missing(&self) -> Option<(Level, Range<usize>)> {
         self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,

@@ -1,4 +1,4 @@
-//! Estimates the work for bounds from a sample.
+//! Estimates the work that the bounds require from a sample of the plans.
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -18,12 +18,13 @@ const ORDERS: usize = 512;
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
-/// The estimated work for some bounds.
+/// The estimated work for an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Number of plans with no addition, with one, two and three.
+    /// Numbers of plans with no fault or delay, and with one, two and three.
     pub runs: [u128; 4],
-    /// Number of plans in memory, which are those with one addition if they are extended.
+    /// Number of plans that are kept in memory: the plans with one fault or delay, if they are
+    /// extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults, if known.
     pub run_us: Option<u64>,
@@ -57,7 +58,7 @@ impl Sample {
 }
 
 impl Survey {
-    /// Returns the estimate for one of `count` shards. Each shard keeps all first faults.
+    /// Returns the estimate for one of `count` shards. Each shard keeps all first faults in memory.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
@@ -76,7 +77,7 @@ impl Survey {
 }
 
 impl Exploration<'_> {
-    /// Estimates the work in a limited number of runs.
+    /// Estimates the work. Makes only a limited number of runs.
     pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();

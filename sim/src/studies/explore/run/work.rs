@@ -1,9 +1,9 @@
-//! Runs all plans of the bounds in parallel, those with fewer faults first.
+//! Runs all plans within the bounds in parallel, those with fewer faults first.
 //!
-//! Units, in an order that does not depend on the threads, are the base runs, the sites of each
-//! base run for plans with one addition, and the first additions for larger plans. Threads take
-//! units chunk by chunk. The result is the first unit of a chunk that has a violation. A ledger
-//! records finished units, which are not repeated.
+//! The units of work are the base runs, for plans with one fault or delay the sites of each base
+//! run, and for larger plans the first faults and delays. The order of the units does not depend on
+//! the threads. Threads take the units chunk by chunk. The counterexample comes from the first unit
+//! of a chunk that has a violation. A ledger records the finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -45,7 +45,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// The plans of some bounds.
+/// The plans within some bounds, and the work on them.
 pub struct Exploration<'b> {
     pub(crate) bounds: &'b Bounds,
     pub(crate) jobs: usize,
@@ -59,7 +59,7 @@ pub struct Exploration<'b> {
 /// The result of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The first plan that breaks a rule. No plan with fewer faults does.
+    /// The first plan that breaks a rule. No plan with fewer faults breaks one.
     Counterexample(Planned),
     /// No plan breaks a rule.
     Quiet(Ledger),
@@ -91,7 +91,7 @@ enum End {
 }
 
 impl<'b> Exploration<'b> {
-    /// Prepares the exploration of some bounds, without placed plans.
+    /// Prepares an exploration within bounds, without placing the first faults and delays.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let sites = match bounds.delays {
             0 => [Vec::new(), all_sites(bounds)],
@@ -103,7 +103,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Prepares the exploration, and places the first faults and delays, unless stopped.
+    /// Prepares an exploration, and places the first faults and delays unless `stop` is requested.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -190,7 +190,7 @@ impl<'b> Exploration<'b> {
         for (number, unit) in units.iter().zip(results) {
             let Done { sum, digest, found, is_cut } = unit?;
             match found {
-                // A violation counts as the first only if all units before it are done.
+                // A violation is the first one only if all units before its unit are done.
                 Some(planned) if matches!(end, End::Done) => return Ok(End::Found(planned)),
                 _ if is_cut || found.is_some() => end = End::Stopped,
                 _ => {

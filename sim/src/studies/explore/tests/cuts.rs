@@ -1,9 +1,10 @@
-//! Tests that all starts and ends of a cut between two checks of the network give the same run.
+//! Tests that a run does not depend on when a cut starts or ends between two checks of the network.
 
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns the events of a run without connection numbers, which name holders in MySQL.
+/// Returns the events of a run without numbers of connections, which are the names of holders in
+/// MySQL.
 fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

@@ -41,7 +41,8 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Pauses outlast Chubby's lease, extended by a waiting KeepAlive, and a lock-delay of a minute.
+/// Returns a scenario whose pauses outlast Chubby's lease, which a waiting KeepAlive extends, and a
+/// lock-delay of a minute.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
@@ -96,8 +97,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// Returns a scenario whose downtime exceeds a client's wait, with retries as in Curator's
-/// documentation.
+/// Returns a scenario in which a server is down for longer than a client waits for it, with retries
+/// as in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -110,7 +111,8 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Servers are cut off for about as long as a session, and catch up while a client reads from them.
+/// Returns a scenario in which servers are cut off for about as long as a session lasts, and a
+/// client reads from them while they catch up.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -327,7 +329,8 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock requests one second more than it needs, so waiters may wait up to a second longer.
+/// The lock requests one second more than it needs, so waiters may have to wait up to a second
+/// longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

@@ -1,4 +1,4 @@
-//! Assigns spans to tracks. Perfetto drops a span that crosses another one of its track.
+//! Assigns spans to tracks. Perfetto drops a span that crosses another span of the same track.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
@@ -33,7 +33,7 @@ pub(super) enum End {
     Head,
 }
 
-/// Maximum number of tracks of a node for one topic, more than any run needs.
+/// Maximum number of tracks of a node for one topic. No run needs as many.
 const ROWS: usize = 1 << 12;
 
 impl Topic {

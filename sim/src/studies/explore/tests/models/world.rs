@@ -1,9 +1,10 @@
-//! A model of a lock on servers that expire keys: the single-node lock on one server, Redlock on
-//! several.
+//! A model of a lock on servers that expire keys: the single-node lock on one server, or Redlock on
+//! several servers.
 //!
 //! Each process asks all servers at the same time. It enters its critical section if a majority
-//! grants the lock while the lease is still valid, stays there for a tick, and releases the lock. A
-//! failed attempt is undone, and retried while attempts remain. A message takes no tick or one.
+//! grants the lock while the lease is still valid, stays there for one tick, and releases the lock.
+//! A process undoes a failed attempt, and retries while attempts remain. A message takes no tick or
+//! one tick.
 
 use stateright::{Model, Property};
 
@@ -57,12 +58,12 @@ struct Process {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// The process asks between `wait` and `within` ticks from now.
+    /// The process will send its requests between `wait` and `within` ticks from now.
     Idle {
         wait: u8,
         within: u8,
     },
-    /// The process asked `since` ticks ago.
+    /// The process sent its requests `since` ticks ago.
     Asking {
         since: u8,
         granted: u8,
