@@ -237,10 +237,7 @@ mod tests {
         let story = each(Story::with_quorum(2).acquires(1, 1), 2);
         let story = (1..=2).fold(story, |story, n| story.expires_at(12, n, "a"));
         let said = wrong_answers(story.hears(13, 1, "a"));
-        assert!(
-            said[0].ends_with("none of the 2 servers that it needs still had it."),
-            "{said:?}"
-        );
+        assert!(said[0].ends_with("none of the 2 servers that it needs still had it."), "{said:?}");
         let paused = late().fault_began(3, 1, "pause", &[Node::Client(1)]);
         let paused = paused.fault_ended(13, 1, "pause", Node::Client(1));
         assert_eq!(wrong_answers(paused.hears(13, 1, "a")), [""; 0]);
