@@ -33,7 +33,7 @@ def run(name, fault, seed, cycles):
     command, options = WORKERS[name]
     said = subprocess.run(
         [FENCEPOST, "--seed", str(seed), "--fault", fault, "--cycles", str(cycles), "--no-shrink"]
-        + ["--format", "json", "--program", f"{name}={command}", *options],
+        + ["--format", "json", "--program", f"worker={command}", *options],
         capture_output=True,
         text=True,
     )
@@ -74,7 +74,7 @@ def cost(name, cycles, hold):
     said = subprocess.run(
         [FENCEPOST, "--seed", "1", "--fault", "none", "--cycles", str(cycles), "--hold", hold]
         + ["--no-shrink", "--engine", "fast", "--format", "json"]
-        + ["--program", f"{name}={command}", *options],
+        + ["--program", f"worker={command}", *options],
         capture_output=True,
         text=True,
     )

@@ -1,7 +1,7 @@
 //! Finds processes that wait although the lock is free, or on a dead connection.
 
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{KeySpan, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
@@ -40,14 +40,24 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
+/// Returns whether all waiting processes slept while the lock was free. A process whose acquire
+/// began only then, and ended the wait, did not miss anything.
 pub(super) fn missed_release(timeline: &Timeline<'_>, finding: &Finding) -> bool {
-    let mut processes = finding.processes.iter();
-    processes.all(|process| {
-        let silence = silence(timeline, finding, *process);
-        silence.is_some_and(|(invoked, told)| {
-            became_free(timeline, invoked, told.min(end_of(timeline, finding, told)))
+    let end = finding.at + finding.duration;
+    let mut sections = timeline.sections.iter().rev();
+    let entered = sections.find(|section| section.from.time == end);
+    let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
+    let asked_late = |process: Node| {
+        taker.is_some_and(|taker| taker.process == process && finding.at <= taker.invoked.time)
+    };
+    let missed = |process: Node| {
+        silence(timeline, finding, process).is_some_and(|(invoked, told)| {
+            let until = told.min(end_of(timeline, finding, told));
+            became_free(timeline, (invoked, until), taker)
         })
-    })
+    };
+    let mut waiting = finding.processes.iter().filter(|one| !asked_late(**one)).peekable();
+    waiting.peek().is_some() && waiting.all(|process| missed(*process))
 }
 
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
@@ -85,12 +95,17 @@ fn last_silence(
     silences.find(|(since, told)| *since <= until && from <= told.time)
 }
 
-fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
+fn became_free(
+    timeline: &Timeline<'_>,
+    (from, until): (Moment, Moment),
+    taker: Option<&Acquisition<'_>>,
+) -> bool {
     let went = |span: &KeySpan<'_>| {
         let told = span.to.is_some_and(|(to, _)| from < to && to < until);
         let existed_until = timeline.existed_until(span);
         told || (from.time < existed_until && existed_until < until.time && span.from < until)
     };
-    let stands = |span: &KeySpan<'_>| timeline.exists_at(span, until);
+    let is_of_taker = |span| taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
+    let stands = |span: &KeySpan<'_>| timeline.exists_at(span, until) && !is_of_taker(span);
     timeline.keys.iter().any(went) && !timeline.keys.iter().any(stands)
 }

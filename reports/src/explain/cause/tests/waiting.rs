@@ -161,6 +161,16 @@ fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
 }
 
 #[test]
+fn a_probe_that_gets_a_lock_that_others_slept_on_missed_nothing() {
+    let waits = |story: Story| story.progress_bound(20).healed(0).takes(1, 1, "a").acquires(2, 2);
+    let probed = |story: Story| story.probe_acquires(60).probe_ok(61, "p").probe_releases(62);
+    let died = || probed(waits(Story::new()).crashes(5, 1)).removed(63, "p", 1);
+    let of = |story: Story| cause(Kind::Stuck, story.with_recorded_leases());
+    assert_eq!(of(died().silent(99, 2, 2, true)), Cause::MissedWakeup);
+    assert_eq!(of(died().fails(99, 2)), Cause::Unexplained, "the other may have asked");
+}
+
+#[test]
 fn who_slept_on_until_another_had_the_lock_slept_on_while_it_was_free() {
     let story = |is_told: bool, first: u16| {
         let story = Story::new().available_within(5, 1, 1).takes(1, 1, "a").acquires(2, 2);
