@@ -25,6 +25,7 @@ mod man;
 mod matrix;
 mod memory;
 mod merge;
+mod negative;
 mod new;
 mod options;
 mod outcome;
@@ -51,7 +52,7 @@ use std::ffi::OsString;
 
 /// Executes the command. Data goes to stdout, messages to stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments: Vec<OsString> = negative::joined(arguments);
     if let [_, flag] = &arguments[..]
         && (flag == "--help" || flag == "-h" || flag == "help")
     {
@@ -65,7 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
             output::print(&error.render().to_string())?;
             return Ok(Outcome::AsExpected);
         }
-        Err(error) => return Err(Failure::usage(&error)),
+        Err(error) => return Err(Failure::usage_of::<Arguments>(&error)),
     };
     file_size::outlive_limit()?;
     match arguments.command {

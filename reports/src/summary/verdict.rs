@@ -7,8 +7,8 @@ use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::circle::circles;
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::{Outcome, Timeline};
-use crate::record::history::History;
+use crate::judge::timeline::{Outcome, Section, Timeline};
+use crate::record::history::{History, WhyEnded};
 use crate::summary::violation::{Violation, fingerprint};
 use fencepost_faults::{Micros, Node};
 use schemars::JsonSchema;
@@ -136,12 +136,28 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 }
 
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
-    let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
-        [uncontended, no_fault_in_calls, unordered, misjudged, unfinished];
+    let reasons: [fn(&Timeline<'_>) -> Option<String>; 6] =
+        [never_left, uncontended, no_fault_in_calls, unordered, misjudged, unfinished];
     reasons.iter().find_map(|reason| {
         let all: Option<Vec<String>> = timelines.iter().map(reason).collect();
         all?.into_iter().next()
     })
+}
+
+/// Returns why a history is inconclusive if a live process was still in its critical section, and
+/// had been for longer than the progress bound, when the run ended before its processes did.
+fn never_left(timeline: &Timeline<'_>) -> Option<String> {
+    let header = &timeline.history.header;
+    let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;
+    let hangs = |section: &&Section| {
+        section.to.is_none() && header.progress_bound_us < ended.at_us.since(section.from.time)
+    };
+    let section = timeline.sections.iter().find(hangs)?;
+    Some(format!(
+        "{} entered its critical section at {} and was still there when the run ended at {}: find \
+         out whether it hangs, or let the run last longer (--max-time)",
+        section.process, section.from.time, ended.at_us
+    ))
 }
 
 /// Returns why a history is inconclusive if too few processes got or requested the lock.
@@ -293,6 +309,16 @@ mod tests {
             Verdict::Unknown { reason } => reason,
             other => panic!("expected unknown, got {other:?}"),
         }
+    }
+
+    #[test]
+    fn a_holder_that_never_left_makes_a_quiet_run_inconclusive() {
+        let stays = |until| quiet().progress_bound(20).takes(10, 1, "c").runs_out_of_time(until);
+        let told = reason(stays(99));
+        assert!(told.starts_with("client-1 entered its critical section at 10ms"), "{told}");
+        assert_eq!(judge(&stays(25).build()).verdict, Verdict::Valid, "it may still leave");
+        let finished = quiet().progress_bound(20).takes(10, 1, "c").releases(98, 1);
+        assert_eq!(judge(&finished.runs_out_of_time(99).build()).verdict, Verdict::Valid);
     }
 
     #[test]

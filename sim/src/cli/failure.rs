@@ -77,6 +77,17 @@ impl Failure {
         Failure::Usage(line + &advice)
     }
 
+    /// Like `usage`, for an error that may be about the name of a command.
+    pub(crate) fn usage_of<A: clap::CommandFactory>(error: &clap::Error) -> Failure {
+        let failure = Failure::usage(error);
+        if error.kind() != clap::error::ErrorKind::InvalidSubcommand {
+            return failure;
+        }
+        let command = A::command();
+        let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        Failure::wrong(format!("{failure}: expected one of {}", names.join(", ")))
+    }
+
     pub(crate) fn wrong(what: impl fmt::Display) -> Failure {
         Failure::Usage(what.to_string())
     }

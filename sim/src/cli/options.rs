@@ -96,7 +96,7 @@ pub(crate) fn programs(
         program.set_servers(coordinator, arguments.program_deployment);
         program.servers.clone_from(&servers);
         if let Some(key) = &arguments.lock_key {
-            if key.matches('*').count() > 1 {
+            if key.is_empty() || key.matches('*').count() > 1 {
                 return Err(Failure::wrong(format!(
                     "--lock-key '{key}': expected a key, or a pattern with one *, like job:*"
                 )));

@@ -138,7 +138,7 @@ impl Scenario {
             let least = "at least the sum of command-timeout and the longest retry";
             return Err(InvalidScenario::new("availability", &bound, least));
         }
-        if max_time == Span::default() || self.fault_window.max > max_time {
+        if self.fault_window.max > max_time {
             let longer = "longer than the fault window";
             return Err(InvalidScenario::new("max-time", &max_time, longer));
         }

@@ -105,7 +105,8 @@ fn became_free(
         let existed_until = timeline.existed_until(span);
         told || (from.time < existed_until && existed_until < until.time && span.from < until)
     };
-    let is_of_taker = |span| taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
+    let is_of_taker =
+        |span: &KeySpan<'_>| taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
     let stands = |span: &KeySpan<'_>| timeline.exists_at(span, until) && !is_of_taker(span);
     timeline.keys.iter().any(went) && !timeline.keys.iter().any(stands)
 }

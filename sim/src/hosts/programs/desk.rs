@@ -1,4 +1,5 @@
-//! Keeps, for the judge and the storage, the current acquisition and the last read of each holder.
+//! Keeps, for the judge and the storage, the current acquisition of each holder and the guarded
+//! value that the holder knows.
 
 use bytes::Bytes;
 use fencepost_faults::Node;
@@ -14,7 +15,8 @@ pub(crate) struct HolderDesk {
 #[derive(Clone, Copy, Default)]
 struct Entry {
     acquisition: Option<u64>,
-    read: Option<i64>,
+    /// What the holder last read, or wrote after it had read.
+    known: Option<i64>,
 }
 
 impl HolderDesk {
@@ -28,8 +30,7 @@ impl HolderDesk {
     }
 
     pub(crate) fn acquires(&self, node: Node, operation: u64) {
-        let entry = Entry { acquisition: Some(operation), read: None };
-        self.entries.borrow_mut().insert(node, entry);
+        self.entries.borrow_mut().entry(node).or_default().acquisition = Some(operation);
     }
 
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
@@ -37,12 +38,17 @@ impl HolderDesk {
     }
 
     pub(crate) fn reads(&self, node: Node, value: i64) {
-        if let Some(entry) = self.entries.borrow_mut().get_mut(&node) {
-            entry.read = Some(value);
+        self.entries.borrow_mut().entry(node).or_default().known = Some(value);
+    }
+
+    pub(crate) fn writes(&self, node: Node, value: i64) {
+        if self.known(node).is_some() {
+            self.reads(node, value);
         }
     }
 
-    pub(crate) fn read(&self, node: Node) -> Option<i64> {
-        self.entries.borrow().get(&node).and_then(|entry| entry.read)
+    /// Returns the value from which the holder computes its next write, if it has read the value.
+    pub(crate) fn known(&self, node: Node) -> Option<i64> {
+        self.entries.borrow().get(&node).and_then(|entry| entry.known)
     }
 }

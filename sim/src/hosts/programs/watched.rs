@@ -61,17 +61,17 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Finds the lock's key. If no process wrote a key with the stated prefix, and exactly one other
-/// key was written, had an expiry or was removed again, that key is the lock's.
+/// Finds the lock's key. If no process wrote the stated key, and exactly one other key was written,
+/// had an expiry or was removed again, that key is the lock's.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
     coordinator: Coordinator,
 ) -> (Vec<Event>, Watched) {
-    let mut watched = choose(&events, stated);
+    let mut watched = choose(&events, stated, coordinator);
     watched.renewed = renewed(&events, &watched.key);
     events.retain(|event| match &event.what {
-        What::Server { key, .. } => is_watched(key, &watched.key),
+        What::Server { key, .. } => is_of_lock(key, &watched.key, coordinator),
         _ => true,
     });
     for (sequence, event) in events.iter_mut().enumerate() {
@@ -86,6 +86,18 @@ pub(crate) fn watch(
     }
     name_owners(&mut events, &watched, coordinator);
     (events, watched)
+}
+
+/// Returns whether a lock may consist of several keys below its name.
+fn has_nodes(coordinator: Coordinator) -> bool {
+    matches!(coordinator, Coordinator::ZooKeeper | Coordinator::Etcd | Coordinator::Chubby)
+}
+
+fn is_of_lock(key: &str, lock: &str, coordinator: Coordinator) -> bool {
+    match is_pattern(lock) || has_nodes(coordinator) {
+        true => is_watched(key, lock),
+        false => key == lock,
+    }
 }
 
 fn is_watched(key: &str, pattern: &str) -> bool {
@@ -120,7 +132,7 @@ fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     }
 }
 
-fn choose(events: &[Event], stated: &str) -> Watched {
+fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     let [mut written, mut leased, mut removed] = [const { BTreeSet::new() }; 3];
     for event in events {
         let What::Server { key, change, by: Some(_), lease_us, .. } = &event.what else { continue };
@@ -137,7 +149,7 @@ fn choose(events: &[Event], stated: &str) -> Watched {
         1 => keys.first().map(|key| (*key).to_owned()),
         _ => None,
     };
-    let is_written = written.iter().any(|key| is_watched(key, stated));
+    let is_written = written.iter().any(|key| is_of_lock(key, stated, coordinator));
     let guess = || only(&written).or_else(|| only(&leased)).or_else(|| only(&removed));
     match guess().filter(|_| !is_written && !is_pattern(stated)) {
         Some(key) => Watched {
@@ -214,6 +226,22 @@ mod tests {
         let events = vec![wrote("lock:orders", "a", None), wrote("other", "b", Some(Micros(1)))];
         assert_eq!(chosen(events), ("lock:orders".to_owned(), None));
         assert_eq!(chosen(Vec::new()), ("lock:orders".to_owned(), None));
+    }
+
+    #[test]
+    fn a_key_that_begins_with_the_locks_key_is_another_key() {
+        let watched_keys = |keys: &[&str], coordinator| {
+            let events = keys.iter().map(|key| wrote(key, "a", None)).collect();
+            watch(events, "lock:orders", coordinator).0.len()
+        };
+        let counter = ["lock:orders", "lock:orders:token"];
+        assert_eq!(watched_keys(&counter, Coordinator::Redis), 1);
+        assert_eq!(watched_keys(&counter, Coordinator::ZooKeeper), 2, "a node of the lock");
+        let (keys, note) = chosen(vec![wrote("lock:orders:0", "a", None)]);
+        assert_eq!((keys.as_str(), note.is_some()), ("lock:orders:0", true));
+        let (_, note) =
+            chosen(vec![wrote("lock:orders:0", "a", None), wrote("lock:orders:1", "b", None)]);
+        assert!(note.unwrap().contains("they wrote 'lock:orders:0', 'lock:orders:1'"));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! guarded value is called `orders`; other values are not judged.
 //!
 //! A request belongs to the latest acquisition that the process, or the named holder, reported.
-//! Requests before the first acquisition are not judged.
+//! Requests before the first acquisition are not judged. A write is computed from the value that the
+//! holder last read or wrote, even if that was before the acquisition.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{answer_handshake, name, number, take_pair, words};
@@ -68,10 +69,10 @@ impl Storage {
     ) {
         let desk = self.desk.clone().unwrap_or_default();
         let Some(acquisition) = desk.acquisition(by) else {
-            self.answers_unjudged(connection, value, out);
+            self.answers_unjudged(connection, by, value, out);
             return;
         };
-        let based_on = desk.read(by).unwrap_or(self.value);
+        let based_on = desk.known(by).unwrap_or(self.value);
         let write = value.map(|value| (value, based_on));
         let action = match write {
             Some((value, based_on)) => Action::Write { acquisition, value, based_on },
@@ -85,15 +86,21 @@ impl Storage {
     fn answers_unjudged(
         &mut self,
         connection: ConnectionId,
+        by: Node,
         value: Option<i64>,
         out: &mut Outputs,
     ) {
+        let desk = self.desk.clone().unwrap_or_default();
         let frame = match value {
             Some(value) => {
                 self.value = value;
+                desk.writes(by, value);
                 BytesFrame::SimpleString("OK".into())
             }
-            None => BytesFrame::BulkString(self.value.to_string().into()),
+            None => {
+                desk.reads(by, self.value);
+                BytesFrame::BulkString(self.value.to_string().into())
+            }
         };
         answer(connection, &frame, out);
     }
@@ -105,7 +112,8 @@ impl Storage {
             self.recorder.fail(request.by, operation, text.to_string());
             return;
         }
-        if request.write.is_some() {
+        if let Some((value, _)) = request.write {
+            desk.writes(request.by, value);
             self.recorder.ok(request.by, operation);
             return;
         }

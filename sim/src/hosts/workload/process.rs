@@ -118,6 +118,11 @@ impl Process {
 
     async fn cycle(&mut self, hold: Option<Duration>) {
         if let Some((acquisition, mut lease)) = self.acquire().await {
+            // If the lock states no validity, the application counts the ttl itself.
+            if self.lock.usage().extends && lease.valid_until.is_none() {
+                let ttl = self.scenario.ttl.into();
+                lease.valid_until = Some(self.env.monotonic_clock().plus(ttl));
+            }
             self.critical_section(acquisition, &mut lease, hold).await;
             self.release(lease).await;
         }

@@ -132,7 +132,7 @@ group timing: Timing {
     quantum: Span = Span(Micros(100)),
         |step| (Span(Micros(10))..=Span::millis(10)).contains(step) => "10us to 10ms";
     /// Limit of a run's virtual time.
-    max_time: Span = Span::secs(1_800);
+    max_time: Span = Span::secs(1_800), |time| !is_zero(time) => "more than zero";
 }
 /// The servers, and the clients' use of replicas and Sentinels.
 group servers: Servers {
