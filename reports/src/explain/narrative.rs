@@ -60,7 +60,11 @@ impl Story<'_, '_> {
     fn add_event(&mut self, weight: Weight, index: usize) {
         let history = self.timeline.history;
         let event = &history.events[index];
-        self.add(weight, index, format!("{} {}.", event.node, narrate::text(history, event)));
+        let text = match event.what {
+            What::Healed => "All faults have ended.".to_owned(),
+            _ => format!("{} {}.", event.node, narrate::text(history, event)),
+        };
+        self.add(weight, index, text);
     }
 
     fn lines(mut self) -> Vec<Line> {
@@ -428,10 +432,12 @@ mod tests {
                 );
                 for line in &violation.narrative {
                     let event = &history.events[line.event as usize];
-                    let fault =
-                        matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. });
+                    let is_nemesis = matches!(
+                        event.what,
+                        What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed
+                    );
                     assert!(
-                        fault || line.text.starts_with(&event.node.to_string()),
+                        is_nemesis || line.text.starts_with(&event.node.to_string()),
                         "{} rests on {event:?}",
                         line.text
                     );

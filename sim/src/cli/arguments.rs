@@ -336,8 +336,9 @@ pub(crate) struct ScenarioArguments {
     /// Data that survives a restart [default: none].
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
-    /// Also report a lock that stays free for longer than D [default: the ttl] while a process
-    /// waits for it and enough servers run.
+    /// Report a lock that stays free for longer than D [default: the ttl] while a process waits for
+    /// it and enough servers run, also during faults. Without this option, the bound is the
+    /// progress bound (the ttl plus timeouts), and it applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// Workload that the lock guards [default: register].
