@@ -367,7 +367,7 @@ mod tests {
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 resumes.",
                 "client-1 leaves its critical section, 2.015s after its lease had expired.",
-                "client-2 leaves its critical section and releases.",
+                "client-2 leaves its critical section and releases the lock.",
             ]
         );
     }
@@ -403,7 +403,7 @@ mod tests {
                 "client-2 becomes first in the queue at redis-1.",
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 leaves its critical section, 5ms after its node was gone.",
-                "client-2 leaves its critical section and releases.",
+                "client-2 leaves its critical section and releases the lock.",
             ]
         );
     }
@@ -416,7 +416,7 @@ mod tests {
         let told: Vec<&str> =
             judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(told[0], "redis-1 grants the lock to client-1.");
-        assert_eq!(told[1], "client-1 leaves its critical section and releases.");
+        assert_eq!(told[1], "client-1 leaves its critical section and releases the lock.");
         assert_eq!(told[2], "redis-1 removes the lock of client-1 at its request.");
     }
 

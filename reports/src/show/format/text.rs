@@ -184,7 +184,8 @@ fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             format!("{} can happen", kinds.join(", "))
         }
     };
-    let differs = if surprise { " This run shows more." } else { "" };
+    let differs =
+        if surprise { " This run breaks a rule that the source does not predict." } else { "" };
     field(
         out,
         "literature",
@@ -287,7 +288,10 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     }
     for cause in &report.but_for {
         let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
-        rerun_line(out, &format!("Without fault {}{and} {}.", cause.fault, rerun::without(cause)))?;
+        rerun_line(
+            out,
+            &format!("Without fault {}{and}, {}.", cause.fault, rerun::without(cause)),
+        )?;
     }
     for remedy in &report.remedies {
         let (name, here) = (rerun::safeguard(remedy), rerun::on_this_plan(remedy));
