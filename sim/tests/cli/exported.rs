@@ -88,7 +88,7 @@ fn wrong_arguments_of_an_export_are_named() {
     for (arguments, why) in [
         ("--as scrip", "unknown --as 'scrip' (did you mean 'script'?)"),
         ("--as script --out full", "--out full already exists: expected a new folder"),
-        ("--as script --violation 0", "--violation '0': not in report.json: expected one of "),
+        ("--as script --violation 0", "--violation '0' is not in report.json: expected one of "),
     ] {
         let words: Vec<&str> =
             ["export", "report.json"].into_iter().chain(arguments.split(' ')).collect();

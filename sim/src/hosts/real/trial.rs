@@ -63,7 +63,7 @@ pub(crate) fn binary(
     // A tracing thread and the threads that it starts are bound to one core, so the trial has its
     // own.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
-    tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
+    tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }
 
 /// Finds the binary. Symbolic links are kept, because a server may depend on the name of its file.
@@ -105,7 +105,8 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
 }
 
 fn printed(command: Vec<String>) -> Result<String, String> {
-    let folder = folder::new().map_err(|error| format!("no folder for its files: {error}"))?;
+    let folder = folder::new()
+        .map_err(|error| format!("cannot create a folder for the server's files: {error}"))?;
     let launch = Launch {
         command,
         environment: BTreeMap::from([("PATH".to_owned(), FOLDERS.to_owned())]),
@@ -146,7 +147,8 @@ pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String>
         folder::remove_leftovers();
         serves(&own::KIND, &own::NO_BINARY, &[server])
     });
-    let ports = tried.join().unwrap_or_else(|_| Err("the trial of it panicked".to_owned()))?;
+    let ports =
+        tried.join().unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned()))?;
     if servers[place].port == 0 {
         servers[place].port = ports.first().copied().unwrap_or_default();
     }
