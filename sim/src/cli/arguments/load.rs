@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub(crate) struct LoadArguments {
-    /// Lock to use, one that runs on a single server. See `fencepost list clients`.
+    /// Lock to use, which must run on a single server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
     /// Delays between attempts to compare: none, fixed:D, random:A..B, exponential:A..B, or own
