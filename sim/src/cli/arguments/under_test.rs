@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
-    /// Lock to test, written in Lua. Repeat the option to test several locks.
+    /// Lock to test, written in Lua. Repeat the option for several locks.
     ///
     /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
@@ -32,7 +32,7 @@ pub(crate) struct ServersArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ProgramArguments {
-    /// Command of a program to test. Repeat the option to test several programs.
+    /// Command of a program to test. Repeat the option for several programs.
     ///
     /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
