@@ -153,7 +153,7 @@ fn explored(cell: &MatrixCell, scenario: &Value) -> String {
         return String::new();
     }
     if let Some(one) = counterexample(&cell.client, &cell.fault) {
-        return format!("; **one fault still breaks it**: `{}`", one.command());
+        return format!("; **one fault still breaks the lock**: `{}`", one.command());
     }
     let links = published(&cell.client, &cell.fault, scenario)
         .map(|one| format!("[{}]({})", one.bounds, one.file()))

@@ -96,7 +96,7 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
         let asked = (kind.version)(&path_text);
         let asked = asked.last().filter(|word| word.starts_with('-'));
         let asked = asked.map_or("its version", String::as_str);
-        format!("says '{line}' for {asked}: expected {}", kind.expected)
+        format!("answers '{line}' to {asked}: expected {}", kind.expected)
     })?;
     let sha256 = ServerBinary::hash(path);
     let binary = ServerBinary { path: path_text, name, version, sha256 };
