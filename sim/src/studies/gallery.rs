@@ -170,7 +170,7 @@ fn margins(minimal: &Minimal) -> Vec<String> {
         };
         let is_less = not_enough.unsigned_abs() < found.enough.unsigned_abs();
         Some(format!(
-            "Fault {}: a {} of {} is enough, {} is {}.",
+            "Fault {}: a {} of {} is enough; {} is {}.",
             found.fault,
             found.magnitude.in_words(),
             show(found.enough),

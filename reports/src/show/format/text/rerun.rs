@@ -37,7 +37,7 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
 
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     format!(
-        "broken in {} with it, {} without it",
+        "{} with it, {} without it",
         share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
         share(remedy.broken_without, remedy.unknown_without, remedy.seeds)
     )
@@ -60,8 +60,8 @@ fn percent(rate: f64) -> String {
 
 pub(crate) fn without(cause: &ButFor) -> &'static str {
     match cause.violation_without_it {
-        true => "the violation still happens",
-        false => "the violation does not happen",
+        true => "still happens",
+        false => "does not happen",
     }
 }
 
