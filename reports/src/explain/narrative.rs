@@ -62,7 +62,10 @@ impl Story<'_, '_> {
         let event = &history.events[index];
         let text = match event.what {
             What::Healed => "All faults have ended.".to_owned(),
-            _ => format!("{} {}.", event.node, narrate::text(history, event)),
+            _ => {
+                let text = narrate::text(history, event);
+                format!("{} {}.", event.node, text.trim_end_matches('.'))
+            }
         };
         self.add(weight, index, text);
     }
@@ -141,8 +144,8 @@ impl Story<'_, '_> {
             0 | 1 => format!("{node} grants the lock to {process}{ttl}."),
             quorum => {
                 format!(
-                    "{node} grants the lock to {process}{ttl}: with it, {process} has its \
-                     quorum of {quorum}."
+                    "{node} grants the lock to {process}{ttl}, which completes the quorum of \
+                     {quorum} for {process}."
                 )
             }
         };

@@ -60,7 +60,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     for effect in [Effect::Fewer, Effect::More] {
         shares.extend(of_effect(lead, effect).into_iter().map(with));
     }
-    let mut text = format!("of {seeds}, {}.", listed(&shares, "and"));
+    let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
         let there = unknown.count(one.broken_with, one.unknown_with);
         format!("{} ({})", rerun::safeguard(one), there.replace(" (", ", ").replace(')', ""))
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
+                "Of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
                  lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
                  this run, lease 1 prevents the violation; slower 1 and chance 1 do not prevent \
                  it; wait 1 changes the timing, so this run cannot show whether it helps."
