@@ -1,4 +1,5 @@
-//! Cause `shared-client-id`: processes share a client id, and one took another's lock for its own.
+//! Cause `shared-client-id`: processes share a client id, and one process treated another's lock
+//! as its own.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

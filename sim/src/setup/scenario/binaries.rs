@@ -31,7 +31,7 @@ pub enum InvalidServers {
     #[error("--servers '{0}': expected fake, real, or NAME=PATH, where NAME is {names}", names = names())]
     Argument(String),
     /// The coordinator with this name has no real servers.
-    #[error("--servers '{name}=...': {name} has no real servers: expected {expected}")]
+    #[error("--servers: '{name}' has no real servers: expected {expected}")]
     Coordinator {
         /// Name in the argument.
         name: String,
