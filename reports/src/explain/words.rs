@@ -53,7 +53,7 @@ mod tests {
             for cause in Cause::ALL {
                 let said = sentence(kind, *cause);
                 assert!(!said.contains("a process and a process"), "{kind} {cause}: {said}");
-                assert!(!said.contains("removed this one"), "{kind} {cause}: {said}");
+                assert!(!said.contains("removed this lock"), "{kind} {cause}: {said}");
                 assert!(!said.contains("the server discarded"), "{kind} {cause}: {said}");
             }
         }
