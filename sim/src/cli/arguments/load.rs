@@ -43,7 +43,7 @@ pub(crate) struct LoadArguments {
     /// Time that the holder works in addition to sending its commands.
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
-    /// Number of commands that the holder sends to the same server.
+    /// Number of commands that the holder sends to the lock server.
     #[arg(
         long,
         value_name = "N",
