@@ -27,7 +27,7 @@ pub enum UnknownFamily {
     /// The text combines `none` or `all` with other families.
     #[error(
         "fault '{name}' in '{text}' cannot be combined: expected '{name}' alone, or a combination \
-         without it"
+         without '{name}'"
     )]
     NotAlone {
         /// The family that cannot be combined: `none` or `all`.

@@ -138,37 +138,38 @@ impl Family {
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
-                "It never separates a process from the storage unless `cut-off` is `storage`. One \
-                 partition may affect several masters unless `struck-servers` is 1."
+                "This family never separates a process from the storage unless `cut-off` is \
+                 `storage`. One partition may affect several masters unless `struck-servers` is 1."
             }
             Family::ClockJump => {
-                "It never steps the clock of a Sentinel. It often steps several masters within one \
-                 lease; with `struck-servers` 1 it steps one."
+                "This family never steps the clock of a Sentinel. It often steps the clocks of \
+                 several masters within one lease; with `struck-servers` 1, it steps one clock."
             }
             Family::Restart => {
-                "Every server restarts. It often hits several masters within one lease; with \
-                 `struck-servers` 1 it hits one."
+                "Every server restarts. This family often hits several masters within one lease; \
+                 with `struck-servers` 1, it hits one."
             }
             Family::Eviction => {
-                "It never stops a server. It often hits several masters together; with \
-                 `struck-servers` 1 it hits one."
+                "This family never stops a server. It often hits several masters together; with \
+                 `struck-servers` 1, it hits one."
             }
             Family::Latency => {
-                "It never delays a message to the storage. The delay is at most a tenth of the \
-                 lease (1.5 leases for a program) unless `extra-latency` sets another range."
+                "This family never delays a message to the storage. The delay is at most a tenth \
+                 of the lease (1.5 leases for a program) unless `extra-latency` sets another \
+                 range."
             }
-            Family::StorageDelay => "It delays only requests and loses none.",
+            Family::StorageDelay => "This family delays only requests and loses none.",
             Family::LostReply => {
                 "The server executes the command. Replies of the storage always arrive."
             }
             Family::LostRequest => "Requests to the storage always arrive.",
-            Family::Suspend => "It affects processes, never servers.",
+            Family::Suspend => "This family affects processes, never servers.",
             Family::ClientCrash => {
-                "Of three or more processes at least two survive, of two at least one. Servers do \
-                 not crash."
+                "At least two of three or more processes survive, and at least one of two. Servers \
+                 do not crash."
             }
-            Family::SlowServer => "It never stops a server.",
-            Family::ReplicationLag => "It has no effect on servers that do not replicate.",
+            Family::SlowServer => "This family never stops a server.",
+            Family::ReplicationLag => "This family has no effect on servers that do not replicate.",
             _ => return None,
         })
     }

@@ -47,7 +47,7 @@ pub enum StartError {
     #[error("the command is empty: expected a program and its arguments")]
     Empty,
     /// The program file does not exist.
-    #[error("no program '{0}': expected a path, or a name in one of the folders of PATH")]
+    #[error("program '{0}' not found: expected a path, or a name in one of the folders of PATH")]
     NotFound(String),
     /// The program file cannot be executed.
     #[error("'{0}' is not executable")]

@@ -72,7 +72,7 @@ pub enum ServeError {
     },
     /// Another server uses the folder.
     #[error(
-        "{}: in use by process {holder}: use another folder, or stop that process",
+        "{} is in use by process {holder}: use another folder, or stop that process",
         .folder.display()
     )]
     InUse {

@@ -57,13 +57,13 @@ pub(crate) struct Snapshot {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum RdbError {
-    #[error("wrong signature: expected REDIS and four digits")]
+    #[error("the snapshot has the wrong signature: expected REDIS and four digits")]
     Signature,
-    #[error("version {0}: expected {VERSION}")]
+    #[error("the snapshot has version {0}: expected {VERSION}")]
     Version(u32),
     #[error("the snapshot is truncated")]
     Truncated,
-    #[error("the checksum does not match the content")]
+    #[error("the checksum of the snapshot does not match its content")]
     Checksum,
     #[error("a key is in database {0}, which is not configured")]
     Database(usize),

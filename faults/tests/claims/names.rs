@@ -147,7 +147,8 @@ fn none_and_all_stand_alone() {
     let error = |text: &str| text.parse::<Families>().unwrap_err().to_string();
     assert_eq!(
         error("pause+all"),
-        "fault 'all' in 'pause+all' cannot be combined: expected 'all' alone, or a combination without it"
+        "fault 'all' in 'pause+all' cannot be combined: expected 'all' alone, or a \
+         combination without 'all'"
     );
     assert!(error("none+pause").starts_with("fault 'none' in 'none+pause' cannot be combined"));
     assert!("all+all".parse::<Families>().is_ok());

@@ -263,11 +263,11 @@ pub(crate) mod tests {
         let page = |report: &BoundaryReport| html::html(report);
         let (right, wrong) = (report(), BoundaryReport { monotone: false, ..report() });
         let shown = page(&right);
-        for words in ["0 of 10", "4 of 10", "bound 2.5s", "<svg", "confirm it"] {
+        for words in ["0 of 10", "4 of 10", "bound 2.5s", "<svg", "confirm the assumption"] {
             assert!(shown.contains(words), "{words} is missing");
         }
-        assert!(!shown.contains("contradict it"));
-        assert!(page(&wrong).contains("contradict it"));
+        assert!(!shown.contains("contradict the assumption"));
+        assert!(page(&wrong).contains("contradict the assumption"));
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn depth(history: &History, event: &Event) -> usize {
 fn invoked(action: &Action) -> String {
     match action {
         Action::Acquire => "wants the lock".to_owned(),
-        Action::Release => "leaves its critical section and releases".to_owned(),
+        Action::Release => "leaves its critical section and releases the lock".to_owned(),
         Action::Extend => "extends its lease".to_owned(),
         Action::Check => "checks whether it still holds the lock".to_owned(),
         Action::Read { .. } => "reads".to_owned(),

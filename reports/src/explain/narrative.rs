@@ -60,7 +60,14 @@ impl Story<'_, '_> {
     fn add_event(&mut self, weight: Weight, index: usize) {
         let history = self.timeline.history;
         let event = &history.events[index];
-        self.add(weight, index, format!("{} {}.", event.node, narrate::text(history, event)));
+        let text = match event.what {
+            What::Healed => "All faults have ended.".to_owned(),
+            _ => {
+                let text = narrate::text(history, event);
+                format!("{} {}.", event.node, text.trim_end_matches('.'))
+            }
+        };
+        self.add(weight, index, text);
     }
 
     fn lines(mut self) -> Vec<Line> {
@@ -138,8 +145,8 @@ impl Story<'_, '_> {
             0 | 1 => format!("{node} grants the lock to {process}{ttl}."),
             quorum => {
                 format!(
-                    "{node} grants the lock to {process}{ttl}: with it, {process} has its \
-                     quorum of {quorum}."
+                    "{node} grants the lock to {process}{ttl}, which completes the quorum of \
+                     {quorum} for {process}."
                 )
             }
         };
@@ -367,7 +374,7 @@ mod tests {
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 resumes.",
                 "client-1 leaves its critical section, 2.015s after its lease had expired.",
-                "client-2 leaves its critical section and releases.",
+                "client-2 leaves its critical section and releases the lock.",
             ]
         );
     }
@@ -403,7 +410,7 @@ mod tests {
                 "client-2 becomes first in the queue at redis-1.",
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 leaves its critical section, 5ms after its node was gone.",
-                "client-2 leaves its critical section and releases.",
+                "client-2 leaves its critical section and releases the lock.",
             ]
         );
     }
@@ -416,7 +423,7 @@ mod tests {
         let told: Vec<&str> =
             judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(told[0], "redis-1 grants the lock to client-1.");
-        assert_eq!(told[1], "client-1 leaves its critical section and releases.");
+        assert_eq!(told[1], "client-1 leaves its critical section and releases the lock.");
         assert_eq!(told[2], "redis-1 removes the lock of client-1 at its request.");
     }
 
@@ -432,10 +439,12 @@ mod tests {
                 );
                 for line in &violation.narrative {
                     let event = &history.events[line.event as usize];
-                    let fault =
-                        matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. });
+                    let is_nemesis = matches!(
+                        event.what,
+                        What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed
+                    );
                     assert!(
-                        fault || line.text.starts_with(&event.node.to_string()),
+                        is_nemesis || line.text.starts_with(&event.node.to_string()),
                         "{} rests on {event:?}",
                         line.text
                     );

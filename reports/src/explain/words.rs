@@ -53,7 +53,7 @@ mod tests {
             for cause in Cause::ALL {
                 let said = sentence(kind, *cause);
                 assert!(!said.contains("a process and a process"), "{kind} {cause}: {said}");
-                assert!(!said.contains("removed this one"), "{kind} {cause}: {said}");
+                assert!(!said.contains("removed this lock"), "{kind} {cause}: {said}");
                 assert!(!said.contains("the server discarded"), "{kind} {cause}: {said}");
             }
         }
@@ -120,7 +120,7 @@ mod tests {
         let story = story.expires(4, "a").takes(5, 1, "c").leaves(6, 1).removed(7, "c", 1);
         let story = story.left(8, 1).takes(10, 2, "b").removed(12, "b", 1).releases(15, 2);
         let foreign = explanation(Kind::ForeignRelease, story);
-        assert!(foreign.contains("client-1 had sent that release at 2ms, before"), "{foreign}");
+        assert!(foreign.contains("client-1 had sent the release at 2ms, before"), "{foreign}");
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(5, 1, "a");
         let story = story.removed(7, "a", 1).takes(8, 2, "b").releases(9, 1).releases(10, 2);
         let own = explanation(Kind::Overlap, story);

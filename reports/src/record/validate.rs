@@ -272,8 +272,8 @@ impl<'h> Past<'h> {
             )) => match *invoker == by && *own == acquisition {
                 true => Ok(()),
                 false => Err(format!(
-                    "operation {operation} is {invoker}'s under acquisition {own}, not {by}'s \
-                     under {acquisition}"
+                    "operation {operation} belongs to {invoker} and acquisition {own}, not to {by} \
+                     and acquisition {acquisition}"
                 )),
             },
             _ => Err(format!("operation {operation} is not an invoked read or write")),

@@ -289,8 +289,8 @@ mod tests {
                 "redis-1 expires the lock of client-1",
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
-                "client-1 leaves its critical section and releases",
-                "client-2 leaves its critical section and releases",
+                "client-1 leaves its critical section and releases the lock",
+                "client-2 leaves its critical section and releases the lock",
             ]
         );
         let evidence: Vec<bool> = run.timeline.iter().map(|entry| entry.witness).collect();
@@ -316,8 +316,8 @@ mod tests {
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
                 "client-1 releases an inner acquisition and stays in its critical section",
-                "client-1 leaves its critical section and releases",
-                "client-2 leaves its critical section and releases",
+                "client-1 leaves its critical section and releases the lock",
+                "client-2 leaves its critical section and releases the lock",
             ]
         );
         let nested: Vec<usize> =

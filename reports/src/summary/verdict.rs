@@ -253,15 +253,16 @@ fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
                 let known =
                     highest.map_or("none".to_owned(), |highest| format!("none above {highest}"));
                 return Some(format!(
-                    "the storage rejected token {token} of {} although it had accepted {known}: it \
-                     does not check tokens as documented, so judge the lock with another storage",
+                    "the storage rejected token {token} of {} although it had accepted {known}: \
+                     the storage does not check tokens as documented, so judge the lock with \
+                     another storage",
                     request.process
                 ));
             }
             (false, None) => {
                 return Some(format!(
-                    "the storage rejected a request of {} without a token: it does not check \
-                     tokens as documented, so judge the lock with another storage",
+                    "the storage rejected a request of {} without a token: the storage does not \
+                     check tokens as documented, so judge the lock with another storage",
                     request.process
                 ));
             }

@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run many seeds in parallel and summarize the results.
     Sweep(SweepArguments),
-    /// Replay the plans of a report under turmoil.
+    /// Replay the plans of a report on the turmoil engine.
     ///
     /// Exit status 2 if a history differs.
     Replay(ReplayArguments),
@@ -101,7 +101,7 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Run every lock under every fault and compare the results with the literature.
     ///
-    /// Exit status 1 if a result contradicts it.
+    /// Exit status 1 if a result contradicts the literature.
     Matrix(MatrixArguments),
     /// Measure the load that waiting processes put on a lock server.
     Load(LoadArguments),
@@ -199,8 +199,8 @@ pub(crate) struct SweepArguments {
     /// Stop at the first violation.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Maximum number of violations to keep for each lock and fault. The smallest of each anomaly
-    /// are kept first.
+    /// Maximum number of violations to keep for each lock and fault. The smallest violations of
+    /// each anomaly are kept first.
     #[arg(
         long,
         value_name = "K",
@@ -230,7 +230,8 @@ pub(crate) struct SweepArguments {
     /// changed rates.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Store of findings. Run its known seeds first, then add new findings.
+    /// Store of findings. The sweep runs the seeds in the store first, then adds new findings to
+    /// it.
     ///
     /// Exit status 1 only if some finding is not accepted. See docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -317,8 +318,8 @@ pub(crate) struct ScenarioArguments {
     /// Duration of a lease [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Length of a critical section [default: 10ms..8s]. With `until-validity` it lasts until the
-    /// validity that the lock reports ends, or until the ttl ends if the lock reports none.
+    /// Length of a critical section [default: 10ms..8s]. With `until-validity`, it lasts until the
+    /// validity that the lock reports ends, or, if the lock reports none, until the ttl ends.
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between attempts to acquire the lock [default: 50ms..200ms].
@@ -336,17 +337,18 @@ pub(crate) struct ScenarioArguments {
     /// Data that survives a restart [default: none].
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
-    /// Also report a lock that stays free for longer than D [default: the ttl] while a process
-    /// waits for it and enough servers run.
+    /// Report a lock that stays free for longer than D [default: the ttl] while a process waits for
+    /// it and enough servers run, also during faults. Without this option, the bound is the
+    /// progress bound (the ttl plus timeouts), and it applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// Workload that the lock guards [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
-    /// Storage's treatment of fencing tokens [default: fenced].
+    /// Way in which the storage treats fencing tokens [default: fenced].
     #[arg(long, value_name = "S", value_parser = choice::<StorageRule>(), hide_short_help = true)]
     pub(crate) storage: Option<StorageRule>,
-    /// Choice of the times at which faults begin [default: aimed]. See docs/search.md.
+    /// Strategy that decides when faults begin [default: aimed]. See docs/search.md.
     #[arg(long, value_name = "S", help_heading = "Faults", hide_short_help = true)]
     pub(crate) strategy: Option<Strategy>,
     /// TOML file that describes the deployment and the workload. Flags override --set, and --set
@@ -371,7 +373,8 @@ pub(crate) struct FileArguments {
 pub(crate) struct ReplayArguments {
     #[command(flatten)]
     pub(crate) source: FileArguments,
-    /// Replay the minimal plans instead. Fails if one does not reproduce its violation.
+    /// Replay the minimal plans instead of the original ones. Fails if a plan does not reproduce
+    /// its violation.
     #[arg(long)]
     pub(crate) minimal: bool,
     /// Run programs and real servers even if their files have changed since the report. Their
@@ -398,15 +401,15 @@ pub(crate) struct MergeArguments {
     /// certificate.
     #[arg(required_unless_present = "watch")]
     pub(crate) files: Vec<PathBuf>,
-    /// Show the progress of running slices until all seeds are done. DIR is the --out folder that
-    /// they share, or the parent of their --out folders.
+    /// Show the progress of running slices until all seeds are done. DIR is the --out folder of the
+    /// slices, or the parent of their --out folders.
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     pub(crate) watch: Option<PathBuf>,
     /// Accept missing seeds or units. An incomplete exploration gives no certificate and ends with
     /// exit status 3.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// TOML file with expected verdicts, as for sweep.
+    /// TOML file with expected verdicts, as for `sweep --expect`.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
     /// Store of findings to update with the merged results.

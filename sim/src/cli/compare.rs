@@ -46,7 +46,7 @@ fn is_script(side: &str) -> bool {
 
 fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep), Failure> {
     if a == b {
-        return Err(Failure::wrong(format!("'{a}' twice: expected two different locks")));
+        return Err(Failure::wrong(format!("'{a}' is given twice: expected two different locks")));
     }
     let mut scenario = scenario(&arguments.deployment)?;
     let mut lock = |side: &str| {

@@ -45,7 +45,7 @@ fn family(name: &str) -> Option<String> {
     let named = |family: &&Family| family.name() == name || family.aliases().contains(&name);
     let family = FAMILIES.iter().find(named)?;
     let mut text = format!("{}: a fault family (--fault)\n\n", family.name());
-    text += &wrapped("  what   ", &format!("{}.", family.about()));
+    text += &wrapped("  what   ", &sentence(family.about()));
     text += &family.limits().map_or(String::new(), |limits| wrapped("  limits ", limits));
     text += &pages(|exhibit| exhibit.fault == family.name());
     Some(text)
@@ -57,6 +57,11 @@ fn render(title: &str, meaning: Meaning, rest: &str) -> String {
         text += &wrapped(&format!("  {label:<7}"), line);
     }
     text + rest
+}
+
+fn sentence(fragment: &str) -> String {
+    let (first, rest) = fragment.split_at(1);
+    format!("{}{rest}.", first.to_uppercase())
 }
 
 fn pages(shown: impl Fn(&Exhibit) -> bool) -> String {

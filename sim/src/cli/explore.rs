@@ -65,8 +65,8 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let start = start.unwrap_or_else(|| Ledger::new(work.units()));
     if *start.units() != work.units() {
         return Err(Failure::wrong(
-            "--resume: the checkpoint belongs to another exploration: use its options, or start \
-             over without --resume",
+            "--resume: the checkpoint belongs to another exploration: use the options of that \
+             exploration, or start over without --resume",
         ));
     }
     let runs = work.counted(&survey, shard).all_runs();

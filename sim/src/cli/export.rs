@@ -95,7 +95,7 @@ fn shown<'r>(
         let known: Vec<String> = all.iter().map(of).collect();
         let known = known.join(", ");
         Failure::wrong(format!(
-            "--violation '{id}': not in {}: expected one of {known}",
+            "--violation '{id}' is not in {}: expected one of {known}",
             path.display()
         ))
     })

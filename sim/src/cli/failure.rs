@@ -43,7 +43,7 @@ pub enum Failure {
     #[error("{0}")]
     Mismatch(String),
     /// An error while writing to standard output.
-    #[error("standard output: {0}")]
+    #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn add_script(text: &str, scenario: &mut Scenario) -> Result<(), Fail
     if is_known {
         let (name, file) = (&lock.name, lock.script.file());
         return Err(Failure::wrong(format!(
-            "--lock '{text}': another lock already has the name {name}: expected NAME=FILE with a \
+            "--lock '{text}' has the same name as another lock, {name}: expected NAME=FILE with a \
              different name, like my-{name}={file}"
         )));
     }

@@ -114,7 +114,7 @@ pub(crate) fn programs(
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;
             return Err(Failure::wrong(format!(
-                "--program '{text}': another lock already has the name {name}: expected NAME=CMD \
+                "--program '{text}' has the same name as another lock, {name}: expected NAME=CMD \
                  with a different name, like my-{name}=CMD"
             )));
         }

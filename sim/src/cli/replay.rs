@@ -66,7 +66,7 @@ fn compared(
                  not compared"
             )),
             Err(Changed::Server(InvalidServers::Changed { path, .. })) => log(format_args!(
-                "note: server: {path} has changed since the report, so the histories are not \
+                "note: server {path} has changed since the report, so the histories are not \
                  compared"
             )),
             _ => {}

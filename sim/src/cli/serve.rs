@@ -97,9 +97,9 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         | Coordinator::Own => "",
     };
     Err(Failure::wrong(format!(
-        "--bind '{}': expected a loopback address{or_password}: these servers are for tests and \
-         give full access to everyone who can reach them (use --no-protected-mode to serve without \
-         a password anyway)",
+        "--bind '{}': expected a loopback address{or_password}, because these servers are for \
+         tests and give full access to everyone who can reach them (use --no-protected-mode to \
+         serve without a password anyway)",
         arguments.bind
     )))
 }
@@ -121,7 +121,7 @@ fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Resul
     let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
     let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(" or ");
     Err(Failure::wrong(format!(
-        "{flag}: works only with {owners}: expected --coordinator {owners}, or no {flag} with {}",
+        "{flag} works only with {owners}: expected --coordinator {owners}, or no {flag} with {}",
         coordinator.name()
     )))
 }

@@ -27,9 +27,7 @@ pub enum Incompatible {
         valid: String,
     },
     /// The lock's coordinator is not the coordinator that has the setting.
-    #[error(
-        "{key} '{value}': works only with locks on {expected}, but {client} uses {coordinator}"
-    )]
+    #[error("{key} '{value}' works only with locks on {expected}, but {client} uses {coordinator}")]
     Coordinator {
         /// Key of the scenario.
         key: &'static str,
@@ -54,7 +52,7 @@ pub enum Incompatible {
     },
     /// The application abandons calls, but the lock is the user's own program.
     #[error(
-        "{key} '{value}': does not work with {program}: expected none, because a program sets its \
+        "{key} '{value}' does not work with {program}: expected none, because a program sets its \
          own timeouts"
     )]
     GivesUp {
@@ -244,7 +242,7 @@ mod tests {
         let servers = Servers { lock_delay: Some(Span::secs(5)), ..Servers::default() };
         let scenario = Scenario { servers, ..Scenario::default() };
         assert_eq!(refusal(&scenario, "chubby", "none"), Ok(()));
-        let text = "lock-delay '5s': works only with locks on chubby, but redlock uses redis";
+        let text = "lock-delay '5s' works only with locks on chubby, but redlock uses redis";
         assert_eq!(refusal(&scenario, "redlock", "none"), Err(text.to_owned()));
     }
 

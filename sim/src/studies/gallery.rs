@@ -47,8 +47,8 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
 pub enum GalleryError {
     /// The pinned seed no longer shows the anomaly.
     #[error(
-        "exhibit {0}: its seed no longer shows the anomaly: pin another seed in \
-             sim/src/studies/gallery"
+        "the seed of exhibit {0} no longer shows the anomaly: pin another seed in \
+         sim/src/studies/gallery"
     )]
     NotShown(&'static str),
     /// The table of exhibits contains an invalid name.
@@ -170,7 +170,7 @@ fn margins(minimal: &Minimal) -> Vec<String> {
         };
         let is_less = not_enough.unsigned_abs() < found.enough.unsigned_abs();
         Some(format!(
-            "Fault {}: a {} of {} is enough, {} is {}.",
+            "Fault {}: a {} of {} is enough; {} is {}.",
             found.fault,
             found.magnitude.in_words(),
             show(found.enough),

@@ -63,7 +63,7 @@ pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, Script
     for spec in runs {
         let coordinator = spec.client.deployment.coordinator();
         if coordinator != Coordinator::Redis {
-            return inexpressible(format!("its lock uses {}, not redis", coordinator.name()));
+            return inexpressible(format!("the lock uses {}, not redis", coordinator.name()));
         }
         let found = Found::of(spec, shown)?;
         let lasts = |found: &Option<Found>| found.as_ref().map(|it| it.violation.duration_us);

@@ -56,8 +56,11 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["--coordinator", "memcached", "--program", "true", "--deployment", "sentinel"],
         &["--deployment 'sentinel'", "expected single", "memcached"],
     );
-    refuses(&["--program", "/nowhere/worker"], &["no program '/nowhere/worker'"]);
-    refuses(&["--program", "no-such-worker-at-all"], &["no program 'no-such-worker-at-all'"]);
+    refuses(&["--program", "/nowhere/worker"], &["program '/nowhere/worker' not found"]);
+    refuses(
+        &["--program", "no-such-worker-at-all"],
+        &["program 'no-such-worker-at-all' not found"],
+    );
     refuses(&["--program", "/etc/passwd"], &["'/etc/passwd' is not executable"]);
     refuses(
         &["serve", "--coordinator", "zoo"],
@@ -113,12 +116,12 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["--client", "redlock", "--set", "standby=synchronous"],
-        &["standby 'synchronous': works only with locks on postgresql", "redlock uses redis"],
+        &["standby 'synchronous' works only with locks on postgresql", "redlock uses redis"],
     );
     refuses(
         &["--client", "curator-mutex", "--set", "old-primary=stopped"],
         &[
-            "old-primary 'stopped': works only with locks on postgresql",
+            "old-primary 'stopped' works only with locks on postgresql",
             "curator-mutex uses zookeeper",
         ],
     );
@@ -157,7 +160,7 @@ fn what_another_coordinator_serves_with_is_refused() {
     refuses(&ports, &["65536", "smaller port"]);
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "here"],
-        &["--dir: works only with redis or zookeeper", "memcached"],
+        &["--dir works only with redis or zookeeper", "memcached"],
     );
 }
 
@@ -210,7 +213,7 @@ fn calls_are_given_up_of_modelled_locks_and_where_moments_are_drawn() {
     refuses(&["--set", "cancel=sometimes"], &["sometimes", "acquire", "release", "both"]);
     refuses(&["--set", "patience=5s..1s"], &["5s..1s"]);
     let program = ["--program", "mine=true", "--set", "interrupt=acquire"];
-    refuses(&program, &["interrupt 'acquire': does not work with mine: expected none"]);
+    refuses(&program, &["interrupt 'acquire' does not work with mine: expected none"]);
     refuses(
         &["explore", "--client", "single-node", "--set", "cancel=both"],
         &["cancel 'both': expected none, because explore"],

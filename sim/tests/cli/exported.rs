@@ -58,10 +58,10 @@ fn a_script_shows_an_overlap_by_a_restart_on_real_servers() {
 
 #[test]
 fn what_no_script_can_show_is_refused_in_one_line() {
-    let server_clock = "it changes the clock of redis-1 alone";
+    let server_clock = "a fault changes the clock of redis-1 alone";
     for (options, why) in [
         ("--client single-node --fault clock-jump --seed 0 --cycles 8", server_clock),
-        ("--client etcd-mutex --fault pause --seed 2", "its lock uses etcd, not redis"),
+        ("--client etcd-mutex --fault pause --seed 2", "the lock uses etcd, not redis"),
         ("--client setnx --fault client-crash --seed 0", "and stale writes, not stuck"),
         (
             "--client single-node --fault none --seed 0",
@@ -88,7 +88,7 @@ fn wrong_arguments_of_an_export_are_named() {
     for (arguments, why) in [
         ("--as scrip", "unknown --as 'scrip' (did you mean 'script'?)"),
         ("--as script --out full", "--out full already exists: expected a new folder"),
-        ("--as script --violation 0", "--violation '0': not in report.json: expected one of "),
+        ("--as script --violation 0", "--violation '0' is not in report.json: expected one of "),
     ] {
         let words: Vec<&str> =
             ["export", "report.json"].into_iter().chain(arguments.split(' ')).collect();

@@ -126,7 +126,7 @@ fn files_that_are_no_scripts_are_refused() {
     assert!(line(&["--lock", "big.lua"]).contains("expected a script of at most 256 KB"));
     std::fs::write(folder.path().join("ok.lua"), FIFTEEN_LINES).unwrap();
     let twice = line(&["--lock", "ok.lua", "--lock", "ok.lua"]);
-    assert!(twice.contains("another lock already has the name ok.lua"), "{twice}");
+    assert!(twice.contains("has the same name as another lock, ok.lua"), "{twice}");
     let taken = line(&["--lock", "redlock=ok.lua"]);
     assert!(taken.contains("expected NAME=FILE with a different name"), "{taken}");
     let elsewhere = line(&["--lock", "ok.lua", "--coordinator", "etcd"]);

@@ -136,7 +136,7 @@ fn a_server_that_cannot_serve_is_an_error_of_one_line() {
         ("queue", "expected NAME=CMD or NAME:PORT=CMD"),
         ("Queue=./sleeps", "expected a NAME of lower-case letters"),
         ("storage=./sleeps", "another machine is called storage"),
-        ("queue=./nowhere", "no program './nowhere'"),
+        ("queue=./nowhere", "program './nowhere' not found"),
         ("queue=./plain", "'./plain' is not executable"),
         ("queue=./dies", "exited with status 3 before it served: Fatal: no licence"),
         ("queue=./leaves", "expected a server that stays in the foreground"),

@@ -123,7 +123,7 @@ fn a_wrong_line_is_named_with_what_is_valid() {
     refused("ttl = '0us'", &["line 1: ttl: ", "at least 1ms"]);
     refused("set = ['tll=2s']", &["line 1: set: ", "'ttl'"]);
     refused("format = 'pdf'", &["line 1: format: ", "pdf", "json"]);
-    refused("lock = 'gone.lua'", &["line 1: lock: 'gone.lua': no such file"]);
+    refused("lock = 'gone.lua'", &["line 1: lock: 'gone.lua' not found"]);
     refused("config = 'x'", &["line 1: unknown key 'config'"]);
     refused("seeds = ", &["line 1: "]);
     refused("[profile.night]\nttl = '1x'", &["line 2: ttl: "]);

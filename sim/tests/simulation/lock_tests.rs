@@ -203,7 +203,10 @@ fn every_plan_refuses_what_cannot_be_enumerated() {
     let every = || EveryPlan::new(find("single-node").unwrap());
     let most = |faults, delays| every().faults("pause").at_most(Level { faults, delays });
     let drift = every().faults("clock-drift").check().unwrap_err().to_string();
-    assert!(drift.contains("explore does not enumerate it: expected any of pause"), "{drift}");
+    assert!(
+        drift.contains("explore does not enumerate fault 'clock-drift': expected any of pause"),
+        "{drift}"
+    );
     let many = most(3, 0).check().unwrap_err().to_string();
     assert!(many.contains("faults '3'"), "{many}");
     let both = most(2, 2).check().unwrap_err().to_string();

@@ -40,7 +40,7 @@ pub(super) fn obey(scene: &mut Scene, words: &[String]) -> Answer {
                 scene.set_lag(lag);
                 Ok(())
             }
-            Err(_) => Err(format!("LAG '{}': expected a span of at least 0", given[1])),
+            Err(_) => Err(format!("LAG '{}': expected a duration of at least 0", given[1])),
         }),
         ["DROP-REPLY", "OF", command] => trap(scene, command, None),
         ["DROP-REPLY", "OF", command, _] => trap(scene, command, Some(given[3])),
@@ -128,7 +128,7 @@ fn span(text: &str) -> Result<i64, String> {
 fn advance(scene: &mut Scene, text: &str) -> Result<(), String> {
     let by = span(text)?;
     let by = u64::try_from(by)
-        .map_err(|_| format!("CLOCK ADVANCE '{text}': expected a span of at least 0"))?;
+        .map_err(|_| format!("CLOCK ADVANCE '{text}': expected a duration of at least 0"))?;
     let end = scene.stage.now_us().saturating_add(by);
     match scene.stage.advance_to(end) {
         true => Ok(()),

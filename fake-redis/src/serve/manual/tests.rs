@@ -208,7 +208,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
     for (order, told) in [
         ("CLOCK ADVANCE soon", "-ERR 'soon': expected a span of at most a day, like 10s"),
         ("CLOCK ADVANCE 25h", "-ERR '25h': expected a span"),
-        ("CLOCK ADVANCE -1s", "-ERR CLOCK ADVANCE '-1s': expected a span of at least 0"),
+        ("CLOCK ADVANCE -1s", "-ERR CLOCK ADVANCE '-1s': expected a duration of at least 0"),
         ("CRASH redis-9", "-ERR unknown server 'redis-9': expected one of master-1"),
         ("FAILOVER", "-ERR FAILOVER: expected a replica that is up"),
         ("LEAVE lock me", "-ERR me is not inside lock"),

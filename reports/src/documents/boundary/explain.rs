@@ -11,7 +11,8 @@ pub fn explanation(report: &BoundaryReport) -> String {
     }];
     if !report.monotone {
         said.push(
-            "The assumption does not hold: some value worse than a violated one shows no violation."
+            "The assumption does not hold: some value that is worse than a violated value shows no \
+             violation."
                 .to_owned(),
         );
     }
@@ -26,7 +27,7 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
         Worse::Less => format!("Violations end between {violated} and {quiet}."),
     };
     let Some(bound) = report.bounds.first() else {
-        return format!("{so_far} There is no known bound to compare it with.");
+        return format!("{so_far} No bound is known for comparison.");
     };
     let at = quantity.show(bound.value);
     let apart = quantity.show(bound.value.abs_diff(found.violated));
@@ -43,11 +44,14 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
             bound.rule
         )
     } else if bound.value.abs_diff(found.violated) <= report.step {
-        format!("This matches the bound {at} within the step of the search: {}.", bound.rule)
+        format!(
+            "The threshold matches the bound {at} within the step of the search: {}.",
+            bound.rule
+        )
     } else {
         format!(
             "According to the bound, values milder than {at} do not break the rule: {}. The seeds \
-             come within {apart} of it: {}.",
+             come within {apart} of the bound: {}.",
             bound.rule, bound.slack
         )
     };
@@ -121,8 +125,8 @@ mod tests {
             explanation(&report(Worse::Less, &[(1_000, 9), (5_000, 1), (6_000, 0)], Some(9_000)));
         assert_eq!(
             said,
-            "Violations end between 5ms and 6ms. According to the bound, values \
-             milder than 9ms do not break the rule: RULE. The seeds come within 4ms of it: SLACK."
+            "Violations end between 5ms and 6ms. According to the bound, values milder than 9ms \
+             do not break the rule: RULE. The seeds come within 4ms of the bound: SLACK."
         );
     }
 

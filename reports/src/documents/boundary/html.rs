@@ -45,9 +45,10 @@ fn assumed(report: &BoundaryReport) -> String {
         Worse::Less => ("smaller", "end"),
     };
     let kept = if report.monotone {
-        "The values tried confirm it."
+        "The values tried confirm the assumption."
     } else {
-        "The values tried contradict it: one that is worse than a violated one shows no violation."
+        "The values tried contradict the assumption: a value that is worse than a violated value \
+         shows no violation."
     };
     format!(
         "Assumption: a {worse} {name} is worse, so violations {from_on} at a single threshold. \

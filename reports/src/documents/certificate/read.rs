@@ -17,7 +17,8 @@ pub enum InvalidCertificate {
     Format(String, &'static str),
     /// The document has a different version of the format.
     #[error(
-        "{1} version {0}: expected {VERSION} or {VERSION_WITH_DELAYS}, which this build writes"
+        "unknown {1} version {0}: expected {VERSION} or {VERSION_WITH_DELAYS}, the versions of \
+         this build"
     )]
     Version(String, &'static str),
     /// The checksum does not match, because the content was changed.
@@ -27,7 +28,7 @@ pub enum InvalidCertificate {
     #[error("the document has no checksum: expected the file that `fencepost explore` wrote")]
     Unsealed,
     /// The document has a valid checksum but invalid content.
-    #[error("no {1}: {0}")]
+    #[error("not a valid {1}: {0}")]
     Content(String, &'static str),
 }
 

@@ -61,7 +61,7 @@ fn header(line: &str) -> Result<Header, String> {
 
 fn finding(line: &str) -> Result<Finding, String> {
     if !line.ends_with('\n') {
-        return Err("cut short: expected a line break at its end".to_owned());
+        return Err("the line is cut short: expected a line break at its end".to_owned());
     }
     let finding: Finding = serde_json::from_str(line).map_err(|error| {
         let words = error.to_string();

@@ -25,8 +25,8 @@ fn body(matrix: &Matrix) -> Markup {
             p.lead {
                 "The share of runs that broke "
                 @if let Some(kind) = matrix.kind { code { (kind.name()) } } @else { "a rule" }
-                ", among those that exercised the lock. Hatched: no run did, but too few ran to \
-                 rule out one in twenty. Select a cell to see its figures"
+                ", among those that exercised the lock. A hatched cell has no such run, but too \
+                 few runs to rule out a rate of one in twenty. Select a cell to see its figures"
                 @if matrix.kind.is_none() { " and the literature's prediction" }
                 "; move between cells with the arrow keys."
             }

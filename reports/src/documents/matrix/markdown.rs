@@ -15,7 +15,7 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     let mut page = format!(
         "# Every lock under every fault{title}\n\n{} {}, seeds {} in each cell. A number is the \
          share of runs that broke {broke}, among those that exercised the lock. A point means that \
-         none did, a question mark that no run exercised the lock. ",
+         no run broke {broke}, and a question mark means that no run exercised the lock. ",
         escaped(&matrix.tool.name),
         escaped(&matrix.tool.version),
         matrix.seeds
@@ -153,7 +153,7 @@ fn explored(cell: &MatrixCell, scenario: &Value) -> String {
         return String::new();
     }
     if let Some(one) = counterexample(&cell.client, &cell.fault) {
-        return format!("; **one fault still breaks it**: `{}`", one.command());
+        return format!("; **one fault still breaks the lock**: `{}`", one.command());
     }
     let links = published(&cell.client, &cell.fault, scenario)
         .map(|one| format!("[{}]({})", one.bounds, one.file()))

@@ -21,8 +21,8 @@ const MEANING: Meaning = Meaning {
            had discarded it in a resynchronisation.",
     how: "Replication is asynchronous: the primary answers before its replicas have the write, \
           and a failover promotes one of them.",
-    helps: "WAIT after the grant only makes it rarer. Use a majority of independent masters, or \
-            fencing tokens from a store that does not lose them.",
+    helps: "WAIT after the grant only makes the loss rarer. Use a majority of independent masters, \
+            or fencing tokens from a store that does not lose them.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -35,8 +35,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     }
     if scene.kind == Kind::ForeignRelease {
         return format!(
-            "{holder} had been granted the lock by {held_at}, which a failover had replaced; its \
-             release removed the lock at another server."
+            "{holder} had been granted the lock by {held_at}, which a failover had replaced; the \
+             release of {holder} removed the lock at another server."
         );
     }
     format!("{held_at} discarded its grant when it resynchronised with another primary.")

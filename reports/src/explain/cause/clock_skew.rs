@@ -16,14 +16,15 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The clocks of two processes differed: one took a lock that had not expired, or waited \
-           for a lock that was free.",
+    what: "The clocks of two processes differed: one process took a lock that had not expired, or \
+           waited for a lock that was free.",
     how: "The lock is a row that contains a time. The holder writes that time by its own clock, \
-          and every other process compares it with its own. A process with a fast clock finds the \
-          row expired too early; a row written by a slow clock expires too early. A row released \
-          by a fast clock looks locked to the others until their clocks reach its time.",
-    helps: "Let the database write and compare the time. In ShedLock: usingDbTime(). A ttl that is \
-            long compared with the clock error makes it rarer.",
+          and every other process compares that time with its own clock. A process with a fast \
+          clock finds the row expired too early; a row written by a slow clock expires too early. \
+          A row released by a fast clock looks locked to the others until their clocks reach its \
+          time.",
+    helps: "Let the database write and compare the time. In ShedLock, use usingDbTime(). A ttl \
+            that is long compared with the clock error makes the violation rarer.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -32,7 +33,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let replacer = replacer.unwrap_or(scene.taker.process);
     format!(
         "{}Processes compare the time in the row with their own clocks, so {replacer} took the \
-         lock of {} before its {} had passed.",
+         lock of {} before its ttl of {} had passed.",
         last_skew(scene, [scene.holder.process, replacer].map(Node::machine)),
         scene.holder.process,
         scene.ttl()

@@ -11,13 +11,13 @@ const MEANING: Meaning = Meaning {
     what: "The server counts leases in whole seconds, and this lease expired up to a second early.",
     how: "memcached reads its clock once a second. A lease of ten seconds ends at the tenth \
           reading, after nine to ten seconds.",
-    helps: "Ask for one second more than the lease must last.",
+    helps: "Request a lease that is one second longer than needed.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{} counts leases in whole seconds, so the lock of {} expired up to a second before its {} \
-         had passed.",
+        "{} counts leases in whole seconds, so the lock of {} expired up to a second before its \
+         ttl of {} had passed.",
         scene.held_at(),
         scene.holder.process,
         scene.ttl()

@@ -8,8 +8,9 @@ pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(ME
 
 const MEANING: Meaning = Meaning {
     what: "The holder's own command removed the lock while the holder still relied on it.",
-    how: "A nested release, a release by another thread of the same process, an acquire that \
-          deletes the existing key, or a holder that deletes its lock to take it again.",
+    how: "The command was a nested release, a release by another thread of the same process, an \
+          acquire that deletes the existing key, or a holder's deletion of its own lock to take it \
+          again.",
     helps: "Count nested acquisitions at the server. Give each thread its own owner value. Extend \
             a lease with one command that compares the owner and sets the expiry, not with a \
             release and an acquire.",

@@ -14,9 +14,9 @@ pub(super) static ENTRY: Entry = Entry {
 
 const MEANING: Meaning = Meaning {
     what: "A server evicted the lock to free memory.",
-    how: "Its memory was full, and it frees memory by evicting keys.",
-    helps: "Do not use a server that holds locks as a cache. On Redis: maxmemory-policy \
-            noeviction; on memcached: -M, which returns an error instead of evicting.",
+    how: "The server's memory was full, and the server frees memory by evicting keys.",
+    helps: "Do not use a server that holds locks as a cache. On Redis, set maxmemory-policy \
+            noeviction; on memcached, use -M, which returns an error instead of evicting.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -27,13 +27,13 @@ fn between(scene: &Scene<'_, '_>) -> String {
             && scene.late_release() == Some(LateRelease::SentTwice) =>
         {
             format!(
-                "The release of {holder} had already removed its own lock; before it ended, \
-                 {taker} was granted the lock, and {holder} removed that one, too, without \
-                 comparing the owner."
+                "The release of {holder} had already removed the lock of {holder}. Before the \
+                 release ended, {taker} was granted the lock, and the release removed that lock, \
+                 too, without comparing the owner."
             )
         }
         _ if scene.kind == Kind::ForeignRelease => format!(
-            "{holder} had started that release before {taker} was granted the lock; the server was \
+            "{holder} had started the release before {taker} was granted the lock; the server was \
              down meanwhile, and {holder} sent the release again without comparing the owner."
         ),
         _ => format!("Another process had removed the lock of {holder}."),

@@ -8,10 +8,10 @@ pub(super) static ENTRY: Entry =
     Entry { needs: &[Need::GivenUp], alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The application cancelled or interrupted a lock call, and the lock kept what the call \
-           had left behind.",
+    what: "The application cancelled or interrupted a lock call, and the state that the call had \
+           left behind remained.",
     how: "The call ended before it had set the expiry, before it had left the queue, or before it \
-          had sent the release; or the library still counts it.",
+          had sent the release; or the library still counts the abandoned call.",
     helps: "Set the expiry in the command that takes the lock. Clean up in the library when a call \
             is dropped or interrupted. Or run acquires and releases in a separate task that is \
             never cancelled (asyncio.shield, tokio::spawn).",
@@ -23,10 +23,10 @@ fn alone(case: &Case<'_, '_>) -> String {
         let (node, session) = header.place();
         return format!(
             "The application had cancelled or interrupted a lock call, and the {node} of that call \
-             remained: it lives as long as its {session}."
+             remained, because it lives as long as its {session}."
         );
     }
-    "The application had cancelled or interrupted a lock call, and what that call left behind \
-     blocked every process."
+    "The application had cancelled or interrupted a lock call, and the state that the call left \
+     behind blocked every process."
         .to_owned()
 }

@@ -26,14 +26,14 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let others = scene.other_keys_extended();
     let instead = match others.is_empty() {
         true => String::new(),
-        false => format!(" It extended {} instead, not the lock.", others.join(", ")),
+        false => format!(" It extended {} instead of the lock.", others.join(", ")),
     };
     format!("{holder} worked longer than its lease of {lease}.{instead}")
 }
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::HeldForever => "It worked all the time, and its lock did not expire.",
+        Kind::HeldForever => "The holder worked all the time, and its lock did not expire.",
         _ => MEANING.what,
     };
     said.to_owned()

@@ -20,11 +20,12 @@ pub(super) static ENTRY: Entry = Entry {
 const MEANING: Meaning = Meaning {
     what: "The holder's process was paused while its lease expired, or while an answer was in \
            transit.",
-    how: "Garbage collection, a suspended virtual machine, a stopped container or a disk stall: \
-          the process does not notice and continues as if it still held the lock.",
-    helps: "Use fencing tokens that the storage checks. A longer lease only makes it rarer. \
-            Checking the clock before a write does not help, because the pause can come after the \
-            check.",
+    how: "Garbage collection, a suspended virtual machine, a stopped container or a disk stall \
+          pauses the process, which does not notice the pause and continues as if it still held \
+          the lock.",
+    helps: "Use fencing tokens that the storage checks. A longer lease only makes the violation \
+            rarer. Checking the clock before a write does not help, because the pause can come \
+            after the check.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -66,10 +67,12 @@ fn between(scene: &Scene<'_, '_>) -> String {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::HeldForever => "It was paused for most of the time, and its lock did not expire.",
+        Kind::HeldForever => {
+            "The holder was paused for most of the time, and its lock did not expire."
+        }
         _ => {
             "A process was paused while the answer to its command was in transit, and gave up on \
-             the command when it resumed; the server had executed it."
+             the command when it resumed; the server had executed the command."
         }
     };
     said.to_owned()

@@ -7,10 +7,10 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry::new(MEANING);
 
 const MEANING: Meaning = Meaning {
-    what: "Several processes each hold a lock and wait for one that another of them holds: a \
-           deadlock.",
+    what: "In a deadlock, each of several processes holds a lock and waits for a lock that another \
+           of them holds.",
     how: "The processes take the same locks in different orders, and the locks have no expiry or \
           are renewed while their holders wait.",
-    helps: "Take several locks in one order everywhere. Or release the first one if the second is \
-            not granted in time.",
+    helps: "Take several locks in one order everywhere. Or release the first lock if the second \
+            lock is not granted in time.",
 };

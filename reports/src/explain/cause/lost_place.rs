@@ -11,5 +11,5 @@ pub(super) static ENTRY: Entry = Entry {
 const MEANING: Meaning = Meaning {
     what: "A lock that serves its waiters in order did not keep a waiter's place in the queue.",
     how: "New processes do not check the queue, or the place of a live waiter was removed.",
-    helps: "Decide who is next in the same script that grants the lock.",
+    helps: "Choose the next process in the script that grants the lock.",
 };

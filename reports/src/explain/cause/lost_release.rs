@@ -26,13 +26,13 @@ fn between(scene: &Scene<'_, '_>) -> String {
     if scene.kind == Kind::ForeignRelease {
         let at = sent(scene.removed).unwrap_or_default();
         return format!(
-            "{holder} had sent that release{at}, before {taker} was granted the lock, but the \
-             network delivered it afterwards."
+            "{holder} had sent the release{at}, before {taker} was granted the lock, but the \
+             network delivered it only afterwards."
         );
     }
     let at = sent(scene.gone().map(|(gone, _)| gone)).unwrap_or_default();
     format!(
-        "A release that {} had sent{at} for an earlier lock arrived late and removed this one.",
+        "A release that {} had sent{at} for an earlier lock arrived late and removed this lock.",
         holder.machine()
     )
 }
@@ -42,13 +42,13 @@ fn alone(case: &Case<'_, '_>) -> String {
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(
-            "A process released the lock but got no confirmation, and its {node} remained: it \
-             lives as long as its {session}."
+            "A process released the lock but got no confirmation, and its {node} remained, because \
+             it lives as long as its {session}."
         );
     }
     let said = match case.finding.kind {
         Kind::WrongAnswer => {
-            "No server had applied its release by then: a fault was active meanwhile."
+            "No server had applied the release by then; a fault was active meanwhile."
         }
         _ => "A process released the lock but got no confirmation, and its lock remained.",
     };

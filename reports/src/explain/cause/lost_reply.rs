@@ -38,8 +38,8 @@ fn alone(case: &Case<'_, '_>) -> String {
              long it had waited."
         }
         Kind::WrongAnswer => {
-            "A server had executed its command, but the lock gave it a result that does not match \
-             the server's answer. A fault was active meanwhile."
+            "A server had executed the process's command, but the lock gave the process a result \
+             that does not match the server's answer. A fault was active meanwhile."
         }
         _ => return left(case),
     };
@@ -49,8 +49,8 @@ fn alone(case: &Case<'_, '_>) -> String {
 fn left(case: &Case<'_, '_>) -> String {
     if let Some((server, process)) = case.has_lost_request() {
         return format!(
-            "A command of {process} to {server} was lost in transit, and what {process} had done \
-             there before remained."
+            "A command of {process} to {server} was lost in transit, and an earlier change by \
+             {process} remained there."
         );
     }
     match case.kept_by_count() {

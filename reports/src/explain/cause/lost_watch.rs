@@ -8,7 +8,7 @@ pub(super) static ENTRY: Entry = Entry {
         let who = case.first_in_queue().map_or("A process".to_owned(), |first| first.to_string());
         format!(
             "{who} kept waiting although it was its turn: no server kept the watch that would have \
-             told it."
+             notified it."
         )
     }),
     ..Entry::new(MEANING)

@@ -18,8 +18,8 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "The lock renews its lease, but in the {} before the lease expired no renewal from {} took \
-         effect.{}",
+        "The lock renews its lease, but in the {} before the lease expired, no renewal from {} \
+         took effect.{}",
         scene.lease(),
         scene.holder.process,
         cut(scene).unwrap_or_default()
@@ -28,14 +28,13 @@ fn between(scene: &Scene<'_, '_>) -> String {
 
 fn cut(scene: &Scene<'_, '_>) -> Option<String> {
     let (holder, ends) = (scene.holder, scene.lease_ends()?);
-    let server = holder.grant.as_ref()?.node;
+    let (process, server) = (holder.process, holder.grant.as_ref()?.node);
     let mut cuts = scene.timeline.faults.iter().rev().filter(|fault| {
-        fault.kind == FaultKind::Partition
-            && fault.names(holder.process.machine())
-            && fault.names(server)
+        fault.kind == FaultKind::Partition && fault.names(process.machine()) && fault.names(server)
     });
     let began = SimTime(ends.0.saturating_sub(scene.lease().0));
     let cut = cuts.find(|cut| cut.touches(began, ends))?;
     let until = cut.to.map_or("the end of the run".to_owned(), |to| to.time.to_string());
-    Some(format!(" A partition separated them from {} to {until}.", cut.from.time))
+    let from = cut.from.time;
+    Some(format!(" A partition separated {process} and {server} between {from} and {until}."))
 }

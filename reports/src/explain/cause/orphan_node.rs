@@ -19,8 +19,8 @@ const MEANING: Meaning = Meaning {
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
         Kind::WrongAnswer => {
-            "It had two nodes in the queue by then: it waited with the second and did not know of \
-             the first."
+            "The process had two nodes in the queue by then: it waited with the second and did not \
+             know of the first."
         }
         _ => {
             "The first node in the queue belongs to a live session, but no process considers it \

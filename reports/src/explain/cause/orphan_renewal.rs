@@ -22,15 +22,15 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let holder = scene.holder.process;
     if let Some((by, at)) = scene.renewed_over() {
         return format!(
-            "At {at} {by}, which no longer held the lock, renewed its own lease, and that replaced \
-             the lock of {holder}."
+            "At {at} {by}, which no longer held the lock, renewed its own lease, and the renewal \
+             replaced the lock of {holder}."
         );
     }
     let Some((by, set)) = scene.last_set_by_another() else { return MEANING.what.to_owned() };
     let lease = scene.timeline.lease_asked(set).unwrap_or(scene.ttl());
     format!(
-        "At {} {by}, which did not hold the lock, set the lease of {holder} to {lease}, so it \
-         expired early.",
+        "At {} {by}, which did not hold the lock, set the lease of {holder} to {lease}, so that \
+         lease expired early.",
         set.time
     )
 }

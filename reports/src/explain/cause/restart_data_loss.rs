@@ -16,7 +16,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 const MEANING: Meaning = Meaning {
     what: "A server restarted without the counter that issues fencing tokens.",
-    how: "It has no persistence, or syncs its file only every second.",
-    helps: "Take tokens from a durable store. On Redis: appendfsync always on the server that \
+    how: "The server has no persistence, or syncs its file only every second.",
+    helps: "Take tokens from a durable store. On Redis, set appendfsync always on the server that \
             holds the counter; memcached cannot keep a counter.",
 };

@@ -7,7 +7,8 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Threads of one process share an owner value, and a server mistook one for the other.",
+    what: "Threads of one process share an owner value, and a server mistook one thread for \
+           another.",
     how: "The value identifies the process or the host, not the acquisition.",
     helps: "Use a random value for each acquisition, or one for each thread.",
 };

@@ -15,9 +15,9 @@ pub(super) static ENTRY: Entry =
 const MEANING: Meaning = Meaning {
     what: "The lock's own code gave its caller an answer that no server had given: that it got the \
            lock, did not get it, lost it, or released it.",
-    how: "It swallowed a server error, or it gave up and returned, and the caller did not check \
-          the result.",
-    helps: "Let errors through. Check the result of acquire, or use a lock whose acquire raises an \
+    how: "The lock's code swallowed a server error, or it gave up and returned, and the caller did \
+          not check the result.",
+    helps: "Propagate errors. Check the result of acquire, or use a lock whose acquire raises an \
             error when it gives up.",
 };
 
@@ -27,7 +27,7 @@ fn alone(case: &Case<'_, '_>) -> String {
             "No fault delayed that answer: the lock's own code gave it."
         }
         Kind::WrongAnswer if case.grant().is_some() => {
-            "No server had said so: the lock's own code gave that answer."
+            "No server had given that answer: the lock's own code gave it."
         }
         Kind::WrongAnswer => {
             "No fault delayed or lost messages between the process and the server meanwhile: the \
@@ -38,8 +38,8 @@ fn alone(case: &Case<'_, '_>) -> String {
              without an expiry."
         }
         _ => {
-            "A server had granted the lock to a process whose acquire reported no lock, although \
-             no fault was active meanwhile, and the lock remained there."
+            "A server had granted the lock to a process whose acquire reported that it did not get \
+             the lock, although no fault was active meanwhile, and the lock remained there."
         }
     };
     said.to_owned()

@@ -9,8 +9,8 @@ pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(ME
 const MEANING: Meaning = Meaning {
     what: "A process did the job and released its lock; the next process got the lock and did the \
            job again.",
-    how: "The lock keeps two processes from doing the job concurrently. It was not recorded, or \
-          not yet, that the job was done when the second process checked.",
+    how: "The lock keeps two processes from doing the job concurrently. When the second process \
+          checked, no record showed yet that the job was done.",
     helps: "Check under the lock whether the job is done, and record it before releasing the lock. \
             Keep the lock of a scheduled job for at least as long as clocks differ.",
 };

@@ -8,7 +8,7 @@ pub(super) static ENTRY: Entry =
     Entry { needs: &[Need::Impact(Impact::Freezes)], ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "For most of that time the first process in the queue was paused.",
+    what: "The first process in the queue was paused for most of the wait for the lock.",
     how: "A fair lock waits for the first process in its queue, even while that process is paused.",
     helps: "Let places in the queue expire sooner, or use a lock that keeps no order.",
 };

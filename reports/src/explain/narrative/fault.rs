@@ -12,8 +12,8 @@ pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
         }
         FaultKind::Crash => format!("{nodes} crashes (fault {id})."),
         FaultKind::PowerLoss => format!("{nodes} loses power (fault {id})."),
-        FaultKind::Partition => format!("A partition separates some of {nodes} (fault {id})."),
-        FaultKind::Delay => format!("Messages between some of {nodes} are delayed (fault {id})."),
+        FaultKind::Partition => format!("A partition of {nodes} begins (fault {id})."),
+        FaultKind::Delay => format!("Messages among {nodes} are delayed (fault {id})."),
         FaultKind::ClockDrift => {
             format!("The clocks of {nodes} start to run at a wrong rate (fault {id}).")
         }

@@ -60,8 +60,8 @@ fn finding(
             )
         }
         _ => format!(
-            "{} got number {} after {} had got {}.",
-            second.process, second.after, first.process, first.after
+            "{} got number {}, lower than the earlier number {} of {}.",
+            second.process, second.after, first.after, first.process
         ),
     };
     let clash = lost_update::clash(timeline, first, second);

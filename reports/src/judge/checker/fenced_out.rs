@@ -14,7 +14,7 @@ pub(super) const CHECKER: Checker = Checker {
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "Long after all faults had healed, the storage still rejected the rightful holder.",
-    how: "The counter went back, so every new token is lower than the one that the storage \
+    how: "The token counter went back, so every new token is lower than the token that the storage \
           remembers.",
     helps: "Keep the counter where a failover or a restart does not lose it.",
 };

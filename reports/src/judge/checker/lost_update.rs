@@ -15,7 +15,8 @@ pub(super) const CHECKER: Checker = Checker {
 pub(super) const MEANING: Meaning = Meaning {
     what: "A holder read a value, worked on it, and overwrote a value that another process had \
            written in between.",
-    how: "Two holders, as in an overlap or a stale write; here the data is damaged.",
+    how: "Two processes acted as holders, as in an overlap or a stale write, and one of them \
+          damaged the data.",
     helps: "Use fencing tokens, or a compare-and-set at the storage instead of a plain write.",
 };
 

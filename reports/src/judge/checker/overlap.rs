@@ -21,8 +21,8 @@ pub(super) const MEANING: Meaning = Meaning {
     what: "Two processes were in their critical sections at the same time.",
     how: "Each believed that it held the lock. Usually a lease expired, or a server lost the lock, \
           while its holder kept working.",
-    helps: "No lease prevents it: a process cannot know that it is paused. Fencing tokens that the \
-            storage checks prevent the damage.",
+    helps: "No lease prevents an overlap: a process cannot know that it is paused. Fencing tokens \
+            that the storage checks prevent the damage.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

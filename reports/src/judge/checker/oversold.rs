@@ -20,8 +20,8 @@ pub(super) const CHECKER: Checker = Checker {
 pub(super) const MEANING: Meaning = Meaning {
     what: "More was sold than was in stock.",
     how: "Two holders both saw the last item. This is a lost update in the seckill workload.",
-    helps: "Let the storage check and decrement in one statement; the lock then only saves \
-            work.",
+    helps: "Let the storage check and decrement in one statement. The lock is then needed only to \
+            save work.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -17,7 +17,8 @@ pub(super) const MEANING: Meaning = Meaning {
     how: "Two processes held its lock at the same time, or one after the other: the lock alone \
           does not record that the job is done.",
     helps: "Record that the job is done together with its effects, in one transaction. Keep the \
-            lock of a scheduled job until no other clock can start the job.",
+            lock of a scheduled job until the job's start time has passed on every process's \
+            clock.",
 };
 
 struct Done {

@@ -49,7 +49,7 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
         ),
         false => {
             format!(
-                "{} got fencing token {new} after {} had got {old}.",
+                "{} got fencing token {new}, lower than the earlier token {old} of {}.",
                 after.process, before.process
             )
         }
@@ -120,6 +120,10 @@ mod tests {
             .takes_with_token(3, 2, "b", 3);
         let found = regressions(story);
         assert_eq!(found.len(), 1);
-        assert!(found[0].what.contains("token 3 after client-1 had got 7"), "{}", found[0].what);
+        assert!(
+            found[0].what.contains("token 3, lower than the earlier token 7 of client-1"),
+            "{}",
+            found[0].what
+        );
     }
 }

@@ -29,14 +29,14 @@ pub(super) const CHECKER: Checker = Checker {
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "The lock was free, a process wanted it and enough servers ran, but no process got it \
-           within the bound. With --availability this is judged at any time, against your bound. \
-           Without it, it is judged between faults, against a bound derived from the ttl and the \
-           timeouts.",
+           within the bound. With --availability, the rule applies at any time, with your bound. \
+           Without --availability, the rule applies between faults, with a bound derived from the \
+           ttl and the timeouts.",
     how: "A failover was in progress, the network was partitioned, several processes split the \
           servers among them, the reply to a grant was lost, or the waiting processes were not \
           notified that the lock was free.",
-    helps: "This is the price of a lock that is safe under a partition. Shorten the time to detect \
-            a failed server, and the time that a client waits before it asks again.",
+    helps: "A lock that is safe under a partition cannot prevent every such wait. Shorten the time \
+            to detect a failed server, and the time that a client waits before it asks again.",
 };
 
 type Span = (SimTime, SimTime);

@@ -16,7 +16,7 @@ pub(crate) mod timeline;
 use super::{Detail, Format, Needs, Page, Sweeps};
 use crate::judge::finding::{Kind, Severity};
 use crate::show::view::View;
-use crate::summary::report::{Report, RunReport, ViolationReport};
+use crate::summary::report::{OnThisPlan, Report, RunReport, ViolationReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
 use fencepost_faults::Micros;
@@ -184,7 +184,8 @@ fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             format!("{} can happen", kinds.join(", "))
         }
     };
-    let differs = if surprise { " This run shows more." } else { "" };
+    let differs =
+        if surprise { " This run breaks a rule that the source does not predict." } else { "" };
     field(
         out,
         "literature",
@@ -282,17 +283,22 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let is = rerun::insufficient(boundary);
         rerun_line(
             out,
-            &format!("Fault {fault}: a {magnitude} of {enough} is enough, {other} {is}{analytic}."),
+            &format!("Fault {fault}: a {magnitude} of {enough} is enough; {other} {is}{analytic}."),
         )?;
     }
     for cause in &report.but_for {
         let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
-        rerun_line(out, &format!("Without fault {}{and} {}.", cause.fault, rerun::without(cause)))?;
+        let (fault, result) = (cause.fault, rerun::without(cause));
+        rerun_line(out, &format!("Without fault {fault}{and}, the violation {result}."))?;
     }
     for remedy in &report.remedies {
-        let (name, here) = (rerun::safeguard(remedy), rerun::on_this_plan(remedy));
-        let seeds = rerun::other_seeds(remedy);
-        rerun_line(out, &format!("{name}: {here} in this run; {seeds}."))?;
+        let (name, seeds) = (rerun::safeguard(remedy), rerun::other_seeds(remedy));
+        let effect = match remedy.on_this_plan {
+            OnThisPlan::Gone => "prevents the violation in this run",
+            OnThisPlan::StillThere => "does not prevent the violation in this run",
+            OnThisPlan::NotComparable => "cannot be compared in this run",
+        };
+        rerun_line(out, &format!("{name} {effect}; the lock broke in {seeds}."))?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl Cell {
                 }
                 None => format!("all of {} runs unknown", self.runs),
             },
-            (0, _) => format!("nothing violated in {} runs", self.runs),
+            (0, _) => format!("no violation in {} runs", self.runs),
         };
         words + &failed
     }

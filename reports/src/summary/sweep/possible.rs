@@ -74,21 +74,24 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
         ));
     }
     if runs != seeds {
-        return Err(format!("{runs} runs of {seeds} seeds"));
+        return Err(format!("{runs} runs, but {seeds} seeds: expected one run per seed"));
     }
     if cell.failed.as_ref().is_some_and(|failed| !(1..=unknown).contains(&failed.runs)) {
-        return Err(format!("the runs in which a program failed are not among {unknown} unknown"));
+        return Err(format!(
+            "the number of runs in which a program failed is not between 1 and the {unknown} \
+             unknown runs"
+        ));
     }
     counts("kinds", cell.violations_by_kind.values(), violated)?;
     counts("causes", cell.violations_by_cause.values(), violated)?;
     if !cell.first_seed.keys().eq(cell.violations_by_kind.keys()) {
-        return Err("the kinds of first_seed are not those of violations_by_kind".to_owned());
+        return Err("first_seed and violations_by_kind have different kinds".to_owned());
     }
     if let Some(seed) = cell.first_seed.values().find(|seed| !has_run(ran, **seed)) {
-        return Err(format!("its first seed {seed} was not run"));
+        return Err(format!("first_seed has seed {seed}, which was not run"));
     }
     if cell.confirmed_under_turmoil > cell.fingerprints.len() as u64 {
-        return Err("more anomalies were confirmed than there are".to_owned());
+        return Err("confirmed_under_turmoil is larger than the number of anomalies".to_owned());
     }
     cell.fingerprints.iter().try_for_each(|one| anomaly(one, violated, ran))?;
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
@@ -100,11 +103,16 @@ fn counts<'c>(
     violated: u64,
 ) -> Result<(), String> {
     if let Some(count) = counts.clone().find(|count| **count > violated || **count == 0) {
-        return Err(format!("{count} runs of one of the {what}, of {violated} violated"));
+        return Err(format!(
+            "one of the {what} has {count} runs: expected 1 to {violated}, the number of violated \
+             runs"
+        ));
     }
     match counts.map(|count| u128::from(*count)).sum::<u128>() >= u128::from(violated) {
         true => Ok(()),
-        false => Err(format!("fewer runs by {what} than {violated} violated runs")),
+        false => {
+            Err(format!("the {what} have fewer runs together than the {violated} violated runs"))
+        }
     }
 }
 
@@ -112,7 +120,11 @@ fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), St
     let id = &one.id;
     let kept = one.others.iter().map(|kept| kept.seed).chain([one.smallest.seed]);
     if one.runs > violated || one.runs <= one.others.len() as u64 {
-        return Err(format!("anomaly {id} is in {} runs, of {violated} violated", one.runs));
+        return Err(format!(
+            "anomaly {id} is in {} runs, which does not fit its kept seeds and the {violated} \
+             violated runs",
+            one.runs
+        ));
     }
     if let Some(seed) = kept.into_iter().find(|seed| !has_run(ran, *seed)) {
         return Err(format!("anomaly {id} is in seed {seed}, which was not run"));
@@ -120,7 +132,7 @@ fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), St
     let told = one.report.as_ref().map(|report| &report.violation);
     match told.is_none_or(|told| (&told.id, told.kind, told.cause) == (id, one.kind, one.cause)) {
         true => Ok(()),
-        false => Err(format!("the report of anomaly {id} is of another")),
+        false => Err(format!("the report of anomaly {id} describes another anomaly")),
     }
 }
 
@@ -132,7 +144,7 @@ fn block(blocks: &Blocks, runs: u64) -> Result<(), String> {
     let is_short = blocks.open.iter().all(|block| block.seeds < blocks.length);
     match is_short && complete.saturating_mul(length).saturating_add(open) == u128::from(runs) {
         true => Ok(()),
-        false => Err(format!("its blocks of {length} seeds do not hold {runs} runs")),
+        false => Err(format!("the blocks of {length} seeds do not add up to {runs} runs")),
     }
 }
 
@@ -169,7 +181,7 @@ mod tests {
             sweep.cells[1].runs += 5;
             sweep.cells[1].valid += 5;
         });
-        assert_eq!(more, "redlock x pause: 46 runs of 41 seeds");
+        assert_eq!(more, "redlock x pause: 46 runs, but 41 seeds: expected one run per seed");
         let huge = refused(|sweep| {
             sweep.cells[0].valid = u64::MAX;
             sweep.cells[0].violated = u64::MAX;
@@ -182,15 +194,15 @@ mod tests {
         let kinds = refused(|sweep| {
             sweep.cells[0].violations_by_kind.values_mut().for_each(|count| *count = 999);
         });
-        assert!(kinds.contains("999 runs of one of the kinds"), "{kinds}");
+        assert!(kinds.contains("one of the kinds has 999 runs"), "{kinds}");
         let causes = refused(|sweep| sweep.cells[0].violations_by_cause.clear());
-        assert!(causes.contains("fewer runs by causes"), "{causes}");
+        assert!(causes.contains("the causes have fewer runs together"), "{causes}");
         let anomaly = refused(|sweep| sweep.cells[0].fingerprints[0].runs = 1_000);
         assert!(anomaly.contains("is in 1000 runs"), "{anomaly}");
         let seed = refused(|sweep| sweep.cells[0].fingerprints[0].smallest.seed = Seed(44));
         assert!(seed.contains("seed 44, which was not run"), "{seed}");
         let blocks = refused(|sweep| sweep.cells[0].seeds_to_first.blocks[0].quiet += 1);
-        assert!(blocks.contains("its blocks of 16 seeds do not hold 41 runs"), "{blocks}");
+        assert!(blocks.contains("the blocks of 16 seeds do not add up to 41 runs"), "{blocks}");
     }
 
     #[test]

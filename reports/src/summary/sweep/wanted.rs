@@ -73,7 +73,7 @@ impl Wanted {
             Wanted::Kinds { must, may, .. } => (must, Some(must | may)),
         };
         if *self == Wanted::Violated && found.kinds.is_empty() {
-            deviations.push(format!("nothing is violated in {}", runs(found.runs)));
+            deviations.push(format!("no violation in {}", runs(found.runs)));
         }
         for kind in must.iter().filter(|kind| !found.kinds.contains_key(kind)) {
             deviations.push(format!("no {kind} in {}", runs(found.runs)));
@@ -180,7 +180,7 @@ mod tests {
             ["lost-update in 3 of 9 runs, first in seed 2"]
         );
         assert_eq!(deviations(&kinds(&[Kind::Stuck], ALL), 0), ["no stuck in 9 runs"]);
-        assert_eq!(deviations(&Wanted::Violated, 1), ["nothing is violated in 9 runs"]);
+        assert_eq!(deviations(&Wanted::Violated, 1), ["no violation in 9 runs"]);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) struct AcceptArguments {
     /// Fingerprints of the findings, as printed in reports, such as 81c70fe50667.
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
-    /// Reason for accepting them.
+    /// Reason for accepting the findings.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]

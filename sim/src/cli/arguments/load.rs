@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub(crate) struct LoadArguments {
-    /// Lock to use, one that runs on a single server. See `fencepost list clients`.
+    /// Lock to use, which must run on a single server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
     /// Delays between attempts to compare: none, fixed:D, random:A..B, exponential:A..B, or own
@@ -43,7 +43,7 @@ pub(crate) struct LoadArguments {
     /// Time that the holder works in addition to sending its commands.
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
-    /// Number of commands that the holder sends to the same server.
+    /// Number of commands that the holder sends to the lock server.
     #[arg(
         long,
         value_name = "N",

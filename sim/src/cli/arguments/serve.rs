@@ -12,14 +12,15 @@ pub(crate) struct ServeArguments {
     /// Coordinator to serve. See `fencepost list coordinators`.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) coordinator: String,
-    /// Clock of the servers: real time, or commands on an admin connection. The servers print its
-    /// address when they are ready. See docs/commanded-redis.md.
+    /// Clock of the servers: real time, or a time that commands on an admin connection set. The
+    /// servers print the address of that connection when they are ready. See
+    /// docs/commanded-redis.md.
     #[arg(long, value_name = "C", default_value = "real")]
     pub(crate) clock: ServedClock,
     #[command(flatten)]
     pub(crate) play: PlayArguments,
-    /// Port of the first server; the others use the next ports. 0 chooses free ports and prints
-    /// them [default: the real server's port, such as 6379 for redis].
+    /// Port of the first server; the other servers use the next ports. With 0, the servers use free
+    /// ports and print them [default: the real server's port, such as 6379 for redis].
     #[arg(long, value_name = "P")]
     pub(crate) port: Option<u16>,
     /// Address to listen on. An address other than loopback needs --requirepass, because every
@@ -70,9 +71,9 @@ pub(crate) struct ServeArguments {
     /// Redis version to imitate.
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: ServedVersion,
-    /// Maximum number of connections to a server; for zookeeper, from one address [default: 10000
-    /// for redis, etcd, chubby and gemfire, 1024 for memcached, 60 for zookeeper, 100 for
-    /// postgresql, 151 for mysql].
+    /// Maximum number of connections to a server; for zookeeper, of connections from one address
+    /// [default: 10000 for redis, etcd, chubby and gemfire, 1024 for memcached, 60 for zookeeper,
+    /// 100 for postgresql, 151 for mysql].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
     /// Memory limit of a server in bytes; 0 means no limit for redis and 64 MB for memcached.

@@ -59,7 +59,7 @@ pub(crate) struct ProjectArguments {
     /// docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// Also use the options in [profile.NAME] of that file.
+    /// Also use the options in [profile.NAME] of the options file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
     /// Ignore fencepost.toml.

@@ -128,7 +128,8 @@ pub(crate) struct GalleryArguments {
     /// Folder to write the pages to.
     #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
     pub(crate) out: PathBuf,
-    /// List the stale pages in the folder instead of writing any. Exit status 1 if there are some.
+    /// List the stale pages in the folder instead of writing pages. Exit status 1 if a page is
+    /// stale.
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
@@ -217,11 +218,11 @@ pub(crate) struct ExploreArguments {
     /// Also run the plans that this rule skips.
     #[arg(long, value_name = "R[,R]", value_delimiter = ',')]
     pub(crate) no_prune: Vec<Rule>,
-    /// Seed for the remaining random values, such as owner names.
+    /// Seed for random values that are not enumerated, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part M of N (1 <= M <= N); `fencepost merge` then writes the certificate. By
-    /// default, M and N come from the same environment variables as for `sweep`.
+    /// Run only part M of N of the plans (1 <= M <= N); `fencepost merge` then writes the
+    /// certificate. By default, M and N come from the same environment variables as for `sweep`.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// File for checkpoints; --resume and `fencepost merge` read it.

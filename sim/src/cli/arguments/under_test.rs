@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
-    /// Lock to test, written in Lua. Repeat the option to test several.
+    /// Lock to test, written in Lua. Repeat the option for several locks.
     ///
     /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
@@ -32,7 +32,7 @@ pub(crate) struct ServersArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ProgramArguments {
-    /// Command of a program to test. Repeat the option to test several.
+    /// Command of a program to test. Repeat the option for several programs.
     ///
     /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
@@ -48,10 +48,11 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) program_deployment: Option<ProgramDeployment>,
-    /// Your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD; repeat it for more.
+    /// Your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD. Repeat the option for
+    /// several servers.
     ///
-    /// It runs on a host NAME, in an empty folder that survives restarts. FENCEPOST_SERVERS has its
-    /// address. See docs/real-servers.md.
+    /// The server runs on a host NAME, in an empty folder that survives restarts. FENCEPOST_SERVERS
+    /// has its address. See docs/real-servers.md.
     #[arg(
         long,
         value_name = "NAME=CMD",
@@ -64,7 +65,7 @@ pub(crate) struct ProgramArguments {
     /// a separate lock, such as one per job.
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
-    /// Environment variable to set for the programs; can be repeated.
+    /// Environment variable to set for the programs. Repeat the option for several variables.
     #[arg(long, value_name = "NAME=VALUE", requires = "program", hide_short_help = true)]
     pub(crate) env: Vec<String>,
     /// Working directory of the programs [default: the current one].

@@ -49,8 +49,8 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
             Outcome::Violated,
         ),
         Checked::Foreign => (
-            "not a certificate of these bounds: its slices, conditions or sentences do not match \
-             them"
+            "not a certificate of these bounds: the slices, conditions or sentences do not match \
+             the bounds"
                 .to_owned(),
             Outcome::Violated,
         ),

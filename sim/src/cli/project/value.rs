@@ -98,7 +98,7 @@ fn read(key: &str, tokens: &[OsString]) -> Result<(), String> {
         Some(path.split_once('=').filter(|_| is_named).map_or(path, |(_, path)| path))
     });
     match paths.into_iter().find(|path| !Path::new(path).exists()) {
-        Some(path) => Err(format!("'{path}': no such file: expected a path relative to this file")),
+        Some(path) => Err(format!("'{path}' not found: expected a path relative to this file")),
         None => Ok(()),
     }
 }

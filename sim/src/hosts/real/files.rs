@@ -136,7 +136,8 @@ impl Template {
 }
 
 fn make(template: &Template, path: &Path) -> Result<(), String> {
-    let failed = |error: io::Error| format!("its initial files could not be created: {error}");
+    let failed =
+        |error: io::Error| format!("the server's initial files could not be created: {error}");
     let folder = folder::new().map_err(failed)?;
     let files = template.files.iter().map(|(name, text)| (*name, text.as_str()));
     written(folder.path(), files).map_err(failed)?;
@@ -180,7 +181,7 @@ fn run_setup(template: &Template, folder: &Path) -> Result<(), String> {
             Some(Ending::Exited(0)) => return Ok(()),
             Some(other) => {
                 return Err(format!(
-                    "{} while its initial files were created{}",
+                    "the server {} while its initial files were created{}",
                     in_words(&other),
                     last_line(&said)
                 ));
@@ -188,7 +189,7 @@ fn run_setup(template: &Template, folder: &Path) -> Result<(), String> {
             None => now_us += step.wake_after_us.unwrap_or(1_000).max(1),
         }
     }
-    Err(format!("its initial files were not created in {} s", PATIENCE_US / 1_000_000))
+    Err(format!("the server's initial files were not created in {} s", PATIENCE_US / 1_000_000))
 }
 
 pub(super) fn last_line(said: &[u8]) -> String {

@@ -59,7 +59,7 @@ impl RealServer {
             Ok(folder) => {
                 Group::start(&part.launch(folder, seed)).map_err(|error| error.to_string())
             }
-            Err(why) => Err(format!("no folder for its files: {why}")),
+            Err(why) => Err(format!("cannot create a folder for the server's files: {why}")),
         };
         if let Err(why) = &group {
             let ending = Ending::NotEmulated(format!("could not be started: {why}"));

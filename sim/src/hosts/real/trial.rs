@@ -63,7 +63,7 @@ pub(crate) fn binary(
     // The tracer binds its thread, and the threads that this thread starts, to one core. The trial
     // therefore has a separate thread.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
-    tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
+    tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }
 
 /// Finds the binary. Does not resolve symbolic links, because a server may depend on the name of
@@ -97,7 +97,7 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
         let asked = (kind.version)(&path_text);
         let asked = asked.last().filter(|word| word.starts_with('-'));
         let asked = asked.map_or("its version", String::as_str);
-        format!("says '{line}' for {asked}: expected {}", kind.expected)
+        format!("answers '{line}' to {asked}: expected {}", kind.expected)
     })?;
     let sha256 = ServerBinary::hash(path);
     let binary = ServerBinary { path: path_text, name, version, sha256 };
@@ -106,7 +106,8 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
 }
 
 fn printed(command: Vec<String>) -> Result<String, String> {
-    let folder = folder::new().map_err(|error| format!("no folder for its files: {error}"))?;
+    let folder = folder::new()
+        .map_err(|error| format!("cannot create a folder for the server's files: {error}"))?;
     let launch = Launch {
         command,
         environment: BTreeMap::from([("PATH".to_owned(), FOLDERS.to_owned())]),
@@ -148,7 +149,8 @@ pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String>
         folder::remove_leftovers();
         serves(&own::KIND, &own::NO_BINARY, &[server])
     });
-    let ports = tried.join().unwrap_or_else(|_| Err("the trial of it panicked".to_owned()))?;
+    let ports =
+        tried.join().unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned()))?;
     if servers[place].port == 0 {
         servers[place].port = ports.first().copied().unwrap_or_default();
     }

@@ -50,7 +50,7 @@ pub enum InvalidServers {
     },
     /// The file has changed since the report was written.
     #[error(
-        "server: {path} has changed since the report, which was made with {was}: use \
+        "server {path} has changed since the report, which was made with {was}: use \
          `replay --allow-changed` to run it as it is now"
     )]
     Changed {

@@ -69,8 +69,10 @@ keys {
     /// Longest time for which a live process may keep the lock; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_bound: Option<Span> = None, |bound| *bound != Some(Span::default()) => "more than zero";
-    /// Time within which a process that wants a free lock must get it while enough servers run. By
-    /// default a program must within the progress bound, between faults; other locks need not.
+    /// Time within which a process that requests a free lock must acquire it while enough servers
+    /// run. By default, it is the progress bound plus the longest delay that a fault adds to a
+    /// message and, except for programs, the longest pause between two cycles. The default applies
+    /// only while no fault is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     availability: Option<Span> = None;
     /// Time for which client-1 hangs in its first critical section without checking a clock; by

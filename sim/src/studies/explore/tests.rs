@@ -169,8 +169,8 @@ fn failover_by_says_which_failures_are_placed() {
 #[test]
 fn a_failover_that_cannot_be_is_refused() {
     let refused = |client: &str| bounds(client, "failover", 1).validate().unwrap_err().to_string();
-    assert!(refused("pg-advisory").contains("an operator makes the failover"));
-    assert!(refused("memcached-add").contains("'failover': does not apply to this deployment"));
+    assert!(refused("pg-advisory").contains("failovers by an operator"));
+    assert!(refused("memcached-add").contains("'failover' does not apply to this deployment"));
     let mut both = bounds("memcached-cas", "failover+lost-reply", 1);
     assert_eq!(both.validate(), Err(InvalidBounds::NoTarget(Family::Failover)));
     both.families = "lost-reply".parse().expect("families");

@@ -65,7 +65,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::CoarseExpiry,
-        remedy: "Ask for one second more than the lease must last.",
+        remedy: "Request a lease that is one second longer than needed.",
         fixed: Some(Fixed {
             client: "memcached-cas",
             settings: &[("hold", "9200ms..9900ms")],

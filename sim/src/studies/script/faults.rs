@@ -55,10 +55,10 @@ impl Faults<'_> {
                 json!({ "do": "kill", "server": node.to_string() })
             }
             Fault::ClockDrift { node, .. } | Fault::ClockJump { node, .. } if serves(*node) => {
-                return inexpressible(format!("it changes the clock of {node} alone"));
+                return inexpressible(format!("a fault changes the clock of {node} alone"));
             }
             Fault::SlowServer { node, .. } => {
-                return inexpressible(format!("it slows the commands of {node} down"));
+                return inexpressible(format!("a fault slows down the commands of {node}"));
             }
             Fault::Partition { .. } | Fault::Delay { .. } => return Ok(between(fault, true)),
             Fault::Evict { node } => self.typed(*node, OperatorAction::Evict),

@@ -30,8 +30,8 @@ pub enum InvalidCheckpoint {
     NotOne(String),
     /// The checkpoint belongs to another sweep.
     #[error(
-        "belongs to another sweep: its {what} is {found}, not {asked}: use the options of that \
-         sweep, or start over without --resume"
+        "the checkpoint belongs to another sweep, whose {what} is {found}, not {asked}: use the \
+         options of that sweep, or start over without --resume"
     )]
     Other {
         /// Name of the parameter that differs.

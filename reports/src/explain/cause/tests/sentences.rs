@@ -94,8 +94,8 @@ fn of_a_request_that_was_lost_after_the_grant_no_reply_is_said_to_be_lost() {
     };
     assert_eq!(
         said(3),
-        "A command of client-1 to redis-1 was lost in transit, and what client-1 had done there \
-         before remained."
+        "A command of client-1 to redis-1 was lost in transit, and an earlier change by \
+         client-1 remained there."
     );
     assert!(said(0).starts_with("A server had executed a command"), "{}", said(0));
 }

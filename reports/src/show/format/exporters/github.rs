@@ -144,7 +144,7 @@ mod tests {
         assert!(lines[0].starts_with("::notice title=single-node x pause::3 of 9"), "{lines:?}");
         assert_eq!(
             lines[1],
-            "::error title=redlock x pause::expected violated, got nothing is violated in 9 runs"
+            "::error title=redlock x pause::expected violated, got no violation in 9 runs"
         );
     }
 

@@ -161,7 +161,7 @@ mod tests {
             cases(&xml_of(&sweep))[..2],
             [
                 "single-node pause passed",
-                "redlock pause failure: expected violated, got nothing is violated in 9 runs",
+                "redlock pause failure: expected violated, got no violation in 9 runs",
             ]
         );
     }

@@ -182,7 +182,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         writeln!(
             out,
-            "\nFault {fault}: a {magnitude} of {enough} is enough, {other} {is}{analytic}."
+            "\nFault {fault}: a {magnitude} of {enough} is enough; {other} {is}{analytic}."
         )?;
     }
     if !report.but_for.is_empty() {
@@ -195,7 +195,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     if !report.remedies.is_empty() {
         writeln!(
             out,
-            "\n| safeguard | in this run | broken nearby plans | other seeds |\n\
+            "\n| safeguard | in this run | broken nearby plans | broken other seeds |\n\
              | --- | --- | --- | --- |"
         )?;
         for remedy in &report.remedies {

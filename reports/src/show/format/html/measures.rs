@@ -38,7 +38,7 @@ pub(crate) fn of(run: &RunReport) -> Markup {
     html! {
         details {
             summary { "Waits, holds and faults" }
-            div.scroll tabindex="0" role="group" aria-label="Waits and holds" {
+            div.scroll tabindex="0" role="group" aria-label="Waits and critical sections" {
                 (PreEscaped(plot.svg()))
             }
             (durations(&timeline, &sorts))
@@ -56,9 +56,9 @@ fn call_durations(timeline: &Timeline<'_>) -> [CallDurations; 3] {
     let sections = timeline.sections.iter();
     let holds = sections.map(|one| CallSpan { from: one.from.time, to: one.ends(timeline.end) });
     [
-        CallDurations { name: "waited and got it", took: acquires(Outcome::Granted) },
+        CallDurations { name: "waited and got the lock", took: acquires(Outcome::Granted) },
         CallDurations { name: "waited without success", took: acquires(Outcome::Refused) },
-        CallDurations { name: "in the section", took: holds.collect() },
+        CallDurations { name: "in the critical section", took: holds.collect() },
     ]
 }
 
@@ -80,7 +80,7 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[CallDurations]) -> Pl
         Band { from: seconds(fault.from.time), to: seconds(to), words }
     });
     Plot {
-        title: format!("Waits and holds of {}", run.client),
+        title: format!("Waits and critical sections of {}", run.client),
         subtitle: "One dot for each acquire and each critical section, at its start; faults are \
                    shaded"
             .to_owned(),
@@ -124,7 +124,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[CallDurations]) -> Markup {
     });
     table(
         "Durations",
-        &["", "during", "how many", "median", "95th percentile", "longest"],
+        &["", "during", "count", "median", "95th percentile", "longest"],
         &rows.collect::<Vec<_>>(),
     )
 }
@@ -178,7 +178,7 @@ mod tests {
         let words: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
         let has = |word: &str| words.contains(&word);
         assert!(has("pause") && has("holding"), "{words:?}");
-        assert!(has("waited and got it") && !has("waited without success"), "{words:?}");
+        assert!(has("waited and got the lock") && !has("waited without success"), "{words:?}");
         let band = document.descendants().find(|node| node.attribute("fill-opacity").is_some());
         let title = band.and_then(|band| band.first_element_child()).and_then(|node| node.text());
         assert!(title.is_some_and(|title| title.contains("is paused for 11.98s")), "{title:?}");

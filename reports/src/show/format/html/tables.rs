@@ -133,7 +133,7 @@ fn remedies(report: &ViolationReport) -> Markup {
         .collect();
     table(
         "The same run with a safeguard",
-        &["safeguard", "in this run", "broken nearby plans", "other seeds (95 % interval)"],
+        &["safeguard", "in this run", "broken nearby plans", "broken other seeds (95 % interval)"],
         &rows,
     )
 }

@@ -60,7 +60,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     for effect in [Effect::Fewer, Effect::More] {
         shares.extend(of_effect(lead, effect).into_iter().map(with));
     }
-    let mut text = format!("of {seeds}, {}.", listed(&shares, "and"));
+    let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
         let there = unknown.count(one.broken_with, one.unknown_with);
         format!("{} ({})", rerun::safeguard(one), there.replace(" (", ", ").replace(')', ""))
@@ -89,9 +89,14 @@ fn listed(parts: &[String], conjunction: &str) -> String {
 }
 
 fn in_this_run(lead: &ViolationReport) -> String {
+    let is_prevented = lead.remedies.iter().any(|one| one.on_this_plan == OnThisPlan::Gone);
+    let not_prevented = match is_prevented {
+        true => ("does not prevent it", "do not prevent it"),
+        false => ("does not prevent the violation", "do not prevent the violation"),
+    };
     let effects = [
-        (OnThisPlan::Gone, "prevents it", "prevent it"),
-        (OnThisPlan::StillThere, "does not prevent it", "do not prevent it"),
+        (OnThisPlan::Gone, "prevents the violation", "prevent the violation"),
+        (OnThisPlan::StillThere, not_prevented.0, not_prevented.1),
         (
             OnThisPlan::NotComparable,
             "changes the timing, so this run cannot show whether it helps",
@@ -209,10 +214,10 @@ mod tests {
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
+                "Of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
                  lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
-                 this run, lease 1 prevents it; slower 1 and chance 1 do not prevent it; wait 1 \
-                 changes the timing, so this run cannot show whether it helps."
+                 this run, lease 1 prevents the violation; slower 1 and chance 1 do not prevent \
+                 it; wait 1 changes the timing, so this run cannot show whether it helps."
             )
         );
     }

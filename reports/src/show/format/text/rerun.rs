@@ -29,13 +29,15 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
     let nearby = &remedy.nearby;
     match nearby.plans {
         0 => "no plans nearby".to_owned(),
-        plans => format!("{} of {plans} with it, {} without", nearby.broken, nearby.broken_without),
+        plans => {
+            format!("{} of {plans} with it, {} without it", nearby.broken, nearby.broken_without)
+        }
     }
 }
 
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     format!(
-        "broken in {} with it, {} without",
+        "{} with it, {} without it",
         share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
         share(remedy.broken_without, remedy.unknown_without, remedy.seeds)
     )
@@ -57,7 +59,10 @@ fn percent(rate: f64) -> String {
 }
 
 pub(crate) fn without(cause: &ButFor) -> &'static str {
-    if cause.violation_without_it { "it still happens" } else { "it does not happen" }
+    match cause.violation_without_it {
+        true => "still happens",
+        false => "does not happen",
+    }
 }
 
 pub(crate) fn size(run: &MinimalRun) -> String {
@@ -101,10 +106,13 @@ pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
     let (because, source) = (&expected.because, &expected.source);
     match expected.kinds.contains(&kind) {
         true => format!("{because} ({source})"),
-        false if expected.is_safe() => format!("not expected: {because} ({source})"),
+        false if expected.is_safe() => {
+            format!("the source does not predict {}: {because} ({source})", kind.name())
+        }
         false => {
             let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
-            format!("not expected: only {} ({source})", kinds.join(", "))
+            let (kinds, other) = (kinds.join(", "), kind.name());
+            format!("the source predicts only {kinds}, not {other} ({source})")
         }
     }
 }
@@ -146,8 +154,11 @@ mod tests {
         assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Overlap), "so it is (a paper)");
         assert_eq!(
             known(&expected(vec![Kind::Overlap]), Kind::Stuck),
-            "not expected: only overlap (a paper)"
+            "the source predicts only overlap, not stuck (a paper)"
         );
-        assert_eq!(known(&expected(vec![]), Kind::Stuck), "not expected: so it is (a paper)");
+        assert_eq!(
+            known(&expected(vec![]), Kind::Stuck),
+            "the source does not predict stuck: so it is (a paper)"
+        );
     }
 }

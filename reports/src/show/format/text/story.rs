@@ -243,7 +243,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
-    let said = if is_less { "is not enough" } else { "no longer causes it" };
+    let said = if is_less { "is not enough" } else { "no longer causes the violation" };
     match (rerun::magnitude(boundary), faults) {
         ("duration", 1) => format!(" ({value} {said})"),
         (magnitude, 1) => format!(" (a {magnitude} of {value} {said})"),
@@ -321,8 +321,11 @@ mod tests {
         let pause = boundary("duration_us", 4_317_000, 4_316_000);
         assert_eq!(tight(&pause, 1), " (4.316s is not enough)");
         let away = boundary("down_us", 0, 3_904_000);
-        assert_eq!(tight(&away, 1), " (a downtime of 3.904s no longer causes it)");
-        assert_eq!(tight(&away, 2), " (a downtime of 3.904s in fault 2 no longer causes it)");
+        assert_eq!(tight(&away, 1), " (a downtime of 3.904s no longer causes the violation)");
+        assert_eq!(
+            tight(&away, 2),
+            " (a downtime of 3.904s in fault 2 no longer causes the violation)"
+        );
         let back = boundary("offset_us", -2_000_000, -1_999_000);
         assert_eq!(tight(&back, 1), " (a clock step of -1.999s is not enough)");
     }

@@ -158,14 +158,14 @@ fn write_cell(
 fn explored(cell: &Cell, scenario: &Value) -> Vec<String> {
     let is_quiet = cell.valid > 0 && cell.violated == 0;
     if let Some(one) = counterexample(&cell.client, &cell.fault).filter(|_| is_quiet) {
-        return vec!["one fault still breaks it:".to_owned(), one.command()];
+        return vec!["one fault still breaks the lock:".to_owned(), one.command()];
     }
     let certificates = published(&cell.client, &cell.fault, scenario).filter(|_| is_quiet);
     let mut lines: Vec<String> = certificates
         .map(|one| format!("certified in small runs: {} (docs/{})", one.bounds, one.file()))
         .collect();
     if !lines.is_empty() {
-        lines.push("everything else is only sampled".to_owned());
+        lines.push("all other runs are only sampled".to_owned());
     }
     lines
 }

@@ -15,10 +15,10 @@ use fencepost_reports::summary::sweep::{Gaps, Shard};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
     /// The document has other bounds or another shard, or another build wrote it.
-    #[error("belongs to another exploration: {0}")]
+    #[error("the document belongs to another exploration: {0}")]
     Other(String),
     /// The document has content that no exploration writes.
-    #[error("not written by explore: {0}")]
+    #[error("explore did not write the document: {0}")]
     Impossible(String),
     /// Two files contain the same unit.
     #[error(

@@ -39,7 +39,7 @@ pub enum InvalidBounds {
     #[error(transparent)]
     Unfit(#[from] Incompatible),
     /// The family cannot be enumerated.
-    #[error("fault '{0}': explore does not enumerate it: expected any of {valid}", valid = valid())]
+    #[error("explore does not enumerate fault '{0}': expected any of {valid}", valid = valid())]
     Family(&'static str),
     /// The number of faults is too large.
     #[error("faults '{0}': expected 0, 1 or 2")]
@@ -56,14 +56,14 @@ pub enum InvalidBounds {
     /// An operator performs the failover of this lock's servers, and `explore` cannot enumerate an
     /// operator's failover.
     #[error(
-        "fault 'failover': on this lock's servers an operator makes the failover, which explore \
-         does not enumerate: expected any of {valid}",
+        "explore does not enumerate failovers by an operator, the only ones on this lock's \
+         servers: expected any of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
     /// The family has no target in the deployment.
     #[error(
-        "fault '{0}': does not apply to this deployment: expected any of {valid}",
+        "fault '{0}' does not apply to this deployment: expected any of {valid}",
         valid = valid_but(*.0)
     )]
     NoTarget(Family),
@@ -85,7 +85,7 @@ pub enum InvalidBounds {
     )]
     Program(String),
     /// The scenario has a slow link.
-    #[error("slow-link '{0}': leave it out, because explore makes every link slow in turn")]
+    #[error("slow-link '{0}': expected none, because explore makes every link slow in turn")]
     SlowLink(String),
     /// The application abandons calls at random times.
     #[error(

@@ -166,7 +166,7 @@ fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
         (Kind::StaleWrite, What::Storage { by, .. }) => {
             let later = violation.processes.iter().find(|process| *process != by);
             let later =
-                later.map_or(String::new(), |later| format!(" ({later} has had the lock since)"));
+                later.map_or(String::new(), |later| format!(" ({later} got the lock meanwhile)"));
             format!("STALE WRITE{later}")
         }
         (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
