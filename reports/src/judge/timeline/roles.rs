@@ -1,7 +1,7 @@
 //! The recorded roles: when each server was a primary, and which primaries Sentinels named.
 
 use super::{Moment, moments};
-use crate::record::history::{History, Turn, What};
+use crate::record::history::{Change, History, Turn, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +39,13 @@ impl Roles {
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
                 }
                 What::Turn { turn: Turn::Unaware, .. } => roles.begin(node, None),
+                // A restarted server has not yet learned its role when it records what it lost or
+                // loaded.
+                What::Server {
+                    change: Change::Forgotten | Change::Restored,
+                    primary: true,
+                    ..
+                } => {}
                 What::Server { primary: true, .. } => {
                     roles.begin(node, replicas.contains(&node).then_some(moment));
                 }
@@ -129,7 +136,6 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::history::Change;
     use crate::record::story::Story;
 
     fn turned(story: Story, ms: u64, redis: u16, turn: Turn) -> Story {
@@ -158,6 +164,21 @@ mod tests {
             roles.promoted(Node::Redis(redis), moment).map(|moment| moment.time)
         };
         assert_eq!([promoted(1, 9), promoted(2, 4), promoted(2, 6)], [None, None, Some(at(5))]);
+    }
+
+    #[test]
+    fn a_restarted_replica_that_has_lost_a_key_was_not_promoted_then() {
+        let starts = |change: Change| {
+            let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").redis_crashes(3, 2);
+            let story = story.redis_starts(4, 2).server(4, 2, change, "a", None);
+            let roles = roles(turned(story, 8, 2, Turn::Promoted).grants_at(9, 2, 2, "b"));
+            let moment = |ms| Moment { time: at(ms), index: usize::MAX };
+            [5, 9].map(|ms| roles.promoted(Node::Redis(2), moment(ms)).map(|moment| moment.time))
+        };
+        for change in [Change::Forgotten, Change::Restored] {
+            assert_eq!(starts(change), [None, Some(at(8))], "{change:?}");
+        }
+        assert_eq!(starts(Change::Flushed), [Some(at(4)); 2], "only a primary flushes its keys");
     }
 
     #[test]
