@@ -42,14 +42,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.holder)
     }
 
-    pub(super) fn is_taken_at_old_primary(&self) -> bool {
-        let promoted = |one: &Acquisition<'_>| {
-            let grant = one.grant.as_ref()?;
-            self.timeline.roles.promoted(grant.node, grant.moment)
-        };
-        promoted(self.holder) > promoted(self.taker)
-    }
-
     pub(super) fn taken_at(&self) -> String {
         server(self.taker)
     }

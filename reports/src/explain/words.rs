@@ -73,16 +73,36 @@ mod tests {
 
     #[test]
     fn of_a_lock_that_a_failover_forgot_it_is_said_which_server_was_promoted() {
-        let told = |held_at, taken_at| {
+        let told = |promoted_ms, held_at, taken_at| {
             let promoted = What::Turn { turn: Turn::Promoted, about: Some(Node::Redis(1)) };
-            let story = Story::kept_as(Keeping::Connection).event(1, Node::Redis(2), promoted);
+            let story = Story::kept_as(Keeping::Connection);
+            let story = story.event(promoted_ms, Node::Redis(2), promoted);
             let story = story.acquires(2, 1).grants_at(3, 1, held_at, "a").hears(4, 1, "a");
             let story = story.acquires(5, 2).grants_at(6, 2, taken_at, "b").hears(7, 2, "b");
             explanation(Kind::Overlap, story.releases(8, 1).releases(9, 2))
         };
-        assert!(told(1, 2).contains("A failover promoted redis-2, which did"), "{}", told(1, 2));
-        let old = "connection to redis-2. redis-1, the old primary, still granted locks and did";
-        assert!(told(2, 1).contains(old), "{}", told(2, 1));
+        let forgot = told(5, 1, 2);
+        assert!(forgot.contains("A failover promoted redis-2, which did"), "{forgot}");
+        let both = "redis-2 was promoted at 1ms while redis-1 still acted as primary: redis-";
+        assert!(told(1, 1, 2).contains(both), "{}", told(1, 1, 2));
+        assert!(told(1, 2, 1).contains(both), "{}", told(1, 2, 1));
+    }
+
+    #[test]
+    fn of_an_old_primary_that_was_down_it_is_said_when_it_restarted() {
+        let told = |crashed_ms| {
+            let promoted = What::Turn { turn: Turn::Promoted, about: Some(Node::Redis(1)) };
+            let story = Story::kept_as(Keeping::Connection).redis_crashes(crashed_ms, 1);
+            let story = story.redis_starts(4, 1).event(2, Node::Redis(2), promoted);
+            let story = story.acquires(5, 1).grants_at(5, 1, 2, "a").hears(5, 1, "a");
+            let story = story.acquires(6, 2).grants_at(6, 2, 1, "b").hears(7, 2, "b");
+            explanation(Kind::Overlap, story.releases(8, 1).releases(9, 2))
+        };
+        let restarted = "redis-2 was promoted at 2ms, and redis-1 restarted at 4ms and still acted \
+                         as primary: redis-2 granted the lock to client-1";
+        assert!(told(1).contains(restarted), "{}", told(1));
+        let still = "redis-2 was promoted at 2ms while redis-1 still acted as primary";
+        assert!(told(3).contains(still), "{}", told(3));
     }
 
     #[test]

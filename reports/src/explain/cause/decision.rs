@@ -217,7 +217,9 @@ table! {
     Session {
         ExpiredWaiter: "one process's key was never the first in the queue at any server",
             When(|case| case.is_gone(SessionLoss::WasNeverFirst));
-        FailoverForgets: "another server granted a connection's lock",
+        SplitBrain: "both servers were primaries when the second one granted a connection's lock",
+            When(|case| case.is_gone(SessionLoss::TwoPrimaries));
+        FailoverForgets: "another server granted a connection's lock after its promotion",
             When(|case| case.is_gone(SessionLoss::GrantedElsewhere));
         ConnectionLost: "the connection or its server ended",
             When(|case| case.is_gone(SessionLoss::WithConnection));

@@ -20,12 +20,8 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let (holder, held_at, taken_at) = (scene.holder.process, scene.held_at(), scene.taken_at());
-    let what = match scene.is_taken_at_old_primary() {
-        true => format!("{taken_at}, the old primary, still granted locks and"),
-        false => format!("A failover promoted {taken_at}, which"),
-    };
     format!(
-        "{holder} held the lock on its connection to {held_at}. {what} did not have that lock: \
-         locks that belong to a connection are not replicated."
+        "{holder} held the lock on its connection to {held_at}. A failover promoted {taken_at}, \
+         which did not have that lock: locks that belong to a connection are not replicated."
     )
 }

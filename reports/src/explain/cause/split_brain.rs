@@ -3,6 +3,9 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
+use crate::judge::timeline::{Acquisition, Grant, Moment};
+use crate::record::history::{Event, What};
+use fencepost_faults::SimTime;
 
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
@@ -21,16 +24,40 @@ fn between(scene: &Scene<'_, '_>) -> String {
         scene.timeline.roles.promoted(grant.node, grant.moment)
     });
     let primaries = match (first, second) {
-        (first, Some(at)) if first < Some(at) => {
-            format!("{taken_at} was promoted at {} while {held_at} still acted as primary", at.time)
-        }
-        (Some(at), _) => {
-            format!("{held_at} was promoted at {} while {taken_at} still acted as primary", at.time)
-        }
+        (first, Some(at)) if first < Some(at) => promoted(scene, [scene.taker, scene.holder], at),
+        (Some(at), _) => promoted(scene, [scene.holder, scene.taker], at),
         _ => format!("{held_at} and {taken_at} both acted as primary"),
     };
     format!(
         "{primaries}: {held_at} granted the lock to {holder}, and {taken_at} granted it to \
              {taker}."
     )
+}
+
+fn promoted(scene: &Scene<'_, '_>, [new, old]: [&Acquisition<'_>; 2], at: Moment) -> String {
+    let server = |one: &Acquisition<'_>| {
+        one.grant.as_ref().map_or("the server".to_owned(), |grant| grant.node.to_string())
+    };
+    let (new, time) = (server(new), at.time);
+    match old.grant.as_ref().and_then(|grant| started_after(scene, grant, at)) {
+        Some(started) => format!(
+            "{new} was promoted at {time}, and {} restarted at {started} and still acted as primary",
+            server(old)
+        ),
+        None => {
+            format!("{new} was promoted at {time} while {} still acted as primary", server(old))
+        }
+    }
+}
+
+/// Returns when the server of a grant started again, if it was down during the promotion.
+fn started_after(scene: &Scene<'_, '_>, grant: &Grant, promoted: Moment) -> Option<SimTime> {
+    let events = &scene.timeline.history.events;
+    let is_own = |event: &&Event| {
+        event.node == grant.node && matches!(event.what, What::Crashed | What::Started)
+    };
+    let before = events[..promoted.index].iter().rfind(is_own)?;
+    let mut later = events[promoted.index..].iter().take_while(|one| one.time_us <= scene.at);
+    let started = later.find(is_own).filter(|event| matches!(event.what, What::Started))?;
+    matches!(before.what, What::Crashed).then_some(started.time_us)
 }

@@ -1,9 +1,12 @@
 //! Finds out how a lock that belongs to a session or a connection was lost.
 
+use super::early_loss::two_primaries;
 use super::lease::GRANULARITY;
 use super::period::Period;
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator, of_key};
+use crate::judge::timeline::{
+    Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline, creator, of_key,
+};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Node, SimTime};
 
@@ -12,6 +15,8 @@ pub(crate) enum SessionLoss {
     /// A process entered although its key was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
+    /// Both servers acted as primaries when the second of them granted the lock.
+    TwoPrimaries,
     /// The lock ended with the connection, or with the server that kept it.
     WithConnection,
     ToldByStaleServer,
@@ -29,8 +34,12 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionL
         return Some(SessionLoss::WasNeverFirst);
     }
     let holder = &timeline.acquisitions[clash.earlier];
-    if was_granted_elsewhere(timeline, clash) {
-        return Some(SessionLoss::GrantedElsewhere);
+    if let Some((held, taken)) = granted_elsewhere(timeline, clash) {
+        let is_split = two_primaries(timeline, held, (taken.node, taken.moment));
+        return Some(match is_split {
+            true => SessionLoss::TwoPrimaries,
+            false => SessionLoss::GrantedElsewhere,
+        });
     }
     let (gone, how) = timeline.gone(holder)?;
     if timeline.history.header.kept_as == Some(Keeping::Connection) {
@@ -60,11 +69,15 @@ fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     })
 }
 
-fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
-    let at = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.node);
-    let servers = at(clash.earlier).zip(at(clash.later));
-    timeline.history.header.kept_as == Some(Keeping::Connection)
-        && servers.is_some_and(|(held, taken)| held != taken)
+/// Returns both grants of a lock that belongs to a connection, if two servers made them.
+fn granted_elsewhere<'t>(
+    timeline: &'t Timeline<'_>,
+    clash: Clash,
+) -> Option<(&'t Grant, &'t Grant)> {
+    let grant = |index: usize| timeline.acquisitions[index].grant.as_ref();
+    let (held, taken) = grant(clash.earlier).zip(grant(clash.later))?;
+    let is_of_connection = timeline.history.header.kept_as == Some(Keeping::Connection);
+    (is_of_connection && held.node != taken.node).then_some((held, taken))
 }
 
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
