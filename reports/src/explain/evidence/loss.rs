@@ -117,7 +117,14 @@ impl Loss<'_, '_> {
 
     pub(crate) fn lost_a_reply(&self) -> bool {
         let LossKind::Ended { at, .. } = self.how else { return false };
-        let (process, from) = (self.holder.process, self.holder.invoked.time);
+        let process = self.holder.process;
+        // A reply that was lost before a release of this critical section began cannot have made
+        // the process send that release.
+        let release = self.section_then().and_then(|section| {
+            let sent = release::unknown(self.timeline, process, at)?;
+            (section.from < sent).then_some(sent)
+        });
+        let from = release.unwrap_or(self.holder.invoked).time;
         let mut faults = self.timeline.faults.iter();
         faults
             .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))

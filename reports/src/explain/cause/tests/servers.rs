@@ -139,6 +139,14 @@ fn a_removal_is_foreign_or_the_holders_own() {
     let lost_reply =
         early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     assert_eq!(overlap(lost_reply), Cause::LostReply);
+    let inner = |lost_ms| {
+        let story = Story::new().ttl(100).acquires(1, 1).grants(4, 1, "a").hears(5, 1, "a");
+        let story = story.acquires(6, 1).hears(7, 1, "a").leaves(8, 1).removed(10, "a", 1);
+        let story = loses_reply(story, lost_ms, lost_ms).left(11, 1).takes(12, 2, "b");
+        overlap(story.releases(14, 1).releases(15, 2))
+    };
+    assert_eq!(inner(2), Cause::EarlyRelease, "the inner release was sent after the loss");
+    assert_eq!(inner(9), Cause::LostReply, "the inner release was sent twice");
     let before = Story::new().fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     let before = before.takes(2, 1, "z").releases(3, 1).removed(3, "z", 1).takes(5, 1, "a");
     let before = before.removed(6, "a", 1).takes(7, 2, "b").releases(8, 1).releases(9, 2);
