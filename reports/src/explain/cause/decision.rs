@@ -331,6 +331,9 @@ table! {
         ForeignRelease: "the release had already removed the remover's own lock",
             When(|case| case.late_release() == Some(LateRelease::SentTwice));
             "a command removes a lock once"
+        LostRelease: "the server was paused before it executed the release",
+            When(|case| case.late_release() == Some(LateRelease::AtPausedServer));
+            "a paused server still receives messages"
         LostRelease: "the network delayed the release",
             When(|case| case.late_release() == Some(LateRelease::InTransit));
             "a release in transit was sent before the lock changed hands"

@@ -1,7 +1,7 @@
 //! Cause `lost-release`: a release never arrived, or arrived late.
 
 use super::entry::Entry;
-use crate::explain::evidence::{Case, release};
+use crate::explain::evidence::{Case, LateRelease, release};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
@@ -12,7 +12,8 @@ pub(super) static ENTRY: Entry =
 
 const MEANING: Meaning = Meaning {
     what: "A release never arrived, or arrived after the lock had changed hands.",
-    how: "The network was partitioned or slow, or the process crashed before it sent the release.",
+    how: "The network was partitioned or slow, the server was paused before it executed the \
+          release, or the process crashed before it sent the release.",
     helps: "Set an expiry, which eventually frees the lock. Compare the owner's value in the \
             release, so that a late release has no effect.",
 };
@@ -25,9 +26,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
     };
     if scene.kind == Kind::ForeignRelease {
         let at = sent(scene.removed).unwrap_or_default();
+        let late = executed_after_pause(scene)
+            .unwrap_or_else(|| "the network delivered it only afterwards".to_owned());
         return format!(
-            "{holder} had sent the release{at}, before {taker} was granted the lock, but the \
-             network delivered it only afterwards."
+            "{holder} had sent the release{at}, before {taker} was granted the lock, but {late}."
         );
     }
     let at = sent(scene.gone().map(|(gone, _)| gone)).unwrap_or_default();
@@ -35,6 +37,17 @@ fn between(scene: &Scene<'_, '_>) -> String {
         "A release that {} had sent{at} for an earlier lock arrived late and removed this lock.",
         holder.machine()
     )
+}
+
+fn executed_after_pause(scene: &Scene<'_, '_>) -> Option<String> {
+    let removed =
+        scene.removed.filter(|_| scene.late_release() == Some(LateRelease::AtPausedServer))?;
+    let server = scene.timeline.history.events[removed.index].node;
+    let (timeline, holder) = (scene.timeline, scene.holder.process);
+    let sent = release::sent(timeline, holder, removed)?;
+    let pause = release::server_pause(timeline, (holder, server), sent, removed)?;
+    let (from, to) = (pause.from.time, pause.to?.time);
+    Some(format!("{server} was paused from {from} to {to} and executed it only afterwards"))
 }
 
 fn alone(case: &Case<'_, '_>) -> String {

@@ -1,7 +1,7 @@
 //! Finds releases that were lost or delayed, or that a server without the lock executed.
 
 use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
@@ -155,6 +155,8 @@ pub(crate) enum LateRelease {
     /// The release had already removed the process's own lock, so a second command made this
     /// removal.
     SentTwice,
+    /// The server was paused, and executed the release after its pause.
+    AtPausedServer,
     InTransit,
 }
 
@@ -162,6 +164,28 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
+}
+
+/// Returns the pause after which the server executed a command of the process. A paused server
+/// still receives messages, unless the network delays them.
+pub(crate) fn server_pause<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (process, server): (Node, Node),
+    sent: Moment,
+    executed: Moment,
+) -> Option<&'t FaultSpan<'h>> {
+    let mut pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, server));
+    let resumed = |pause: &&FaultSpan<'_>| {
+        pause.to.filter(|to| sent < *to && *to < executed && pause.from < executed)
+    };
+    let pause = pauses.rfind(|pause| resumed(pause).is_some())?;
+    let is_delayed = timeline.faults.iter().any(|fault| {
+        let is_between = fault.names(process) && fault.names(server);
+        is_between
+            && fault.kind.impact() == Impact::HoldsUpMessages
+            && fault.touches(sent.time, executed.time)
+    });
+    (!is_delayed).then_some(pause)
 }
 
 fn removed_between(
@@ -193,6 +217,9 @@ pub(crate) fn late_release(
         false if was_down_between(timeline, server, sent, removed) => LateRelease::SentAgain,
         false if removed_between(timeline, (remover, server), sent, removed) => {
             LateRelease::SentTwice
+        }
+        false if server_pause(timeline, (remover, server), sent, removed).is_some() => {
+            LateRelease::AtPausedServer
         }
         false => LateRelease::InTransit,
     })

@@ -130,6 +130,32 @@ fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
 }
 
 #[test]
+fn a_release_that_a_paused_server_executed_afterwards_was_not_delayed_by_the_network() {
+    let said = |delays: Option<Node>| {
+        let story = Story::new().takes(1, 1, "1").fault_began(3, 1, "pause", &[REDIS]);
+        let story = story.leaves(5, 1).info(6, 1).fault_ended(11, 1, "pause", REDIS);
+        let story = match delays {
+            Some(node) => story.fault_began(4, 2, "delay", &[node, REDIS]),
+            None => story,
+        };
+        let story = story.expires(11, "1").takes(11, 2, "1").removed(12, "1", 1).releases(15, 2);
+        let history = story.build();
+        let timeline = Timeline::new(&history);
+        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let finding = findings.find(|one| one.kind == Kind::ForeignRelease).expect("a finding");
+        assert_eq!(classify(&timeline, &finding), Cause::LostRelease);
+        Cause::LostRelease.sentence(&timeline, &finding)
+    };
+    let by_server = "client-1 had sent the release at 5ms, before client-2 was granted the lock, \
+                     but redis-1 was paused from 3ms to 11ms and executed it only \
+                     afterwards.";
+    assert_eq!(said(None), by_server);
+    assert_eq!(said(Some(Node::Redis(2))), by_server, "a delay elsewhere");
+    let by_network = said(Some(CLIENT));
+    assert!(by_network.ends_with("but the network delivered it only afterwards."), "{by_network}");
+}
+
+#[test]
 fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_same_process() {
     let story = |unheard: bool| {
         let story = Story::new().takes(1, 1, "id").leaves(2, 1);
