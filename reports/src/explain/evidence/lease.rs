@@ -3,7 +3,7 @@
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node, SimTime};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
@@ -126,13 +126,14 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether a process extended leases outside its lock calls, more often than its calls with
-/// unknown outcomes can explain.
+/// Returns whether a process extended leases outside its lock calls, or wrote its owner value
+/// again, more often than its calls with unknown outcomes can explain.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
     let mut extended: BTreeMap<Node, usize> = BTreeMap::new();
     let mut set: BTreeMap<Node, SimTime> = BTreeMap::new();
+    let mut owners: BTreeSet<(Node, &str)> = BTreeSet::new();
     let header = &timeline.history.header;
     timeline.history.events.iter().any(|event| {
         match &event.what {
@@ -142,19 +143,26 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
             }
             What::Ok { operation, .. } | What::Fail { operation, .. } => {
                 open.remove(operation);
+                if let What::Ok { owner: Some(owner), .. } = &event.what {
+                    owners.insert((event.node.machine(), owner));
+                }
             }
             What::Info { operation, .. } => {
                 let machine = open.remove(operation);
                 machine.into_iter().for_each(|one| *unknown.entry(one).or_default() += 1);
             }
-            What::Server { key, change, by: Some(by), .. } if *key == header.resource => {
+            What::Server { key, change, by: Some(by), value, .. } if *key == header.resource => {
                 let (machine, before) = (by.machine(), set.insert(event.node, event.time_us));
                 let apart = event.time_us.since(before.unwrap_or(SimTime::ZERO)).0;
                 let is_apart = apart >= header.ttl_us.0 / RENEWALS_MAX;
-                if *change == Change::Extended
-                    && is_apart
-                    && open.values().all(|one| *one != machine)
-                {
+                let is_own =
+                    || value.as_deref().is_some_and(|value| owners.contains(&(machine, value)));
+                let is_renewal = match change {
+                    Change::Extended => true,
+                    Change::Granted => is_own(),
+                    _ => false,
+                };
+                if is_renewal && is_apart && open.values().all(|one| *one != machine) {
                     let times = extended.entry(machine).or_default();
                     *times += 1;
                     return unknown.get(&machine).copied().unwrap_or(0) < *times;

@@ -86,7 +86,30 @@ impl<'t, 'h> Overrun<'t, 'h> {
     }
 
     pub(crate) fn missed_renewals(&self) -> bool {
-        self.is_too_long() && (renews_by_itself(self.timeline) || self.lost_a_renewal())
+        self.is_too_long()
+            && (renews_by_itself(self.timeline) || self.lost_a_renewal() || self.failed_to_extend())
+    }
+
+    /// Returns whether the holder sent an extension during the lease and got no confirmation. The
+    /// last lease that took effect is the one that ended.
+    fn failed_to_extend(&self) -> bool {
+        let events = self.timeline.history.events.iter();
+        let during = |at: SimTime| self.lease.from < at && at <= self.lease.ends();
+        let sent: BTreeSet<u64> = events
+            .clone()
+            .filter(|event| event.node == self.holder.process && during(event.time_us))
+            .filter_map(|event| match event.what {
+                What::Invoke { operation, action: Action::Extend } => Some(operation),
+                _ => None,
+            })
+            .collect();
+        let confirmed = |operation: &u64| {
+            let mut events = events.clone();
+            events.any(
+                |event| matches!(event.what, What::Ok { operation: ok, .. } if ok == *operation),
+            )
+        };
+        sent.iter().any(|operation| !confirmed(operation))
     }
 
     /// Returns whether a command was lost while no lock call was open. Such a command was a

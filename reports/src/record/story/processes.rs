@@ -93,6 +93,10 @@ impl Story {
         self.invoke(ms, client.node(), Action::Release)
     }
 
+    pub(crate) fn extends(self, ms: u64, client: impl IntoNode) -> Story {
+        self.invoke(ms, client.node(), Action::Extend)
+    }
+
     pub(crate) fn left(mut self, ms: u64, client: impl IntoNode) -> Story {
         let node = client.node();
         let operation = self.close(node);

@@ -273,6 +273,34 @@ fn what_one_late_command_extends_is_not_renewed_by_itself() {
 }
 
 #[test]
+fn an_extension_without_an_answer_is_a_missed_renewal() {
+    let extends = |ms: u64, answered: bool, client: u16| {
+        let story = overrun(20).extends(ms, client);
+        overlap(if answered { story.left(ms + 1, client) } else { story.info(ms + 1, client) })
+    };
+    assert_eq!(extends(8, false, 1), Cause::MissedRenewal);
+    assert_eq!(extends(8, true, 1), Cause::HoldTooLong, "the lock answered that it had extended");
+    assert_eq!(extends(8, false, 3), Cause::HoldTooLong, "of another process");
+    assert_eq!(extends(14, false, 1), Cause::HoldTooLong, "after the lease");
+}
+
+#[test]
+fn a_lock_that_a_renewal_writes_again_is_renewed_by_itself() {
+    let story = |value: &str, answered: bool| {
+        let story = Story::new().takes(1, 3, "c").expires(4, "c");
+        let story = if answered { story } else { story.acquires(4, 3).info(5, 3) };
+        let story = story.server(6, 1, Change::Granted, value, Some(Node::Client(3)));
+        let story = story.releases(8, 3).removed(8, value, 3).takes(10, 1, "a");
+        let story = story.fault_began(12, 1, "clock-jump", &[REDIS]).expires(13, "a");
+        let story = story.fault_ended(12, 1, "clock-jump", REDIS).takes(24, 2, "b");
+        overlap(story.releases(40, 1).releases(41, 2))
+    };
+    assert_eq!(story("c", true), Cause::ClockJump, "a renewal would have kept the lock");
+    assert_eq!(story("c", false), Cause::HoldTooLong, "it may be a late acquire");
+    assert_eq!(story("d", true), Cause::HoldTooLong, "the process never had that value");
+}
+
+#[test]
 fn a_renewed_lease_that_a_stepped_clock_ended_was_not_missed_by_its_renewals() {
     let story = |stepped: bool| {
         let story = Story::new().takes(1, 3, "c");
