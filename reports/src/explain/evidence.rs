@@ -1,7 +1,7 @@
 //! The evidence for a finding in its history, as a [`Case`].
 
 mod counter;
-mod early_loss;
+pub(super) mod early_loss;
 mod flight;
 mod given_up;
 mod held;
@@ -22,7 +22,7 @@ pub(super) use counter::Counter;
 pub(super) use early_loss::LockLoss;
 pub(super) use flight::InFlightWrite;
 pub(super) use held::LongSection;
-pub(super) use lease::{Lease, is_taken_again, last_lease, lost_at};
+pub(super) use lease::{Lease, is_taken_again, last_lease, lost_at, overwritten_until};
 pub(super) use loss::{EarlyExpiry, Loss, Remover, renewed_over};
 pub(super) use overrun::Overrun;
 pub(super) use release::LateRelease;

@@ -3,10 +3,10 @@
 mod fault;
 mod wait;
 
-use crate::explain::evidence::{is_taken_again, last_lease};
+use crate::explain::evidence::{is_taken_again, last_lease, overwritten_until};
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Change, Turn, What};
 use fault::{begins, names};
 use fencepost_faults::{Impact, Node, SimTime};
@@ -192,9 +192,13 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
         let ends: Vec<(Moment, bool)> = own()
-            .filter_map(|key| match key.to {
-                Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
-                _ => None,
+            .filter_map(|key| match key.to? {
+                (at, KeyEnd::Changed { change, .. }) => Some((at, change == Change::Expired)),
+                (at, KeyEnd::Replaced) => {
+                    let (span, removed, _) = overwritten_until(timeline, holder, at, taken.moment)?;
+                    self.overwritten(holder, span);
+                    Some((removed, false))
+                }
             })
             // If several locks have the same value, a value that ended before the grant was an
             // earlier lock.
@@ -240,6 +244,16 @@ impl Story<'_, '_> {
                 self.add(Weight::Detail, index, format!("{} restarts.", event.node));
             }
         }
+    }
+
+    fn overwritten(&mut self, holder: &Acquisition<'_>, span: &KeySpan<'_>) {
+        let Some(by) = span.by else { return };
+        let (node, holder) = (span.node, holder.process);
+        self.add(
+            Weight::Turn,
+            span.from.index,
+            format!("{by} overwrites the lock of {holder} at {node}, but does not get the lock."),
+        );
     }
 
     fn turns(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {

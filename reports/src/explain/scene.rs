@@ -1,6 +1,8 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
-use super::evidence::{LateRelease, Lease, last_lease, lost_at, release, renewed_over};
+use super::evidence::{
+    LateRelease, Lease, early_loss, last_lease, lost_at, overwritten_until, release, renewed_over,
+};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
@@ -16,6 +18,7 @@ pub(super) struct Scene<'t, 'h> {
     pub(super) taker: &'t Acquisition<'h>,
     pub(super) at: SimTime,
     pub(super) removed: Option<Moment>,
+    clash: Clash,
 }
 
 impl<'t, 'h> Scene<'t, 'h> {
@@ -27,7 +30,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         let (holder, taker) =
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         let (at, removed) = (finding.at + finding.duration, release::removal(timeline, finding));
-        Scene { timeline, kind: finding.kind, holder, taker, at, removed }
+        Scene { timeline, kind: finding.kind, holder, taker, at, removed, clash }
     }
 
     pub(super) fn both(&self) -> [Node; 2] {
@@ -47,7 +50,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     /// Returns when and how the holder's lock ended, unless the holder itself removed the lock and
-    /// set it again.
+    /// set it again. A lock that a process overwrote without getting it ended when it was removed.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -56,7 +59,12 @@ impl<'t, 'h> Scene<'t, 'h> {
                 .filter_map(|node| lost_at(self.timeline, self.holder, node, taken.moment)?.to);
             lost.min_by_key(|(at, _)| *at)
         });
-        lost.or_else(|| self.timeline.gone(self.holder))
+        let (at, how) = lost.or_else(|| self.timeline.gone(self.holder))?;
+        let removed = taken.filter(|_| how == KeyEnd::Replaced).and_then(|taken| {
+            let (_, at, how) = overwritten_until(self.timeline, self.holder, at, taken.moment)?;
+            Some((at, how))
+        });
+        Some(removed.unwrap_or((at, how)))
     }
 
     fn servers_where(&self, ended: impl Fn(KeyEnd) -> bool) -> BTreeSet<Node> {
@@ -107,6 +115,12 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     pub(super) fn clock(&self, kind: FaultKind, verb: &str, when: &str) -> String {
+        let losses = early_loss::of_clash(self.timeline, self.clash);
+        let mut lost = losses
+            .iter()
+            .flat_map(|loss| [&loss.at_granting_server, &loss.at_taking_server])
+            .flatten();
+        let decided = lost.find_map(|loss| loss.wrong_clock(kind));
         let faults = || {
             let faults = self.timeline.faults.iter().rev();
             faults.filter(|fault| fault.kind == kind && fault.from.time <= self.at)
@@ -119,7 +133,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         let decides = |fault: &&FaultSpan<'_>| expired.iter().any(|server| fault.names(*server));
         let relevant =
             |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
-        match faults().find(decides).or_else(|| faults().find(relevant)) {
+        match decided.or_else(|| faults().find(decides)).or_else(|| faults().find(relevant)) {
             Some(fault) => {
                 format!(
                     "The clock of {} {verb} {when} {} (fault {})",

@@ -1,8 +1,8 @@
 //! Finds out how servers lost a lock before its lease expired.
 
 use super::lease::{
-    COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
-    renews_by_itself, waited_to_nest,
+    COARSE, GRANULARITY, is_given_short, last_lease, lost_at, overwritten_until, own_spans,
+    removed_by_replication, renews_by_itself, waited_to_nest,
 };
 use super::loss::{Loss, LossKind};
 use super::release;
@@ -25,7 +25,7 @@ struct Handover<'t, 'h> {
     granted_again: Moment,
 }
 
-pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<LockLoss<'t, 'h>> {
+pub(crate) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<LockLoss<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
     let single = timeline.history.header.quorum <= 1;
@@ -144,6 +144,9 @@ impl<'t, 'h> Handover<'t, 'h> {
 
     fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {
         let (at, how) = span.to.filter(|(at, _)| *at <= self.granted_again)?;
+        let removed = (how == KeyEnd::Replaced)
+            .then(|| overwritten_until(self.timeline, self.holder, at, self.granted_again));
+        let (span, at, how) = removed.flatten().unwrap_or((span, at, how));
         Some(self.lost(LossKind::Ended { span, at, how }))
     }
 

@@ -116,6 +116,42 @@ pub(crate) fn lost_at<'t, 'h>(
     own.iter().find(lost).copied()
 }
 
+/// Returns the value that kept the lock taken after an acquiring process had overwritten the
+/// holder's value at `at` without being granted the lock, and when another process removed it.
+pub(crate) fn overwritten_until<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    holder: &Acquisition<'h>,
+    at: Moment,
+    before: Moment,
+) -> Option<(&'t KeySpan<'h>, Moment, KeyEnd)> {
+    let header = &timeline.history.header;
+    if header.quorum > 1 || header.kept_as.is_some() {
+        return None;
+    }
+    let next = timeline.keys.iter().find(|span| span.from == at)?;
+    let by = next.by.map(Node::machine).filter(|by| *by != holder.process.machine())?;
+    let is_granted = |one: &Acquisition<'_>| {
+        one.grant.as_ref().is_some_and(|grant| grant.servers.contains(&(next.node, at)))
+    };
+    let is_acquiring = |one: &Acquisition<'_>| {
+        one.process.machine() == by
+            && one.invoked < at
+            && one.completed.is_none_or(|completed| at < completed)
+    };
+    let mut acquisitions = timeline.acquisitions.iter();
+    if acquisitions.clone().any(is_granted) || !acquisitions.any(is_acquiring) {
+        return None;
+    }
+    match next.to? {
+        (to, _) if before <= to => None,
+        (to, KeyEnd::Replaced) => overwritten_until(timeline, holder, to, before),
+        (to, how @ KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }) => {
+            (by.machine() != holder.process.machine()).then_some((next, to, how))
+        }
+        _ => None,
+    }
+}
+
 pub(super) fn own_spans<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

@@ -3,7 +3,7 @@
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
 use crate::judge::timeline::{
-    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline, is_one_owner,
+    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline, is_one_owner,
 };
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Node, SimTime};
@@ -47,7 +47,13 @@ pub(crate) enum EarlyExpiry {
     Unknown,
 }
 
-impl Loss<'_, '_> {
+/// Clocks that may have ended a lock early: the hosts, and since when a step matters.
+struct Clocks {
+    hosts: Vec<Node>,
+    since: SimTime,
+}
+
+impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn ended_by(&self, wanted: Change) -> bool {
         matches!(
             self.how,
@@ -185,16 +191,13 @@ impl Loss<'_, '_> {
             }
             KeyEnd::Changed { .. } => None,
             KeyEnd::Replaced if header.kept_as.is_some() || self.replaced_after_a_crash() => None,
-            KeyEnd::Replaced => {
-                let processes = [self.holder.process, self.taker.process];
-                let by_clock = || self.clock_fault(&processes, SimTime::ZERO, at.time);
-                Some(match self.ran_out_early(span, at) {
-                    EarlyExpiry::Unknown => {
-                        by_clock().map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
-                    }
-                    known => known,
-                })
-            }
+            KeyEnd::Replaced => Some(match self.ran_out_early(span, at) {
+                EarlyExpiry::Unknown => {
+                    let clock = self.clock_fault(&self.clocks_of_processes(at), at.time);
+                    clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
+                }
+                known => known,
+            }),
         }
     }
 
@@ -204,14 +207,12 @@ impl Loss<'_, '_> {
         if self.is_shortened(span) {
             return EarlyExpiry::ByOtherLease;
         }
-        let since = set.map_or(SimTime::ZERO, |set| set.time);
-        let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
-        let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
+        let clocks = self.clocks_of_servers(span);
         // Of the servers other than Redis that end leases themselves, only GemFire reads a clock
         // that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
-            let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
+            let drifted = self.fault_on(FaultKind::ClockDrift, &clocks, at.time).is_some();
             let in_the_last_second =
                 set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
             let is_short = is_given_short(self.timeline, span);
@@ -222,11 +223,40 @@ impl Loss<'_, '_> {
                 _ => EarlyExpiry::Unknown,
             };
         }
-        match self.clock_fault(&hosts, since, at.time) {
+        match self.clock_fault(&clocks, at.time) {
             Some(clock) => EarlyExpiry::ByClock(clock),
             None if set.is_none() && self.ran_out_as_first_set(at) => EarlyExpiry::ByFirstLease,
             None => EarlyExpiry::Unknown,
         }
+    }
+
+    fn clocks_of_servers(&self, span: &KeySpan<'_>) -> Clocks {
+        let set = span.set.last();
+        let since = set.map_or(SimTime::ZERO, |set| set.time);
+        let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
+        Clocks { hosts: granting.into_iter().chain([span.node]).collect(), since }
+    }
+
+    /// Returns the clocks of the holder and of the process that replaced its value at `at`.
+    fn clocks_of_processes(&self, at: Moment) -> Clocks {
+        let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
+        let hosts = [self.holder.process, replacer].map(Node::machine);
+        Clocks { hosts: hosts.to_vec(), since: SimTime::ZERO }
+    }
+
+    /// Returns the last fault of this kind at a clock that ended the lock early.
+    pub(crate) fn wrong_clock(&self, kind: FaultKind) -> Option<&'t FaultSpan<'h>> {
+        let LossKind::Ended { span, at, how } = self.how else { return None };
+        let kept_as = self.timeline.history.header.kept_as;
+        let is_replaced = how == KeyEnd::Replaced;
+        let clocks = match kept_as {
+            Some(Keeping::RowByServer) if is_replaced => {
+                vec![Clocks { hosts: vec![span.node], since: self.reckoned_from(span) }]
+            }
+            None if is_replaced => vec![self.clocks_of_servers(span), self.clocks_of_processes(at)],
+            _ => vec![self.clocks_of_servers(span)],
+        };
+        clocks.iter().find_map(|clocks| self.fault_on(kind, clocks, at.time))
     }
 
     fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
@@ -260,12 +290,11 @@ impl Loss<'_, '_> {
         if self.timeline.history.header.kept_as != Some(keeping) {
             return None;
         }
-        let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
-        let both = [self.holder.process, replacer].map(Node::machine);
         match keeping {
-            Keeping::RowByClients => self.clock_fault(&both, SimTime::ZERO, at.time),
+            Keeping::RowByClients => self.clock_fault(&self.clocks_of_processes(at), at.time),
             Keeping::RowByServer => {
-                self.clock_fault(&[span.node], self.reckoned_from(span), at.time)
+                let clocks = Clocks { hosts: vec![span.node], since: self.reckoned_from(span) };
+                self.clock_fault(&clocks, at.time)
             }
             Keeping::Connection
             | Keeping::Lease
@@ -287,14 +316,20 @@ impl Loss<'_, '_> {
     }
 
     /// Returns the kind of clock fault at these hosts. A step takes precedence over a wrong rate.
-    fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
+    fn clock_fault(&self, clocks: &Clocks, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
-        kinds.find(|kind| self.fault_on(*kind, hosts, since, until))
+        kinds.find(|kind| self.fault_on(*kind, clocks, until).is_some())
     }
 
-    fn fault_on(&self, kind: FaultKind, hosts: &[Node], since: SimTime, until: SimTime) -> bool {
+    fn fault_on(
+        &self,
+        kind: FaultKind,
+        Clocks { hosts, since }: &Clocks,
+        until: SimTime,
+    ) -> Option<&'t FaultSpan<'h>> {
+        let since = *since;
         let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
-        faults.any(|fault| {
+        faults.rfind(|fault| {
             let hit = hosts.iter().any(|host| fault.names(*host));
             let begins = fault.from.time <= until
                 && (kind != FaultKind::ClockJump || since <= fault.from.time);

@@ -74,6 +74,55 @@ fn a_lock_that_another_primary_never_heard_of_was_forgotten_by_a_failover() {
 }
 
 #[test]
+fn two_primaries_that_each_grant_a_connections_lock_are_a_split_brain() {
+    let both = |held_ms: u64, [held_at, taken_at]: [u16; 2]| {
+        let story = Story::kept_as(Keeping::Connection).acquires(held_ms, 1);
+        let story = story.grants_at(held_ms, 1, held_at, "7").hears(held_ms, 1, "7");
+        let story = story.fault_began(5, 1, "promote", &[Node::Server(2)]);
+        let story = story.acquires(12, 2).grants_at(13, 2, taken_at, "8").hears(14, 2, "8");
+        story.releases(16, 1).releases(17, 2).at_servers()
+    };
+    assert_eq!(overlap(both(1, [1, 2])), Cause::FailoverForgets, "granted before the promotion");
+    assert_eq!(overlap(both(6, [1, 2])), Cause::SplitBrain, "the old primary still grants");
+    assert_eq!(overlap(both(6, [2, 1])), Cause::SplitBrain, "the old primary grants again");
+}
+
+#[test]
+fn a_third_process_that_removes_an_overwritten_lock_is_a_foreign_release() {
+    let story = |remover: Option<u16>| {
+        let by = Some(Node::Client(2));
+        let story = Story::new().acquires(1, 2).takes(2, 1, "a");
+        let story = story.server(3, 1, Change::Granted, "b", by);
+        let story = match remover {
+            Some(client) => story.removed(5, "b", client),
+            None => story,
+        };
+        let story = story.server(6, 1, Change::Granted, "c", by).hears(7, 2, "c");
+        overlap(story.releases(8, 1).releases(9, 2))
+    };
+    assert_eq!(story(Some(3)), Cause::ForeignRelease);
+    assert_eq!(story(None), Cause::Interleaving, "the process overwrote it again");
+    assert_eq!(story(Some(1)), Cause::Interleaving, "its owner released it");
+}
+
+#[test]
+fn the_clock_of_the_process_that_replaced_the_value_counts_and_not_that_of_a_later_one() {
+    let story = |stepped: u16| {
+        let story = Story::new().fault_began(1, 1, "clock-jump", &[Node::Client(stepped)]);
+        let story = story.takes(2, 1, "a").takes(4, 3, "c").releases(5, 3).removed(5, "c", 3);
+        let history = story.takes(6, 2, "b").releases(8, 1).releases(9, 2).build();
+        let timeline = Timeline::new(&history);
+        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let both = [Node::Client(1), Node::Client(2)];
+        let finding = findings.find(|one| one.kind == Kind::Overlap && one.processes == both);
+        classify(&timeline, &finding.expect("an overlap"))
+    };
+    assert_eq!(story(3), Cause::ClockJump);
+    assert_eq!(story(1), Cause::ClockJump);
+    assert_eq!(story(2), Cause::Interleaving, "it found the lock free");
+}
+
+#[test]
 fn a_lock_of_a_member_ends_before_its_lease_if_the_member_departs_or_a_clock_is_stepped() {
     let expired = || {
         let story = Story::kept_as(Keeping::MemberLease).takes(1, 1, "a");
