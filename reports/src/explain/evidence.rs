@@ -79,6 +79,10 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::kept_by_count(self.timeline, self.finding)
     }
 
+    pub(super) fn has_no_expiry(&self) -> Option<(Node, Node)> {
+        standstill::has_no_expiry(self.timeline, self.finding)
+    }
+
     pub(super) fn has_lost_request(&self) -> Option<(Node, Node)> {
         standstill::has_lost_request(self.timeline, self.finding)
     }

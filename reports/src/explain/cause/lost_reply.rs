@@ -53,6 +53,13 @@ fn left(case: &Case<'_, '_>) -> String {
              {process} remained there."
         );
     }
+    if let Some((server, process)) = case.has_no_expiry() {
+        return format!(
+            "{server} granted the lock to {process} without an expiry, and no later command set \
+             one. {process} does not know the outcome of that acquire, so it did not release the \
+             lock."
+        );
+    }
     match case.kept_by_count() {
         Some((server, process)) => format!(
             "{server} counted an acquire of {process} whose reply never reached {process}. A \

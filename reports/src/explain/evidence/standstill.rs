@@ -41,7 +41,7 @@ use super::session::FirstInQueue;
 use super::untrue_answer::Obstacle;
 use super::{given_up, lost_wakeup, session};
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::{KeySpan, Timeline, creator};
+use crate::judge::timeline::{KeySpan, Outcome, Timeline, creator};
 use circle::is_held_by_a_waiter;
 use clocks::clocks_differ;
 use fencepost_faults::{FaultKind, Node};
@@ -112,6 +112,20 @@ pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Op
             span.from < fault.from && until.is_none_or(|completed| fault.from < completed)
         });
         is_then.then_some((span.node, by))
+    })
+}
+
+/// Returns the server and the owner of a lock that remained because no command set its expiry, if
+/// the owner does not know the outcome of its acquire. Other locks of the run have an expiry.
+pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
+    if timeline.keys.iter().all(|span| span.runs_out.is_none()) {
+        return None;
+    }
+    values_for_most_of(timeline, Period::of_finding(finding)).find_map(|span| {
+        let by = span.by.filter(|_| span.runs_out.is_none())?;
+        let mut acquiring = timeline.acquisitions.iter().rev();
+        let owner = acquiring.find(|one| one.process == by && one.invoked < span.from)?;
+        (owner.outcome == Outcome::Unknown).then_some((span.node, by))
     })
 }
 

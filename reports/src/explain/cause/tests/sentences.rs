@@ -101,6 +101,46 @@ fn of_a_request_that_was_lost_after_the_grant_no_reply_is_said_to_be_lost() {
 }
 
 #[test]
+fn of_several_clocks_that_were_stepped_the_one_that_ended_the_lock_is_named() {
+    let said = |redis_ms| {
+        let story = Story::new().fault_began(1, 1, "clock-jump", &[Node::Client(2)]);
+        let story = story.fault_began(redis_ms, 2, "clock-jump", &[REDIS]).takes(3, 1, "a");
+        let story = story.takes(5, 2, "b").releases(6, 1).releases(7, 2);
+        let history = story.build();
+        let timeline = Timeline::new(&history);
+        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let finding = findings.find(|one| one.kind == Kind::Overlap).expect("an overlap");
+        assert_eq!(classify(&timeline, &finding), Cause::ClockJump);
+        Cause::ClockJump.sentence(&timeline, &finding)
+    };
+    let by = |clock| format!("The clock of {clock}, so the lock of client-1 expired too early.");
+    assert_eq!(said(2), by("client-2 was stepped at 1ms (fault 1)"));
+    assert_eq!(said(4), by("redis-1 was stepped at 4ms (fault 2)"));
+}
+
+#[test]
+fn of_a_lock_that_never_got_its_expiry_it_is_said_that_it_has_none() {
+    let said = |expires: bool| {
+        let first = Story::new().takes(1, 3, "c").releases(2, 3).removed(2, "c", 3);
+        let story = first.with_recorded_leases().acquires(3, 1).grants(4, 1, "a");
+        let story = if expires { story.with_recorded_leases() } else { story };
+        let history = story.info(6, 1).healed(20).runs_out_of_time(130).build();
+        let finding = Finding {
+            at: SimTime(20_000),
+            duration: Micros::from_millis(110),
+            ..of_waiting(Kind::Stuck)
+        };
+        Cause::LostReply.sentence(&Timeline::new(&history), &finding)
+    };
+    assert_eq!(
+        said(false),
+        "redis-1 granted the lock to client-1 without an expiry, and no later command set one. \
+         client-1 does not know the outcome of that acquire, so it did not release the lock."
+    );
+    assert!(said(true).starts_with("A server had executed a command"), "{}", said(true));
+}
+
+#[test]
 fn of_a_count_that_one_release_did_not_end_it_is_said_whose_it_is() {
     let said = |last: &str| {
         let by = Some(CLIENT);
