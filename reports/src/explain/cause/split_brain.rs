@@ -11,8 +11,8 @@ pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(ME
 
 const MEANING: Meaning = Meaning {
     what: "Two servers acted as primary at the same time, and each granted the lock.",
-    how: "A partitioned primary keeps accepting writes until it learns that a replica was \
-          promoted.",
+    how: "A primary that was partitioned or has restarted accepts writes until it learns that a \
+          replica was promoted.",
     helps: "min-replicas-to-write with a small min-replicas-max-lag limits the duration. Fencing \
             tokens must come from a store that cannot split.",
 };
