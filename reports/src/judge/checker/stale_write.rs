@@ -84,6 +84,7 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Change;
     use crate::record::story::Story;
     use fencepost_faults::Node;
 
@@ -188,5 +189,22 @@ mod tests {
             .grants_at(7, 1, 2, "a")
             .hears(8, 1, "a");
         assert_eq!(stale_writes(story.writes(9, 1, 0, 1).writes(10, 2, 1, 2)).len(), 1);
+    }
+
+    #[test]
+    fn a_late_release_that_lowers_a_count_leaves_the_grant_of_the_open_acquire() {
+        let counted = |story: Story, ms, count: &str| {
+            story.server(ms, 1, Change::Granted, count, Some(Node::Client(1)))
+        };
+        // The first release is delayed and lowers the count in the third acquire.
+        let first = counted(Story::new().acquires(1, 1), 2, "a=1").hears(3, 1, "a=1");
+        let second = counted(first.leaves(4, 1).info(5, 1).acquires(6, 1), 7, "a=2");
+        let second = second.hears(8, 1, "a=1").reads(9, 1, 0).writes(10, 1, 0, 1).leaves(11, 1);
+        let third = counted(counted(second, 12, "a=1").left(13, 1).acquires(14, 1), 15, "a=2");
+        let third = counted(third, 16, "a=1").hears(17, 1, "a=1").reads(18, 1, 1);
+        let third = third.writes(19, 1, 1, 2).leaves(20, 1);
+        assert_eq!(stale_writes(third.clone()), []);
+        let late = stale_writes(third.late_write(21, 1, 6, 2, 3));
+        assert_eq!(late.len(), 1);
     }
 }

@@ -7,7 +7,8 @@
 //! An acquisition relies on the last claim at each server that is still open when the process
 //! enters. If the open claims are not a quorum, because the process was paused until its lease
 //! expired, the acquisition relies on the last claim at each server that its own process has not
-//! withdrawn. If the lock needs a quorum, the deciding claim is the one that completes it. For a
+//! withdrawn. If a lower count withdrew the claims of an acquire that succeeded, an earlier release
+//! arrived late, and the acquisition relies on these claims. If the lock needs a quorum, the deciding claim is the one that completes it. For a
 //! replicated lock, it is the last claim, because the server answered that one. A nested acquire
 //! that recreates a lost lock relies on its own claim. Any other nested acquire shares the grant of
 //! the outer acquire, even if it changed a count.
@@ -39,6 +40,8 @@ enum ClaimKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     Withdrawn,
+    /// The owner lowered its count and still had the lock.
+    Lowered,
     Lost,
 }
 
@@ -177,6 +180,7 @@ impl<'h> Ledger<'h> {
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
+        let how = if count.is_some_and(|count| count > 0) { Ending::Lowered } else { Ending::Withdrawn };
         (standing.count, standing.written) = (count, asked.moment);
         if !lower {
             self.claim(owner, asked, ClaimKind::Again);
@@ -185,7 +189,7 @@ impl<'h> Ledger<'h> {
         let Some(list) = self.claims.get_mut(owner) else { return };
         let counted = standing.open.iter().rposition(|place| list[*place].did != ClaimKind::Extend);
         if let Some(place) = counted.map(|at| standing.open.remove(at)) {
-            list[place].ended = Some((asked.moment, Ending::Withdrawn));
+            list[place].ended = Some((asked.moment, how));
         }
     }
 
@@ -233,22 +237,28 @@ fn grant_of(
     let completed = acquisition.completed?;
     let list = claims.get(owner_and_count(acquisition.owner?).0).map_or(&[][..], Vec::as_slice);
     let machine = acquisition.process.machine();
-    let own: Vec<Claim> = list
+    let all: Vec<Claim> = list
         .iter()
         .filter(|claim| claim.by.is_none_or(|by| by.machine() == machine))
         .filter(|claim| claim.moment < completed)
-        .filter(|claim| claim.ended.is_none_or(|(at, how)| completed < at || how == Ending::Lost))
         .copied()
         .collect();
-    let while_open = |claim: &Claim| acquisition.invoked < claim.moment;
+    let is_kept =
+        |claim: &&Claim| claim.ended.is_none_or(|(at, how)| completed < at || how == Ending::Lost);
+    let is_in_place = |claim: &&Claim| {
+        is_kept(claim) || claim.ended.is_some_and(|(_, how)| how == Ending::Lowered)
+    };
+    let own: Vec<Claim> = all.iter().filter(is_kept).copied().collect();
+    let while_open = |claim: &&Claim| acquisition.invoked < claim.moment;
     if let Some(outer) = outer {
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
     // Prefers values that the acquire wrote, then values that it extended, then older values.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
-    decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
-        .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
+    decided(own.iter().filter(while_open).filter(wrote), completed, quorum)
+        .or_else(|| decided(own.iter().filter(while_open), completed, quorum))
+        .or_else(|| relied_on(all.iter().filter(while_open).filter(wrote).filter(is_in_place), quorum))
         .or_else(|| decided(own.iter().filter(wrote), completed, quorum))
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
@@ -286,9 +296,22 @@ fn decided<'c>(
     let stands = |claim: &&Claim| claim.ended.is_none_or(|(ended, _)| entered < ended);
     let standing: Vec<Claim> = all.iter().filter(stands).copied().collect();
     let deciding = deciding(&standing, quorum).or_else(|| deciding(&all, quorum))?;
+    Some(grant(deciding, &all))
+}
+
+/// Decides by the last claim at each server, even if a lower count has withdrawn it.
+fn relied_on<'c>(
+    claims: impl DoubleEndedIterator<Item = &'c Claim>,
+    quorum: u16,
+) -> Option<Grant> {
+    let all = latest_of_each(claims);
+    Some(grant(deciding(&all, quorum)?, &all))
+}
+
+fn grant(deciding: Claim, all: &[Claim]) -> Grant {
     let servers = all.iter().map(|claim| (claim.server, claim.moment)).collect();
     let created = deciding.did == ClaimKind::Create;
-    Some(Grant { moment: deciding.moment, node: deciding.server, created, servers })
+    Grant { moment: deciding.moment, node: deciding.server, created, servers }
 }
 
 fn deciding(claims: &[Claim], quorum: u16) -> Option<Claim> {
