@@ -8,10 +8,11 @@
 //! enters. If the open claims are not a quorum, because the process was paused until its lease
 //! expired, the acquisition relies on the last claim at each server that its own process has not
 //! withdrawn. If a lower count withdrew the claims of an acquire that succeeded, an earlier release
-//! arrived late, and the acquisition relies on these claims. If the lock needs a quorum, the deciding claim is the one that completes it. For a
-//! replicated lock, it is the last claim, because the server answered that one. A nested acquire
-//! that recreates a lost lock relies on its own claim. Any other nested acquire shares the grant of
-//! the outer acquire, even if it changed a count.
+//! arrived late, and the acquisition relies on these claims. If the lock needs a quorum, the
+//! deciding claim is the one that completes it. For a replicated lock, it is the last claim, because
+//! the server answered that one. A nested acquire that recreates a lost lock relies on its own
+//! claim. Any other nested acquire shares the grant of the outer acquire, even if it changed a
+//! count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -180,7 +181,8 @@ impl<'h> Ledger<'h> {
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
-        let how = if count.is_some_and(|count| count > 0) { Ending::Lowered } else { Ending::Withdrawn };
+        let how =
+            if count.is_some_and(|count| count > 0) { Ending::Lowered } else { Ending::Withdrawn };
         (standing.count, standing.written) = (count, asked.moment);
         if !lower {
             self.claim(owner, asked, ClaimKind::Again);
@@ -258,7 +260,9 @@ fn grant_of(
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(while_open).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(while_open), completed, quorum))
-        .or_else(|| relied_on(all.iter().filter(while_open).filter(wrote).filter(is_in_place), quorum))
+        .or_else(|| {
+            relied_on(all.iter().filter(while_open).filter(wrote).filter(is_in_place), quorum)
+        })
         .or_else(|| decided(own.iter().filter(wrote), completed, quorum))
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
@@ -300,10 +304,7 @@ fn decided<'c>(
 }
 
 /// Decides by the last claim at each server, even if a lower count has withdrawn it.
-fn relied_on<'c>(
-    claims: impl DoubleEndedIterator<Item = &'c Claim>,
-    quorum: u16,
-) -> Option<Grant> {
+fn relied_on<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>, quorum: u16) -> Option<Grant> {
     let all = latest_of_each(claims);
     Some(grant(deciding(&all, quorum)?, &all))
 }
