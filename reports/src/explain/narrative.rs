@@ -9,13 +9,16 @@ use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Change, Turn, What};
 use fault::{begins, names};
-use fencepost_faults::{Impact, Node, SimTime};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of sentences.
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
+/// A recorded lease that differs less from the requested lease is shown as the requested lease. A
+/// server that receives the end of a lease records it shorter by the time that the message took.
+const ROUNDING: Micros = Micros::from_millis(20);
 
 /// A sentence of the narrative and the event that supports it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +64,7 @@ impl Story<'_, '_> {
         let history = self.timeline.history;
         let event = &history.events[index];
         let text = match event.what {
+            What::Healed if self.timeline.faults.is_empty() => "The run has no faults.".to_owned(),
             What::Healed => "All faults have ended.".to_owned(),
             _ => {
                 let text = narrate::text(history, event);
@@ -191,36 +195,21 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
-        let ends: Vec<(Moment, bool)> = own()
+        let ends: Vec<(Moment, &KeySpan<'_>)> = own()
             .filter_map(|key| match key.to? {
-                (at, KeyEnd::Changed { change, .. }) => Some((at, change == Change::Expired)),
+                (at, KeyEnd::Changed { .. }) => Some((at, key)),
                 (at, KeyEnd::Replaced) => {
                     let (span, removed, _) = overwritten_until(timeline, holder, at, taken.moment)?;
                     self.overwritten(holder, span);
-                    Some((removed, false))
+                    Some((removed, key))
                 }
             })
             // If several locks have the same value, a value that ended before the grant was an
             // earlier lock.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
-        let section =
-            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
-        for (at, expired) in ends {
-            if is_taken_again(timeline, holder, timeline.history.events[at.index].node, at) {
-                continue;
-            }
-            let still = section.is_some_and(|section| section.covers(at));
-            let while_inside = if still {
-                format!(", while {} is in its critical section", holder.process)
-            } else {
-                String::new()
-            };
-            let event = &timeline.history.events[at.index];
-            let weight =
-                if expired && held.servers.len() > 1 { Weight::Witness } else { Weight::Turn };
-            let text = narrate::text(timeline.history, event);
-            self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
+        for (at, key) in ends {
+            self.lost_at(holder, held, (at, key));
         }
         let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
         let by_another = |set: &&Moment| {
@@ -254,6 +243,53 @@ impl Story<'_, '_> {
             span.from.index,
             format!("{by} overwrites the lock of {holder} at {node}, but does not get the lock."),
         );
+    }
+
+    fn lost_at(
+        &mut self,
+        holder: &Acquisition<'_>,
+        held: &Grant,
+        (at, key): (Moment, &KeySpan<'_>),
+    ) {
+        let timeline = self.timeline;
+        let event = &timeline.history.events[at.index];
+        if is_taken_again(timeline, holder, event.node, at) {
+            return;
+        }
+        let section =
+            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
+        let while_inside = match section.is_some_and(|section| section.covers(at)) {
+            true => format!(", while {} is in its critical section", holder.process),
+            false => String::new(),
+        };
+        let is_expired = matches!(event.what, What::Server { change: Change::Expired, .. });
+        let weight = match timeline.asked_by(at) {
+            _ if is_expired && held.servers.len() > 1 => Weight::Witness,
+            None if !is_expired => Weight::Detail,
+            _ => Weight::Turn,
+        };
+        let granted = self.set_at(key);
+        if key.by.is_some() && held.moment < granted {
+            self.add_event(Weight::Turn, granted.index);
+        }
+        let text = narrate::text(timeline.history, event);
+        self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
+    }
+
+    /// Returns when the value was set, before its count was lowered.
+    fn set_at(&self, key: &KeySpan<'_>) -> Moment {
+        let timeline = self.timeline;
+        let before = |span: &KeySpan<'_>| {
+            let mut keys = timeline.keys.iter();
+            keys.find(|it| it.node == span.node && it.to == Some((span.from, KeyEnd::Replaced)))
+        };
+        let mut first = Some(key).filter(|key| timeline.is_lowered(key));
+        let mut from = key.from;
+        while let Some(set) = first.and_then(before) {
+            from = set.from;
+            first = Some(set).filter(|set| timeline.is_lowered(set));
+        }
+        from
     }
 
     fn turns(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
@@ -304,14 +340,22 @@ impl Story<'_, '_> {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
         let is_recorded = matches!(grant.node, Node::Redis(_))
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
-        match self.timeline.lease_asked(self.set_last_with(grant)) {
-            Some(lease) => format!(" for {lease}"),
+        match self.timeline.lease_recorded(self.set_last_with(grant)) {
+            Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
+            Some(lease) => format!(" for {}", self.shown(lease)),
             None if is_recorded && self.is_leased_later(grant) => {
                 ", at first without an expiry".to_owned()
             }
             None if is_recorded => ", without an expiry".to_owned(),
             None => format!(" for {}", self.timeline.history.header.ttl_us),
         }
+    }
+
+    /// Returns the recorded lease, or the requested one if servers only rounded it.
+    fn shown(&self, recorded: Micros) -> Micros {
+        let asked = self.timeline.history.header.ttl_us;
+        let is_rounded = recorded.0.abs_diff(asked.0) <= ROUNDING.0;
+        if is_rounded { asked } else { recorded }
     }
 
     fn is_leased_later(&self, grant: &Grant) -> bool {
@@ -466,5 +510,33 @@ mod tests {
                 assert!(violation.narrative.is_sorted_by_key(|line| line.event));
             }
         }
+    }
+
+    #[test]
+    fn the_recorded_lease_is_told_and_not_the_requested_one() {
+        let first = |lease_us: u64| {
+            let story = Story::new().ttl(10_000).takes(1, 1, "a").expires(5, "a").takes(6, 2, "b");
+            let story = story.with_recorded_leases_of(Micros(lease_us)).at_servers();
+            judge(&story.releases(7, 1).releases(8, 2).build()).violations[0].narrative[0].clone()
+        };
+        let said = |lease: &str| format!("server-1 grants the lock to client-1{lease}.");
+        assert_eq!(first(29_700_000).text, said(" for 29.7s"));
+        assert_eq!(first(9_990_000).text, said(" for 10s"), "a message took the rest");
+        assert_eq!(first(0).text, said(", whose lease is already over"));
+    }
+
+    #[test]
+    fn a_new_grant_that_an_inner_release_removed_is_told() {
+        let by = Some(Node::Client(1));
+        let story = Story::new().takes(1, 1, "a").expires(12, "a").acquires(13, 1);
+        let story = story.server(14, 1, Change::Granted, "a=1", by).hears(15, 1, "a").leaves(16, 1);
+        let story = story.server(17, 1, Change::Granted, "a=0", by).removed(17, "a=0", 1);
+        let story = story.left(18, 1).takes(19, 2, "b");
+        let judgement = judge(&story.releases(20, 1).releases(21, 2).build());
+        let told: Vec<&str> =
+            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+        let granted = told.iter().position(|text| *text == "redis-1 grants the lock to client-1.");
+        let removed = told.iter().position(|text| text.starts_with("redis-1 removes the lock"));
+        assert!(granted.is_some() && granted < removed, "{told:?}");
     }
 }

@@ -126,6 +126,14 @@ impl<'h> Timeline<'h> {
         }
     }
 
+    /// Returns the lease that the server recorded with this change.
+    pub(crate) fn lease_recorded(&self, at: Moment) -> Option<Micros> {
+        match self.history.events[at.index].what {
+            What::Server { lease_us, .. } => lease_us,
+            _ => None,
+        }
+    }
+
     pub(crate) fn paused(&self, host: Node, from: SimTime, until: SimTime) -> Micros {
         let pauses = self.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
         pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
