@@ -5,7 +5,7 @@ use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(|_| {
-        "An acquiring process removed the existing lock without checking its present owner."
+        "A process removed the existing lock, which was not its own, while it was acquiring."
             .to_owned()
     }),
     ..Entry::new(MEANING)
