@@ -16,6 +16,7 @@ use crate::judge::finding::Kind;
 use crate::judge::timeline::Timeline;
 use crate::record::history::{Change, GivingUp, Keeping, Turn, What};
 use crate::record::story::{KEY, Story};
+use crate::summary::verdict::judge;
 use fencepost_faults::{Micros, Node};
 
 const CLIENT: Node = Node::Client(1);

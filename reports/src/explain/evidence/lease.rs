@@ -2,7 +2,7 @@
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
@@ -45,8 +45,33 @@ pub(crate) fn last_lease(
     let set = until_lost.flat_map(|span| &span.set).filter(|set| **set < before).filter(by_itself);
     let set = set.max().copied().or(holder.grant.as_ref().map(|grant| grant.moment));
     let from = set.unwrap_or(holder.invoked).time;
+    if let Some(from) = set.and_then(|set| begun_before_pause(timeline, holder, set)) {
+        return Lease { from, lasts: timeline.history.header.ttl_us };
+    }
     let asked = set.and_then(|set| timeline.lease_asked(set));
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
+}
+
+/// Returns the start of a lease that a server recorded as much shorter than the ttl, because the
+/// holder was paused in the middle of its acquire and had read the clock before.
+fn begun_before_pause(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    set: Moment,
+) -> Option<SimTime> {
+    let is_server = matches!(timeline.history.events[set.index].node, Node::Server(_));
+    let left = timeline.lease_recorded(set).filter(|_| is_server)?;
+    let missing = timeline.history.header.ttl_us - left;
+    let pauses = timeline.faults.iter().filter(|fault| {
+        fault.does(Impact::Freezes, holder.process) && holder.invoked.time <= fault.from.time
+    });
+    let pause = pauses
+        .filter(|fault| fault.to.is_some_and(|to| to < set))
+        .find(|fault| missing <= fault.within(fault.from.time, set.time) + COARSE)?;
+    (COARSE < missing).then(|| match left {
+        Micros::ZERO => pause.from.time,
+        _ => SimTime(set.time.0.saturating_sub(missing.0)),
+    })
 }
 
 fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {

@@ -317,3 +317,31 @@ fn a_renewed_lease_that_a_stepped_clock_ended_was_not_missed_by_its_renewals() {
     };
     assert_eq!([story(true), story(false)], [Cause::ClockJump, Cause::MissedRenewal]);
 }
+
+#[test]
+fn a_pause_in_the_middle_of_an_acquire_uses_up_the_lease_that_began_before_it() {
+    let row = |story: Story, ms, client, value: &str, lease_ms| {
+        let (key, value) = (KEY.to_owned(), Some(value.to_owned()));
+        let lease_us = Some(Micros::from_millis(lease_ms));
+        let (change, by, primary) = (Change::Granted, Some(Node::Client(client)), true);
+        let what = What::Server { key, change, value, by, primary, token: None, lease_us };
+        story.event(ms, Node::Server(1), what)
+    };
+    let story = |paused, lease_ms| {
+        let story = Story::kept_as(Keeping::RowByServer).ttl(10_000).acquires(1, 1);
+        let story = story.fault_began(100, 1, "pause", &[Node::Client(paused)]).acquires(200, 2);
+        let story = story.fault_ended(20_000, 1, "pause", Node::Client(paused));
+        let story = row(story, 20_001, 1, "a", lease_ms).hears(20_002, 1, "a");
+        let story = row(story, 20_003, 2, "b", 10_000).hears(20_004, 2, "b");
+        story.releases(20_010, 1).releases(20_020, 2)
+    };
+    assert_eq!(overlap(story(1, 0)), Cause::HolderPause);
+    assert_eq!(overlap(story(2, 0)), Cause::Unexplained, "another process was paused");
+    assert_eq!(overlap(story(1, 10_000)), Cause::Unexplained, "the lease began after the pause");
+    let judgement = judge(&story(1, 0).build());
+    let told = &judgement.violations[0];
+    let said = "client-1 was paused from 100ms to 20s; its 10s lease expired during the pause.";
+    assert!(told.summary.ends_with(said), "{}", told.summary);
+    let granted = "server-1 grants the lock to client-1, whose lease is already over.";
+    assert_eq!(told.narrative[0].text, granted);
+}
