@@ -5,7 +5,7 @@ mod duplicate_number;
 mod fenced_out;
 mod foreign_release;
 mod held_forever;
-mod lost_update;
+pub(crate) mod lost_update;
 mod overlap;
 mod oversold;
 mod repeated_job;
@@ -25,6 +25,7 @@ mod second_opinion;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
+use fencepost_faults::Node;
 
 /// A rule and the function that checks it.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +69,15 @@ checkers! {
     starved: Starved = MEANING;
     held_forever: HeldForever = MEANING;
     unavailable: Unavailable = MEANING;
+}
+
+/// Returns the names of nodes for a sentence: `client-1, client-2 and client-3`.
+fn listed(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.join(""),
+    }
 }
 
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {

@@ -3,6 +3,7 @@
 use crate::explain::cause::{Cause, classify};
 use crate::explain::narrative;
 use crate::explain::words;
+use crate::judge::checker::lost_update::unrecorded;
 use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::circle::circles;
@@ -136,6 +137,9 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 }
 
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
+    if let Some(reason) = timelines.iter().find_map(unrecorded) {
+        return Some(reason);
+    }
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 6] =
         [never_left, uncontended, no_fault_in_calls, unordered, misjudged, unfinished];
     reasons.iter().find_map(|reason| {

@@ -34,13 +34,12 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let from = began(timeline, &waiting);
     let mut processes: Vec<Node> = waiting.iter().map(|(one, _)| one.process).collect();
     processes.sort();
-    let names: Vec<String> = processes.iter().map(Node::to_string).collect();
     let what = format!(
         "No process held the lock from {from} to the end of the run at {}, while {} waited for it. \
          At the end no pending event could wake a process: no timer, no message from or to a \
          process, no answer from a server.",
         timeline.end,
-        names.join(" and ")
+        super::listed(&processes)
     );
     let mut witness: Vec<usize> =
         waiting.iter().flat_map(|(one, told)| [one.invoked.index, told.index]).collect();
@@ -107,5 +106,14 @@ mod tests {
     fn rejects_a_waiter_behind_a_holder_that_died() {
         let died = Story::new().takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
         assert_eq!(found(died.silent(7, 2, 2, false)), 1);
+    }
+
+    #[test]
+    fn names_all_waiting_processes() {
+        let story = waits().acquires(3, 3).acquires(3, 4);
+        let story = (2..=4).fold(story, |story, client| story.silent(20, client, 4, false));
+        let history = story.build();
+        let found = check(&Timeline::new(&history));
+        assert!(found[0].what.contains("while client-2, client-3 and client-4 waited for it."));
     }
 }

@@ -1,9 +1,11 @@
-//! Checks that no update is lost: a write must replace the value that its process read before.
+//! Checks that no update is lost: a write must replace the value that its process read before. If
+//! no recorded write had written the replaced value, the writer is unknown ([`unrecorded`]).
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{StorageRequest, Timeline};
+use crate::record::history::{Access, What};
 use fencepost_faults::Micros;
 
 pub(super) const CHECKER: Checker = Checker {
@@ -26,9 +28,39 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     writes
         .filter_map(|(index, write)| {
             let read = write.based_on?;
-            (read != write.before).then(|| finding(timeline, index, read))
+            let is_lost = read != write.before && follows_recorded_write(timeline, write).is_ok();
+            is_lost.then(|| finding(timeline, index, read))
         })
         .collect()
+}
+
+/// Returns why a history is inconclusive if a write replaced a value that no recorded write had
+/// written. The writer of that value is unknown, so this rule blames no process.
+pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
+    let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
+    writes.find_map(|write| {
+        let is_other = write.based_on.is_some_and(|read| read != write.before);
+        let written = follows_recorded_write(timeline, write).err().filter(|_| is_other)?;
+        Some(format!(
+            "{} replaced {} at {}, but the last recorded write had written {written}, so the \
+             history lacks a write: let each process report that it has the lock before it writes",
+            write.process, write.before, write.moment.time
+        ))
+    })
+}
+
+/// Returns an error if the write replaced another value than the last recorded write had written.
+/// The error is the value of that write. A write that the storage received twice counts twice.
+fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
+    let before = timeline.history.events[..write.moment.index].iter().rev();
+    let mut written = before.filter_map(|event| match event.what {
+        What::Storage { access: Access::Write, accepted: true, after, .. } => Some(after),
+        _ => None,
+    });
+    match written.next() {
+        Some(written) if written != write.before => Err(written),
+        _ => Ok(()),
+    }
 }
 
 fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
@@ -144,5 +176,29 @@ mod tests {
         assert_eq!(found.len(), 1);
         let clash = found[0].clash.unwrap();
         assert_eq!((clash.earlier, clash.later), (0, 1));
+    }
+
+    #[test]
+    fn blames_no_process_for_a_write_that_the_history_lacks() {
+        let story = |is_recorded: bool| {
+            let story = Story::new().takes(1, 1, "a").reads(2, 1, 0).writes(3, 1, 0, 1);
+            let story = story.releases(4, 1).removed(4, "a", 1).takes(5, 2, "b").reads(6, 2, 1);
+            let story = story.late_write(7, 1, 6, 1, 5).writes(8, 2, 1, 2);
+            let mut history = story.releases(9, 2).build();
+            let is_late = |what: &What| matches!(what, What::Storage { after: 5, .. });
+            history.events.retain(|event| is_recorded || !is_late(&event.what));
+            for (sequence, event) in (0..).zip(&mut history.events) {
+                event.sequence = sequence;
+            }
+            history
+        };
+        let (all, lacking) = (story(true), story(false));
+        assert_eq!(check(&Timeline::new(&all)).len(), 1);
+        assert_eq!(unrecorded(&Timeline::new(&all)), None);
+        assert_eq!(check(&Timeline::new(&lacking)), []);
+        let why = unrecorded(&Timeline::new(&lacking)).unwrap();
+        assert!(why.starts_with("client-2 replaced 5 at 8ms"), "{why}");
+        let judgement = crate::summary::verdict::judge(&lacking);
+        assert_eq!(judgement.verdict, crate::summary::verdict::Verdict::Unknown { reason: why });
     }
 }
