@@ -52,5 +52,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
         true => "",
         false => "; no fault was needed",
     };
+    if holder == taker {
+        return format!("The steps of two acquisitions of {holder} interleaved{needed}.");
+    }
     format!("The steps of {holder} and {taker} interleaved{needed}.")
 }

@@ -178,14 +178,18 @@ impl Waiting<'_, '_> {
             Some(entered) => entered.time.to_string(),
             None => format!("the end of the run at {until}"),
         };
+        let although = match self.timeline.faults.is_empty() {
+            true => "no fault acted",
+            false => "all faults had ended",
+        };
         let what = match duration >= bound {
             true => format!(
                 "No process held or acquired the lock from {from} to {until} ({duration}; bound \
-                 {bound}), although all faults had ended."
+                 {bound}), although {although}."
             ),
             false => format!(
-                "No process held the lock from {from} to {until} ({duration}), although all faults \
-                 had ended, and every process that wanted it used up its attempts."
+                "No process held the lock from {from} to {until} ({duration}), although \
+                 {although}, and every process that wanted it used up its attempts."
             ),
         };
         let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();

@@ -231,7 +231,10 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     let faults: Vec<String> =
         plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect();
     let faults = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
-    let tight = lead.boundary.as_ref().map(|boundary| tight(boundary, plan.faults.len()));
+    let tight = lead.boundary.as_ref().map(|boundary| {
+        let place = plan.faults.iter().position(|timed| timed.id == boundary.fault);
+        tight(boundary, plan.faults.len(), place.unwrap_or_default())
+    });
     let tight = tight.unwrap_or_default();
     let size =
         lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
@@ -240,7 +243,9 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-fn tight(boundary: &Boundary, faults: usize) -> String {
+/// Describes the value that is not enough. The faults of the plan are printed without numbers, so
+/// this names a fault by its place in the plan.
+fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
     let said = if is_less { "is not enough" } else { "no longer causes the violation" };
@@ -248,7 +253,13 @@ fn tight(boundary: &Boundary, faults: usize) -> String {
         ("duration", 1) => format!(" ({value} {said})"),
         (magnitude, 1) => format!(" (a {magnitude} of {value} {said})"),
         (magnitude, _) => {
-            format!(" (a {magnitude} of {value} in fault {} {said})", boundary.fault)
+            let which = match place {
+                0 => "in the first fault".to_owned(),
+                last if last + 1 == faults => "in the last fault".to_owned(),
+                1 => "in the second fault".to_owned(),
+                place => format!("in fault {} of these {faults}", place + 1),
+            };
+            format!(" (a {magnitude} of {value} {which} {said})")
         }
     }
 }
@@ -319,14 +330,18 @@ mod tests {
             analytic: None,
         };
         let pause = boundary("duration_us", 4_317_000, 4_316_000);
-        assert_eq!(tight(&pause, 1), " (4.316s is not enough)");
+        assert_eq!(tight(&pause, 1, 0), " (4.316s is not enough)");
         let away = boundary("down_us", 0, 3_904_000);
-        assert_eq!(tight(&away, 1), " (a downtime of 3.904s no longer causes the violation)");
+        assert_eq!(tight(&away, 1, 0), " (a downtime of 3.904s no longer causes the violation)");
         assert_eq!(
-            tight(&away, 2),
-            " (a downtime of 3.904s in fault 2 no longer causes the violation)"
+            tight(&away, 2, 0),
+            " (a downtime of 3.904s in the first fault no longer causes the violation)"
         );
+        let said = tight(&away, 2, 1);
+        assert!(said.contains("in the last fault"), "{said}");
+        let said = tight(&away, 4, 2);
+        assert!(said.contains("in fault 3 of these 4"), "{said}");
         let back = boundary("offset_us", -2_000_000, -1_999_000);
-        assert_eq!(tight(&back, 1), " (a clock step of -1.999s is not enough)");
+        assert_eq!(tight(&back, 1, 0), " (a clock step of -1.999s is not enough)");
     }
 }

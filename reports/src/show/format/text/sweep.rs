@@ -111,7 +111,7 @@ fn write_cell(
     let is_unknown = cell.valid + cell.violated == 0 && cell.failed.is_none();
     let unknown = cell.first_unknown.as_ref().filter(|_| is_unknown);
     let verdict = verdict.map(|verdict| match cell.quiet_bound {
-        Some(bound) if cell.valid > 0 => {
+        Some(bound) if cell.valid > 0 && bound < 1.0 => {
             format!("{verdict}: rate below {} % (95 %)", small_percent(bound))
         }
         _ => verdict.to_owned(),

@@ -169,6 +169,7 @@ fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
                 later.map_or(String::new(), |later| format!(" ({later} got the lock meanwhile)"));
             format!("STALE WRITE{later}")
         }
+        (Kind::Deadlock, _) => "waits forever, DEADLOCK".to_owned(),
         (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
         (kind, _) => kind.name().replace('-', " ").to_uppercase(),
     }
