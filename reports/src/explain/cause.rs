@@ -120,7 +120,7 @@ causes! {
     RestartWithoutDelay = restart_without_delay,
     /// A server restarted without the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
-    /// The tokens come from servers that share no counter, so their order has no meaning.
+    /// The tokens do not come from one counter, so their order has no meaning.
     UnorderedTokens = unordered_tokens,
     /// A server's or a process's wall clock was stepped.
     ClockJump = clock_jump,
@@ -163,7 +163,7 @@ causes! {
     LostPlace = lost_place,
     /// The steps of two processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
-    /// Threads of one process share an owner value, and a server mistook one thread for another.
+    /// Threads or processes share an owner value, and one was mistaken for another.
     SharedOwner = shared_owner,
     /// The holder's session ended and its node was deleted while the holder was in its critical
     /// section.

@@ -75,8 +75,15 @@ impl<'t, 'h> Case<'t, 'h> {
         creator(self.timeline.history, first.value?)
     }
 
-    pub(super) fn kept_by_count(&self) -> Option<(Node, Node)> {
-        standstill::kept_by_count(self.timeline, self.finding)
+    /// Returns the servers that kept the lock because a release only lowered its count, and the
+    /// owner.
+    pub(super) fn kept_by_count(&self) -> Option<(Vec<Node>, Node)> {
+        if self.finding.kind != Kind::WrongAnswer {
+            return standstill::kept_by_count(self.timeline, self.finding);
+        }
+        let servers = untrue_answer::kept_by_count(self.timeline, self.finding);
+        let owner = *self.finding.processes.first()?;
+        (!servers.is_empty()).then_some((servers, owner))
     }
 
     pub(super) fn has_no_expiry(&self) -> Option<(Node, Node)> {

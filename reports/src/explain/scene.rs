@@ -157,6 +157,40 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
+    /// Returns when the holder left its critical section and when it sent its late write, if it
+    /// sent the write after leaving.
+    pub(super) fn wrote_after_leaving(&self) -> Option<(SimTime, SimTime)> {
+        let What::Storage { operation, .. } = self.timeline.history.events[self.clash.late_write?].what
+        else {
+            return None;
+        };
+        let sent = self.timeline.invocation_of(operation)?;
+        let index = self.timeline.acquisition_of(self.holder.operation)?;
+        let left = self.timeline.section_of(index)?.to?;
+        (left < sent).then_some((left.time, sent.time))
+    }
+
+    /// Returns whether one of the two processes entered although no server had granted it the lock.
+    pub(super) fn is_ungranted(&self) -> bool {
+        self.holder.grant.is_none() || self.taker.grant.is_none()
+    }
+
+    /// Returns a server that had another process's value when this process entered, and that
+    /// process, if this process writes the same value.
+    pub(super) fn same_value_at(&self, told: &Acquisition<'_>) -> Option<(Node, Node)> {
+        let entered = told.completed?;
+        let machine = told.process.machine();
+        let mut standing = self.timeline.keys.iter().filter(|span| {
+            span.by.is_some_and(|by| by.machine() != machine)
+                && self.timeline.exists_at(span, entered)
+        });
+        let writes = |value: Option<&str>| {
+            let mut own = self.timeline.keys.iter();
+            own.any(|span| span.by.map(Node::machine) == Some(machine) && span.value == value)
+        };
+        standing.find_map(|span| Some((span.node, span.by.filter(|_| writes(span.value))?)))
+    }
+
     pub(super) fn shared_server(&self) -> Option<String> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {

@@ -150,6 +150,8 @@ table! {
             "the answer about that node was true"
         LostReply: "the process was refused the lock, and a message had been lost",
             When(|case| case.is_untrue_answer(UntrueAnswer::Refused(Obstacle::Loss)));
+        LostReply: "the release only lowered a count that an acquire without an answer had raised",
+            When(|case| case.is_untrue_answer(UntrueAnswer::KeptByCount));
         LostRelease: "the process reported a successful release, and a message had been lost",
             When(|case| case.is_untrue_answer(UntrueAnswer::Succeeded(Obstacle::Loss)));
         Partition: "the process received its grant after the lease, because a partition delayed \
@@ -165,7 +167,8 @@ table! {
             When(|case| case.is_untrue_answer(UntrueAnswer::Unfounded));
     }
     Owners {
-        SharedOwner: "two threads share an owner value, and the server admitted the second",
+        SharedOwner: "two threads share an owner value, and the server admitted the second; or two \
+                      processes do, and one entered without a grant",
             When(|case| case.shares_owner());
             "threads of one process also share a client id"
         SharedClientId: "two processes share a client id in a row",
@@ -203,8 +206,14 @@ table! {
             "an old primary that also crashed did not decide anything"
         RestartDataLoss: "the server crashed between the grants",
             When(|case| case.counter().is_some_and(|counter| counter.was_forgotten()));
+            "a new counter may repeat the tokens of a lost one"
+        UnorderedTokens: "one server issued a token twice and lost nothing in between",
+            When(|case| case.counter().is_some_and(|counter| counter.is_no_counter()));
     }
     InFlight {
+        EarlyRelease: "the writer sent the write after it had left its critical section",
+            When(|case| case.is_in_flight(InFlightWrite::AfterLeaving));
+            "the writer had released the lock, whatever delayed the write afterwards"
         StorageDelay: "a fault delayed the write or the storage",
             When(|case| case.is_in_flight(InFlightWrite::Delayed));
             "a pause after sending does not delay the write"

@@ -10,14 +10,17 @@ const MEANING: Meaning = Meaning {
     what: "The holder's own command removed the lock while the holder still relied on it.",
     how: "The command was a nested release, a release by another thread of the same process, an \
           acquire that deletes the existing key, or a holder's deletion of its own lock to take it \
-          again.",
+          again. Or the program writes after its release.",
     helps: "Count nested acquisitions at the server. Give each thread its own owner value. Extend \
             a lease with one command that compares the owner and sets the expiry, not with a \
-            release and an acquire.",
+            release and an acquire. Release after the last write.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let holder = scene.holder.process;
+    if let Some((left, sent)) = scene.wrote_after_leaving() {
+        return format!("{holder} released its lock at {left} and sent the write only at {sent}.");
+    }
     let Some((gone, _)) = scene.gone() else {
         return format!("{holder} had removed its own lock.");
     };

@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
+use crate::explain::scene::listed;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use fencepost_faults::{FaultKind, Impact};
@@ -37,6 +38,7 @@ fn alone(case: &Case<'_, '_>) -> String {
             "A message was lost while that answer was in transit, and the lock did not check how \
              long it had waited."
         }
+        Kind::WrongAnswer if case.kept_by_count().is_some() => return left(case),
         Kind::WrongAnswer => {
             "A server had executed the process's command, but the lock gave the process a result \
              that does not match the server's answer. A fault was active meanwhile."
@@ -61,9 +63,10 @@ fn left(case: &Case<'_, '_>) -> String {
         );
     }
     match case.kept_by_count() {
-        Some((server, process)) => format!(
-            "{server} counted an acquire of {process} whose reply never reached {process}. A \
-             release only lowers the count by one, so the lock remained there."
+        Some((servers, process)) => format!(
+            "{} counted an acquire of {process} whose reply never reached {process}. A \
+             release only lowers the count by one, so the lock remained there.",
+            listed(&servers)
         ),
         None => "A server had executed a command, but its reply never reached the sender, and the \
                  lock remained there."

@@ -29,13 +29,21 @@ fn alone(case: &Case<'_, '_>) -> String {
             What::Silent { since_us, .. } => since_us <= from && from <= event.time_us,
             _ => false,
         })
-        .filter(|event| event.time_us <= until && case.finding.processes.contains(&event.node))
+        .filter(|event| case.finding.processes.contains(&event.node))
         .map(|event| event.node)
         .collect();
     match (silent.len(), silent.first()) {
-        (1, Some(next)) if case.finding.processes.len() > 1 => format!(
-            "The lock became free, but {next}, which was next, sent nothing to a server after that."
-        ),
+        (1, Some(next)) if case.finding.processes.len() > 1 => {
+            let mut keys = case.timeline.keys.iter();
+            let why = match keys.any(|span| span.from.time == until && span.by == Some(*next)) {
+                true => "was next",
+                false => "had asked first",
+            };
+            format!(
+                "The lock became free, but {next}, which {why}, sent nothing to a server after \
+                 that."
+            )
+        }
         _ => "The lock became free, but the waiting processes sent nothing to a server after that."
             .to_owned(),
     }

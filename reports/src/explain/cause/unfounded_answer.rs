@@ -69,9 +69,16 @@ fn between(scene: &Scene<'_, '_>) -> String {
             .to_owned();
     }
     let told = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
+    let same = match scene.same_value_at(told) {
+        Some((server, owner)) => format!(
+            " {server} had the lock of {owner}, with the same value that {} writes.",
+            told.process
+        ),
+        None => String::new(),
+    };
     format!(
         "{} was told that it had the lock, although no server had granted it in that acquire: the \
-         lock's own code gave that answer.",
+         lock's own code gave that answer.{same}",
         told.process
     )
 }

@@ -11,6 +11,7 @@ pub(crate) struct Counter<'t, 'h> {
     earlier: &'t Grant,
     later: &'t Grant,
     between: Vec<&'h What>,
+    tokens: [Option<u64>; 2],
     is_of_members: bool,
 }
 
@@ -19,6 +20,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         let [earlier, later] =
             [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
         let (earlier, later) = (earlier?, later?);
+        let tokens = [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].token);
         let nodes = [earlier.node, later.node];
         let kept_as = timeline.history.header.kept_as;
         let is_of_members = matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease));
@@ -31,11 +33,29 @@ impl<'t, 'h> Counter<'t, 'h> {
             false => nodes.contains(&event.node),
         });
         let between = here.map(|event| &event.what).collect();
-        Some(Counter { timeline, earlier, later, between, is_of_members })
+        Some(Counter { timeline, earlier, later, between, tokens, is_of_members })
     }
 
     pub(crate) fn is_one_of_many(&self) -> bool {
         self.timeline.history.header.quorum > 1
+    }
+
+    /// Returns whether one server issued a token twice without losing anything in between. A
+    /// counter that each grant increments cannot do that, except with the first token of a new
+    /// counter.
+    pub(crate) fn is_no_counter(&self) -> bool {
+        let [earlier, later] = self.tokens;
+        let lock = &self.timeline.history.header.resource;
+        let loses = |what: &What| match what {
+            What::Server { key, change, .. } => {
+                key != lock && !matches!(change, Change::Granted | Change::Extended)
+            }
+            _ => false,
+        };
+        earlier == later
+            && earlier.is_some_and(|token| token > 1)
+            && self.earlier.node == self.later.node
+            && !self.between.iter().any(|what| loses(what))
     }
 
     pub(crate) fn was_flushed(&self) -> bool {

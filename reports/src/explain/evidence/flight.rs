@@ -1,7 +1,7 @@
 //! Finds a write that was in transit to the storage when the lock changed hands.
 
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{FaultSpan, Timeline};
+use crate::judge::timeline::{FaultSpan, SectionEnd, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Micros, Node};
 
@@ -9,6 +9,8 @@ use fencepost_faults::{Impact, Micros, Node};
 pub(crate) enum InFlightWrite {
     Delayed,
     OfPausedProcess,
+    /// The process sent the write after it had left its critical section.
+    AfterLeaving,
     /// No fault delayed the write, and its process left before the lock changed hands.
     OfFormerHolder,
 }
@@ -19,6 +21,13 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<InFlight
         return None;
     };
     let sent = timeline.invocation_of(operation)?;
+    if let Some(section) = timeline.section_of(clash.earlier)
+        && section.ended_by == SectionEnd::Release
+        && section.process == by
+        && section.to.is_some_and(|left| left < sent)
+    {
+        return Some(InFlightWrite::AfterLeaving);
+    }
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
     if changed_hands < sent || landed < changed_hands {
         return None;

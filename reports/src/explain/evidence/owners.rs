@@ -1,7 +1,7 @@
 //! Compares the owner values of two processes, and finds the value on which a write was based.
 
 use crate::judge::finding::{Clash, Finding, Kind};
-use crate::judge::timeline::Timeline;
+use crate::judge::timeline::{Acquisition, KeySpan, Timeline, is_one_owner};
 use crate::record::history::Keeping;
 
 pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
@@ -9,7 +9,33 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let threads = one.process != other.process && one.process.machine() == other.process.machine();
     let grants = one.grant.as_ref().zip(other.grant.as_ref());
     let found = grants.is_some_and(|(one, other)| one.moment == other.moment || !other.created);
-    threads && one.owner == other.owner && found
+    let is_mistaken = || {
+        has_own_value_of_another(timeline, one, other)
+            || has_own_value_of_another(timeline, other, one)
+    };
+    threads && one.owner == other.owner && found || is_mistaken()
+}
+
+/// Returns whether a process entered without a grant while a server had the value that it names as
+/// its own, and that the other process had written.
+fn has_own_value_of_another(
+    timeline: &Timeline<'_>,
+    one: &Acquisition<'_>,
+    other: &Acquisition<'_>,
+) -> bool {
+    let (Some(entered), Some(owner)) = (one.completed, one.owner) else { return false };
+    let header = &timeline.history.header;
+    let written_by_other = |span: &KeySpan<'_>| {
+        span.by.is_some_and(|by| by.machine() == other.process.machine())
+            && span.value.is_some_and(|value| is_one_owner(value, owner))
+            && timeline.exists_at(span, entered)
+    };
+    one.grant.is_none()
+        && one.process.machine() != other.process.machine()
+        && header.kept_as.is_none()
+        && !header.has_no_ttl()
+        && other.owner.is_some_and(|name| is_one_owner(name, owner))
+        && timeline.keys.iter().any(written_by_other)
 }
 
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {

@@ -48,6 +48,7 @@ use fencepost_faults::{FaultKind, Node};
 use outage::of_outage;
 use owner::{lost_release, of_absent, of_holder, of_owner, unanswered_release};
 use spans::{remaining_values, values_for_most_of, waiter_died};
+use std::collections::BTreeSet;
 use votes::{of_standing_votes, votes_are_split};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,9 +94,19 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
-    let mut standing = values_for_most_of(timeline, Period::of_finding(finding));
-    standing.find(|span| timeline.is_lowered(span)).and_then(|span| Some((span.node, span.by?)))
+pub(super) fn kept_by_count(
+    timeline: &Timeline<'_>,
+    finding: &Finding,
+) -> Option<(Vec<Node>, Node)> {
+    let standing = values_for_most_of(timeline, Period::of_finding(finding));
+    let lowered: Vec<(Node, Node)> = standing
+        .filter(|span| timeline.is_lowered(span))
+        .filter_map(|span| Some((span.node, span.by?)))
+        .collect();
+    let (_, owner) = *lowered.first()?;
+    let own = lowered.iter().filter(|(_, by)| *by == owner);
+    let servers: BTreeSet<Node> = own.map(|(server, _)| *server).collect();
+    Some((servers.into_iter().collect(), owner))
 }
 
 pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {

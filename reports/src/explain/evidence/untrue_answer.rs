@@ -3,7 +3,9 @@
 use super::period::Period;
 use super::session;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, FaultSpan, KeySpan, Moment, Timeline};
+use crate::judge::timeline::{
+    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Timeline, is_lower_count,
+};
 use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Node};
 use std::collections::BTreeSet;
@@ -14,6 +16,8 @@ pub(crate) enum UntrueAnswer {
     OfAnotherNode,
     Refused(Obstacle),
     Succeeded(Obstacle),
+    /// The release lowered a count that an earlier acquire without an answer had raised.
+    KeptByCount,
     /// A partition delayed the grant beyond the lease or the stated validity.
     CutOff,
     /// Another fault delayed the grant beyond the lease or the stated validity.
@@ -87,12 +91,72 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     if is_refused && session::has_second_node(timeline, process, span) {
         return Some(UntrueAnswer::OfAnotherNode);
     }
+    if !kept_by_count(timeline, finding).is_empty() {
+        return Some(UntrueAnswer::KeptByCount);
+    }
     let servers = finding.witness.iter().map(|index| events[*index].node);
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
     let obstacle = obstacle(timeline, process, &servers, span);
     let has_ttl = !timeline.history.header.has_no_ttl();
     let is_unfounded = has_one_server_with_a_ttl(timeline) || has_ttl && is_undisturbed(from);
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
+}
+
+/// Returns the servers at which a release only lowered a count, because a fault had hidden the
+/// answer to an earlier acquire from the process. Returns none if a fault disturbed the release.
+pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Node> {
+    let Some(told) = finding.witness.last().map(|index| timeline.moment(*index)) else {
+        return Vec::new();
+    };
+    let event = &timeline.history.events[told.index];
+    let What::Ok { operation, owner: None, .. } = event.what else { return Vec::new() };
+    let Some(invoked) = timeline.invocation_of(operation) else { return Vec::new() };
+    let (process, meanwhile) = (event.node, Period { from: invoked.time, until: told.time });
+    let is_lowered = |span: &&KeySpan<'_>| {
+        span.by == Some(process)
+            && invoked < span.from
+            && span.from < told
+            && timeline.is_lowered(span)
+            && timeline.exists_at(span, told)
+            && has_raised_unanswered(timeline, process, span)
+            && obstacle(timeline, process, &[span.node], meanwhile).is_none()
+    };
+    let servers: BTreeSet<Node> =
+        timeline.keys.iter().filter(is_lowered).map(|span| span.node).collect();
+    servers.into_iter().collect()
+}
+
+/// Returns whether the count first exceeded the process's own acquires while a fault kept answers
+/// from the process.
+fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySpan<'_>) -> bool {
+    let mut counted = vec![lowered];
+    while let Some(before) = counted.last().and_then(|span| {
+        let mut keys = timeline.keys.iter();
+        keys.find(|it| it.node == span.node && it.to == Some((span.from, KeyEnd::Replaced)))
+    }) {
+        counted.push(before);
+    }
+    let is_outside = |at: Moment| {
+        let mut sections = timeline.sections.iter();
+        !sections.any(|section| section.process == process && section.covers(at))
+    };
+    let is_raised = |pair: &&[&KeySpan<'_>]| {
+        let values = pair[0].value.zip(pair[1].value);
+        values.is_some_and(|(now, before)| is_lower_count(now, before)) && is_outside(pair[0].from)
+    };
+    let Some(raised) = counted.windows(2).filter(is_raised).last().map(|pair| pair[0].from) else {
+        return false;
+    };
+    let during = timeline.acquisitions.iter().find(|one| {
+        one.process == process
+            && one.invoked < raised
+            && one.completed.is_none_or(|completed| raised < completed)
+    });
+    during.is_some_and(|one| {
+        let until = one.completed.map_or(timeline.end, |completed| completed.time);
+        let period = Period { from: one.invoked.time, until };
+        obstacle(timeline, process, &[lowered.node], period).is_some()
+    })
 }
 
 /// Returns why a grant was wrong: it had no quorum, or its lease or validity had ended.

@@ -81,3 +81,45 @@ fn the_thread_with_an_open_release_removed_the_lock_of_another() {
     let told = overlap(story.releases(8, two).releases(9, 2));
     assert_eq!(told, Cause::SharedOwner);
 }
+
+#[test]
+fn a_process_that_finds_its_own_value_of_another_process_shares_it() {
+    let entered = |owner: &str| {
+        let story = Story::new().takes(1, 1, "app").acquires(2, 2).hears(3, 2, owner);
+        story.releases(5, 1).removed(5, "app", 1).releases(6, 2).takes(7, 2, "app").releases(8, 2)
+    };
+    assert_eq!(overlap(entered("app")), Cause::SharedOwner);
+    assert_eq!(overlap(entered("another")), Cause::UnfoundedAnswer);
+    let judgement = judge(&entered("another").build());
+    let told = |kind: Kind| {
+        let mut violations = judgement.violations.iter();
+        violations.find(|one| one.kind == kind).map_or("", |one| one.summary.as_str())
+    };
+    let said = "redis-1 had the lock of client-1, with the same value that client-2 writes.";
+    assert!(told(Kind::Overlap).ends_with(said), "{}", told(Kind::Overlap));
+    let said = "client-2 was told that it got the lock, but no server had granted it.";
+    assert!(told(Kind::WrongAnswer).starts_with(said), "{}", told(Kind::WrongAnswer));
+}
+
+#[test]
+fn a_release_that_lowers_a_count_which_a_lost_answer_had_raised_is_a_lost_reply() {
+    let counted =
+        |story: Story, ms, count: &str| story.server(ms, 1, Change::Granted, count, Some(CLIENT));
+    let story = |is_cut: bool| {
+        let story = counted(Story::new().acquires(1, 1), 2, "a=1");
+        let story = match is_cut {
+            true => story
+                .fault_began(3, 1, "partition", &[CLIENT, REDIS])
+                .fault_ended(5, 1, "partition", REDIS),
+            false => story,
+        };
+        let story = counted(story, 6, "a=2").hears(7, 1, "a=1");
+        counted(story.leaves(10, 1), 11, "a=1").left(12, 1).expires(16, "a=1")
+    };
+    assert_eq!(cause(Kind::WrongAnswer, story(true)), Cause::LostReply);
+    assert_eq!(cause(Kind::WrongAnswer, story(false)), Cause::UnfoundedAnswer);
+    let judgement = judge(&story(true).build());
+    let said = "redis-1 counted an acquire of client-1 whose reply never reached client-1. A \
+                release only lowers the count by one, so the lock remained there.";
+    assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));
+}

@@ -296,3 +296,16 @@ fn a_holder_that_removes_its_lock_in_order_to_take_it_again_loses_it_when_anothe
     let cause = overlap(story.takes(13, 2, "b").releases(14, 1).releases(15, 2));
     assert_eq!(cause, Cause::EarlyRelease, "its lease had been set again at 7 ms");
 }
+
+#[test]
+fn a_write_that_its_process_sent_after_its_release_was_not_delayed() {
+    let wrote = |sent| {
+        let story = Story::new().takes(1, 1, "a").reads(2, 1, 0).releases(4, 1).removed(4, "a", 1);
+        story.takes(5, 2, "b").reads(6, 2, 0).late_write(8, 1, sent, 0, 1).releases(9, 2)
+    };
+    assert_eq!(cause(Kind::StaleWrite, wrote(7)), Cause::EarlyRelease);
+    assert_eq!(cause(Kind::StaleWrite, wrote(3)), Cause::StorageDelay, "it was sent in time");
+    let judgement = judge(&wrote(7).build());
+    let said = "client-1 released its lock at 4ms and sent the write only at 7ms.";
+    assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));
+}

@@ -217,3 +217,15 @@ fn a_server_that_had_been_promoted_when_the_old_primary_granted_is_split_brain()
     assert_eq!(story(2), Cause::SplitBrain);
     assert_eq!(story(4), Cause::AsyncReplicationLoss, "it was promoted after the grant");
 }
+
+#[test]
+fn one_server_that_issues_a_token_twice_does_not_count() {
+    let tokens = |earlier, later| {
+        let story = Story::new().with_tokens().takes_with_token(1, 1, "a", earlier);
+        let story = story.releases(2, 1).removed(2, "a", 1);
+        cause(Kind::TokenRegression, story.takes_with_token(3, 2, "b", later).releases(4, 2))
+    };
+    assert_eq!(tokens(7, 7), Cause::UnorderedTokens);
+    assert_eq!(tokens(1, 1), Cause::Unexplained, "a counter may have been lost");
+    assert_eq!(tokens(7, 6), Cause::Unexplained, "a counter may have been lost");
+}

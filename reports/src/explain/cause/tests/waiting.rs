@@ -507,3 +507,16 @@ fn a_slow_server_makes_a_process_give_up_the_votes_of_the_others() {
     let story = story.grants_at(2, 1, 1, "a").grants_at(2, 1, 2, "a").info(4, 1).acquires(5, 2);
     assert_eq!(cause(Kind::Unavailable, story.starts(60, 3)), Cause::Latency);
 }
+
+#[test]
+fn who_asked_first_and_slept_until_a_fault_ended_the_wait_is_in_the_way() {
+    let story = |sleeps: u16| {
+        let story = Story::new().available_within(5, 1, 1).between_faults().takes(1, 1, "a");
+        let story = story.acquires(2, 2).acquires(3, 3).releases(4, 1).removed(4, "a", 1);
+        let story = story.fault_began(20, 1, "partition", &[REDIS, CLIENT]);
+        let story = story.silent(30, sleeps, 2, true).fault_ended(40, 1, "partition", REDIS);
+        cause(Kind::Unavailable, story.grants(41, 3, "b").hears(42, 3, "b").releases(43, 3))
+    };
+    assert_eq!(story(2), Cause::MissedWakeup);
+    assert_eq!(story(3), Cause::Unexplained, "the other had asked first");
+}

@@ -97,13 +97,17 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-fn first_missed_release(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
+/// Returns whether a process slept on although the lock was free: the process that got the lock at
+/// the end, or the process that had asked first and still slept when a fault ended the period.
+fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
+    let Period { from, until } = period;
+    let asked = asked_throughout(timeline, period);
+    let first = asked.iter().min_by_key(|one| one.invoked).map(|one| one.process);
     timeline.history.events.iter().any(|event| {
         let What::Silent { since_us, .. } = event.what else { return false };
-        since_us <= from
-            && from < event.time_us
-            && event.time_us <= until
-            && was_granted_at(timeline, event.node, until)
+        let was_next = event.time_us <= until && was_granted_at(timeline, event.node, until);
+        let slept_on = until < event.time_us && first == Some(event.node);
+        since_us <= from && from < event.time_us && (was_next || slept_on)
     })
 }
 

@@ -177,6 +177,9 @@ fn without_quorum(
         (1, Some(span)) => {
             format!("its lease had expired at {}", timeline.existed_until(span))
         }
+        (1, None) if timeline.keys.iter().any(|span| timeline.exists_at(span, told)) => {
+            "no server had granted it".to_owned()
+        }
         (1, None) => "no server had it".to_owned(),
         _ => too_few(timeline, one, standing),
     };
