@@ -1,7 +1,8 @@
 //! Access control lists, whose only identity is `world:anyone`.
 
 use crate::code::Refusal;
-use crate::jute::{Read, Reader, Writer};
+use crate::jute::{Read, Reader};
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Permission {
@@ -11,7 +12,7 @@ pub(crate) enum Permission {
     Delete = 8,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Acl {
     pub(crate) permissions: i32,
     pub(crate) scheme: String,
@@ -26,10 +27,6 @@ impl Acl {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Option<Acl>> {
         let (permissions, scheme, id) = (reader.int()?, reader.string()?, reader.string()?);
         Ok(scheme.zip(id).map(|(scheme, id)| Acl { permissions, scheme, id }))
-    }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.int(self.permissions).string(&self.scheme).string(&self.id);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::stat::{CONTAINER_OWNER, StoredStat};
 use crate::transaction::{Change, Creation};
 use crate::tree::Tree;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 impl From<Malformed> for Refusal {
     fn from(_: Malformed) -> Refusal {
@@ -16,14 +17,14 @@ impl From<Malformed> for Refusal {
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) session: i64,
     pub(crate) cxid: i32,
     pub(crate) kind: Kind,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
     Client(Operation, Bytes),
     OpenSession { timeout_ms: i32 },
@@ -237,7 +238,7 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
         if is_last {
             return Ok(parts);
         }
-        let operation = Operation::of(kind).ok_or(Refusal::Marshalling)?;
+        let operation = Operation::from_repr(kind).ok_or(Refusal::Marshalling)?;
         let part = match read_part(operation, reader)? {
             // Within a multi, the flags decide the type of the node.
             Part::Create(wanted) => {

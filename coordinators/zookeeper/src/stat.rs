@@ -1,11 +1,12 @@
 //! Metadata of a node.
 
-use crate::jute::{Read, Reader, Writer};
+use crate::jute::Writer;
+use serde::{Deserialize, Serialize};
 
 /// Owner of container nodes, which the server deletes after their last child.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StoredStat {
     pub(crate) czxid: i64,
     pub(crate) mzxid: i64,
@@ -42,26 +43,6 @@ impl StoredStat {
 
     pub(crate) fn is_ephemeral(&self) -> bool {
         self.owner != 0 && self.owner != CONTAINER_OWNER
-    }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.long(self.czxid).long(self.mzxid).long(self.ctime_ms).long(self.mtime_ms);
-        writer.int(self.version).int(self.created).int(self.aversion);
-        writer.long(self.owner).long(self.pzxid);
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<StoredStat> {
-        Ok(StoredStat {
-            czxid: reader.long()?,
-            mzxid: reader.long()?,
-            ctime_ms: reader.long()?,
-            mtime_ms: reader.long()?,
-            version: reader.int()?,
-            created: reader.int()?,
-            aversion: reader.int()?,
-            owner: reader.long()?,
-            pzxid: reader.long()?,
-        })
     }
 }
 

@@ -1,14 +1,14 @@
 //! The tree of nodes and the open sessions, equal on members that applied the same transactions.
 
 use crate::acl::Acl;
-use crate::jute::{Malformed, Read, Reader, Writer};
 use crate::path;
 use crate::stat::{CONTAINER_OWNER, Stat, StoredStat};
-use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
+use crate::transaction::{Change, Creation, Transaction};
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
     /// Access control list. It is empty for nodes of the server itself, which are open to all.
@@ -17,7 +17,7 @@ pub(crate) struct Node {
     pub(crate) children: BTreeSet<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
     pub(crate) sessions: BTreeMap<i64, i32>,
@@ -206,31 +206,6 @@ impl Tree {
         }
         node_events.push(NodeEvent::Deleted(path.to_owned()));
     }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.long(self.zxid).list(self.sessions.iter(), |writer, (id, timeout)| {
-            writer.long(*id).int(*timeout);
-        });
-        writer.list(self.nodes.iter(), |writer, (path, node)| {
-            writer.string(path).buffer(node.data.as_deref());
-            write_acl(&node.acl, writer);
-            node.kept.write(writer);
-        });
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Tree> {
-        let mut tree = Tree { nodes: BTreeMap::new(), ..Tree::default() };
-        tree.zxid = reader.long()?;
-        let sessions = reader.list(|reader| Ok((reader.long()?, reader.int()?)))?;
-        tree.sessions = sessions.ok_or(Malformed)?.into_iter().collect();
-        let nodes = reader.list(|reader| {
-            let (path, data) = (reader.text()?, reader.buffer()?.map(Bytes::copy_from_slice));
-            let (acl, kept) = (read_acl(reader)?, StoredStat::read(reader)?);
-            Ok((path, Node { data, acl, kept, children: BTreeSet::new() }))
-        })?;
-        nodes.ok_or(Malformed)?.into_iter().for_each(|(path, node)| tree.insert(path, node));
-        if tree.nodes.contains_key("") { Ok(tree) } else { Err(Malformed) }
-    }
 }
 
 #[cfg(test)]
@@ -259,9 +234,8 @@ mod tests {
             let transaction = Transaction { zxid, session: 5, cxid: 0, time_ms: 1, change };
             tree.apply(&transaction, &mut Vec::new());
         }
-        let mut writer = Writer::default();
-        tree.write(&mut writer);
-        assert_eq!(Tree::read(&mut Reader::new(&writer.into_bytes())), Ok(tree.clone()));
+        let snapshot = serde_json::to_vec(&tree).unwrap();
+        assert_eq!(serde_json::from_slice::<Tree>(&snapshot).unwrap(), tree);
         assert_eq!(tree.ephemerals(5), BTreeSet::from(["/c/e".to_owned()]));
         let delete = Change::CloseSession { paths: vec!["/c/e".to_owned()] };
         let closing = Transaction { zxid: 4, session: 5, cxid: 0, time_ms: 1, change: delete };

@@ -1,8 +1,9 @@
 //! Intervals, which store months, days and microseconds separately.
 
 use super::timestamp::{self, ParseError};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Interval {
     pub(crate) months: i64,
     pub(crate) days: i64,

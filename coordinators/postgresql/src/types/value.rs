@@ -4,9 +4,10 @@ use super::interval::Interval;
 use super::timestamp::{self, ParseError};
 use super::{TIME_MAX, TIME_MIN, Type};
 use crate::error::{Outcome, SqlError};
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Value {
     Null,
     Boolean(bool),
