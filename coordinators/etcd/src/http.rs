@@ -339,6 +339,17 @@ mod tests {
     }
 
     #[test]
+    fn old_and_chunked_requests_are_refused() {
+        let refusal = |request: &str| match parse(&mut BytesMut::from(request), false) {
+            Parsed::Refused(answer) => String::from_utf8_lossy(&answer[..12]).into_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refusal("GET /health HTTP/1.0\r\n\r\n"), "HTTP/1.1 505");
+        let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(refusal(chunked), "HTTP/1.1 501");
+    }
+
+    #[test]
     fn other_protocols_are_told_by_their_first_line() {
         assert_eq!(is_http(b"GET / HTTP/1.1\r\n"), Some(true));
         assert_eq!(is_http(b"GET  / HTTP/1.1\r\n"), Some(false));

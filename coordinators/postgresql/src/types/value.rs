@@ -73,6 +73,9 @@ impl Value {
             }
             Type::Timestamp => timestamp::read(text, false).map(Value::Time).map_err(wrong),
             Type::Timestamptz => timestamp::read(text, true).map(Value::Time).map_err(wrong),
+            Type::Interval if text.trim_start().starts_with(['P', 'p']) => {
+                Err(SqlError::unsupported("an interval in ISO 8601"))
+            }
             Type::Interval => Interval::read(text).map(Value::Interval).map_err(wrong),
             Type::Void => Ok(Value::Void),
             Type::Varchar(_) | Type::Bpchar(_) => Value::Text(text.to_owned()).fitted(kind, false),
