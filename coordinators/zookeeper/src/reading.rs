@@ -32,7 +32,6 @@ impl Reading<'_> {
                 }
             }
             Operation::SetWatches => self.set_watches(reader)?,
-            Operation::CheckWatches => self.check_watches(reader)?,
             Operation::RemoveWatches => self.remove_watches(reader)?,
             _ => return Err(Refusal::Unimplemented),
         }
@@ -117,12 +116,6 @@ impl Reading<'_> {
             Some(event) => self.notices.push((self.connection, event, path)),
             None => self.watch(of, &path),
         }
-    }
-
-    fn check_watches(&self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
-        let (path, kinds) = (reader.text()?, kinds(reader.int()?)?);
-        let is_watched = kinds.iter().any(|of| self.watches.any(*of, &path));
-        if is_watched { Ok(()) } else { Err(Refusal::NoWatcher) }
     }
 
     fn remove_watches(&mut self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
