@@ -15,7 +15,6 @@ pub(crate) struct StoredStat {
     pub(crate) version: i32,
     /// Number of children ever created. Clients get the number of child changes instead.
     pub(crate) created: i32,
-    pub(crate) aversion: i32,
     /// Session that owns the node, [`CONTAINER_OWNER`], or 0.
     pub(crate) owner: i64,
     pub(crate) pzxid: i64,
@@ -52,7 +51,7 @@ impl Stat {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);
         let changes = kept.created.wrapping_mul(2).wrapping_sub(*children);
-        writer.int(kept.version).int(changes).int(kept.aversion);
+        writer.int(kept.version).int(changes).int(0);
         writer.long(if kept.is_ephemeral() { kept.owner } else { 0 });
         writer.int(*data_length).int(*children).long(kept.pzxid);
     }

@@ -1,6 +1,5 @@
 //! Transactions ([`Transaction`]), which an ensemble agrees on and logs in the order of zxids.
 
-use crate::acl::Acl;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +29,6 @@ pub(crate) enum Change {
 pub(crate) struct Creation {
     pub(crate) path: String,
     pub(crate) data: Option<Bytes>,
-    pub(crate) acl: Vec<Acl>,
     pub(crate) owner: i64,
     pub(crate) parent_created: i32,
     pub(crate) is_told_stat: bool,

@@ -1,6 +1,5 @@
 //! The tree of nodes and the open sessions, equal on members that applied the same transactions.
 
-use crate::acl::Acl;
 use crate::path;
 use crate::stat::{CONTAINER_OWNER, Stat, StoredStat};
 use crate::transaction::{Change, Creation, Transaction};
@@ -11,8 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
-    /// Access control list. It is empty for nodes of the server itself, which are open to all.
-    pub(crate) acl: Vec<Acl>,
     pub(crate) kept: StoredStat,
     pub(crate) children: BTreeSet<String>,
 }
@@ -64,11 +61,9 @@ impl Default for Tree {
         };
         let empty = || Node { data: Some(Bytes::new()), ..Node::default() };
         tree.nodes.insert(String::new(), empty());
-        for path in ["/zookeeper", "/zookeeper/quota"] {
+        for path in ["/zookeeper", "/zookeeper/quota", "/zookeeper/config"] {
             tree.insert(path.to_owned(), empty());
         }
-        let config = Node { acl: vec![Acl::world(1)], ..empty() };
-        tree.insert("/zookeeper/config".to_owned(), config);
         tree
     }
 }
@@ -152,9 +147,9 @@ impl Tree {
         creation: &Creation,
         node_events: &mut Vec<NodeEvent>,
     ) -> Outcome {
-        let Creation { path, data, acl, owner, parent_created, is_told_stat } = creation;
+        let Creation { path, data, owner, parent_created, is_told_stat } = creation;
         let kept = StoredStat::new(transaction.zxid, transaction.time_ms, *owner);
-        let node = Node { data: data.clone(), acl: acl.clone(), kept, children: BTreeSet::new() };
+        let node = Node { data: data.clone(), kept, children: BTreeSet::new() };
         let stat = is_told_stat.then(|| node.stat());
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         if let Some(parent) = self.nodes.get_mut(parent) {
@@ -219,7 +214,6 @@ mod tests {
             Change::Create(Creation {
                 path: path.to_owned(),
                 data: None,
-                acl: vec![Acl::world(31)],
                 owner,
                 parent_created: 1,
                 is_told_stat: false,
