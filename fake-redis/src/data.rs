@@ -1,7 +1,7 @@
 //! The stored data and its serialized forms.
 
 pub(crate) mod append_only;
-pub(crate) mod extended;
+pub(crate) mod decimal;
 pub(crate) mod glob;
 pub(crate) mod keyspace;
 pub(crate) mod number;

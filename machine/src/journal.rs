@@ -12,7 +12,7 @@ use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 /// Format version, which is part of each checksum. Files of other versions count as damaged.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const HEADER_BYTES: usize = 12;
 
 /// The opened files of a server.

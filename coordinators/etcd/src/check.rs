@@ -6,28 +6,19 @@ use std::collections::BTreeSet;
 
 /// Default of etcd's `--max-txn-ops`.
 const OPS_MAX: usize = 128;
-/// Default of etcd's `--max-request-bytes`.
-const REQUEST_MAX: usize = 1_572_864;
-const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
-const PROPOSAL_EXTRA: usize = 16;
 
 pub(crate) fn call(call: &Call) -> Result<(), Refusal> {
-    let size = size(call);
-    if size > MESSAGE_MAX {
-        return Err(Refusal::MessageTooLarge(size));
-    }
     match call {
-        Call::Range(wanted) => range(wanted)?,
-        Call::Put(wanted) => put(wanted)?,
-        Call::DeleteRange(wanted) => delete_range(wanted)?,
+        Call::Range(wanted) => range(wanted),
+        Call::Put(wanted) => put(wanted),
+        Call::DeleteRange(wanted) => delete_range(wanted),
         Call::Txn(wanted) => {
             txn(wanted)?;
             intervals(&wanted.success)?;
-            intervals(&wanted.failure)?;
+            intervals(&wanted.failure)
         }
-        _ => {}
+        _ => Ok(()),
     }
-    if size + PROPOSAL_EXTRA > REQUEST_MAX { Err(Refusal::RequestTooLarge) } else { Ok(()) }
 }
 
 fn range(range: &Range) -> Result<(), Refusal> {
@@ -84,42 +75,4 @@ fn intervals(ops: &[Op]) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// Returns the size of a call in gRPC's encoding, exact for all fields that can be long.
-fn size(call: &Call) -> usize {
-    match call {
-        Call::Range(range) => field(&range.key) + field(&range.range_end),
-        Call::Put(put) => put_size(put),
-        Call::DeleteRange(delete) => field(&delete.key) + field(&delete.range_end),
-        Call::Txn(txn) => txn_size(txn),
-        Call::Lock { name, .. } => field(name),
-        Call::Unlock(key) => field(key),
-        _ => 0,
-    }
-}
-
-fn put_size(put: &Put) -> usize {
-    let lease = u64::from_ne_bytes(put.lease.to_ne_bytes());
-    let lease = if lease == 0 { 0 } else { 1 + varint(lease) };
-    let flags = [put.prev_kv, put.ignore_value, put.ignore_lease];
-    field(&put.key) + field(&put.value) + lease + 2 * flags.iter().filter(|it| **it).count()
-}
-
-fn txn_size(txn: &Txn) -> usize {
-    let compares = txn.compare.iter().map(|compare| 8 + field(&compare.key));
-    let ops = txn.success.iter().chain(&txn.failure).map(|op| match op {
-        Op::Range(range) => 6 + field(&range.key) + field(&range.range_end),
-        Op::Put(put) => 6 + put_size(put),
-        Op::DeleteRange(delete) => 6 + field(&delete.key) + field(&delete.range_end),
-    });
-    compares.sum::<usize>() + ops.sum::<usize>()
-}
-
-fn field(bytes: &[u8]) -> usize {
-    if bytes.is_empty() { 0 } else { 1 + varint(bytes.len() as u64) + bytes.len() }
-}
-
-fn varint(number: u64) -> usize {
-    (64 - number.leading_zeros()).max(1).div_ceil(7) as usize
 }

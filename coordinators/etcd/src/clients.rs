@@ -1,7 +1,7 @@
 //! Client connections. Each connection serves one request at a time, or one watch until it closes.
 
 use crate::connection::{Activity, Connection, Stream};
-use crate::http::{self, Body, Parsed, Payload, Request, Style};
+use crate::http::{self, Parsed, Payload, Request, Style};
 use crate::mvcc::Event;
 use crate::peers::{self, GREETING};
 use crate::raft::Message;
@@ -14,6 +14,8 @@ use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
 const UNSENT_MAX: usize = 64 << 20;
+/// Maximum size of a call's JSON: etcd's `--max-request-bytes` (1.5 MiB) in base64.
+const CALL_MAX: usize = 2 << 20;
 
 impl Etcd {
     pub(crate) fn accepted(&mut self, connection: ConnectionId, _peer: &str) {
@@ -160,7 +162,7 @@ impl Etcd {
             (_, Some(_)) => {
                 let path = &path[path.find("/v3").map_or(0, |at| at + 1)..];
                 let path = path.find('/').map_or("", |at| &path[at..]);
-                self.gateway(connection, (method.as_str(), path), body, style);
+                self.gateway(connection, (method.as_str(), path), &body, style);
             }
         }
     }
@@ -169,7 +171,7 @@ impl Etcd {
         &mut self,
         connection: ConnectionId,
         (method, path): (&str, &str),
-        body: Body,
+        bytes: &Bytes,
         style: Style,
     ) {
         let is_stream = matches!(path, "/watch" | "/lease/keepalive");
@@ -179,10 +181,9 @@ impl Etcd {
         if method != "POST" {
             return self.answer(connection, 405, Payload::Text("Method Not Allowed\n"));
         }
-        let bytes = match &body {
-            Body::Whole(bytes) => bytes,
-            Body::Broken(_) => return self.refuse(connection, "invalid byte in chunk length"),
-        };
+        if bytes.len() > CALL_MAX {
+            return self.reply(connection, Err(Refusal::RequestTooLarge));
+        }
         match path {
             "/watch" => self.watch(connection, bytes, style),
             "/lease/keepalive" => self.keep_alive(connection, bytes, style),
@@ -279,7 +280,7 @@ impl Etcd {
             text.push_str(&http::stream_head(stream.style, true, wall));
         }
         for item in items {
-            text.push_str(&http::stream_item(stream.style, item));
+            text.push_str(&http::stream_item(item));
         }
         self.send(connection, text.into());
     }
@@ -327,7 +328,7 @@ impl Etcd {
         if !stream.has_begun {
             text.push_str(&http::stream_head(stream.style, false, self.now.wall));
         }
-        text.push_str(http::stream_end(stream.style));
+        text.push_str(http::STREAM_END);
         if let Some(open) = self.connections.get_mut(&connection) {
             open.activity = Activity::Nothing;
             let has_input = !open.input.is_empty();
@@ -358,8 +359,8 @@ impl Etcd {
                     true => String::new(),
                     false => http::failed_stream_head(style, refusal.status(), wall),
                 };
-                text.push_str(&http::stream_failure(style, &refusal.stream_item()));
-                text.push_str(http::stream_end(style));
+                text.push_str(&http::stream_failure(&refusal.stream_item()));
+                text.push_str(http::STREAM_END);
                 self.send(connection, text.into());
                 self.rest(connection, style, has_input);
             }

@@ -20,23 +20,14 @@ const BUFFER: usize = 2048;
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    pub(crate) body: Body,
+    pub(crate) body: Bytes,
     pub(crate) style: Style,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Body {
-    Whole(Bytes),
-    Broken(Bytes),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style {
-    chunks: bool,
     pub(crate) closes: bool,
     head_only: bool,
-    /// `true` if the response has `Connection: close`, which Go omits for some old clients.
-    says_close: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,43 +83,23 @@ pub(crate) fn parse(input: &mut BytesMut, told: bool) -> Parsed {
     };
     let (method, path) = (head.method.unwrap_or_default(), head.path.unwrap_or_default());
     let (method, path) = (method.to_owned(), decode_path(path));
-    let body = match about.framing {
-        Framing::Length(wanted) if wanted > BODY_MAX => {
-            return refused("413 Request Entity Too Large");
-        }
-        Framing::Length(wanted) => {
-            input.get(length..length + wanted).map(|body| (length + wanted, Ok(body.to_vec())))
-        }
-        Framing::Chunks => unchunk(&input[length..]).map(|(taken, body)| (length + taken, body)),
-    };
-    match body {
+    if about.length > BODY_MAX {
+        return refused("413 Request Entity Too Large");
+    }
+    match input.get(length..length + about.length).map(Bytes::copy_from_slice) {
         None if about.expects && !told => Parsed::Continue,
-        None if input.len() > length + 2 * BODY_MAX => refused("413 Request Entity Too Large"),
         None => Parsed::Partial,
-        Some((taken, body)) => {
-            input.advance(taken);
-            let mut style = about.style;
-            style.head_only = method == "HEAD";
-            let body = match body {
-                Ok(body) => Body::Whole(body.into()),
-                Err(body) => {
-                    (style.closes, style.says_close) = (true, true);
-                    Body::Broken(body.into())
-                }
-            };
+        Some(body) => {
+            input.advance(length + about.length);
+            let style = Style { closes: about.closes, head_only: method == "HEAD" };
             Parsed::Request(Request { method, path, body, style })
         }
     }
 }
 
-enum Framing {
-    Length(usize),
-    Chunks,
-}
-
 struct About {
-    framing: Framing,
-    style: Style,
+    length: usize,
+    closes: bool,
     expects: bool,
 }
 
@@ -138,10 +109,12 @@ impl About {
             let named = head.headers.iter().filter(move |it| it.name.eq_ignore_ascii_case(name));
             named.map(|header| String::from_utf8_lossy(header.value).trim().to_ascii_lowercase())
         };
-        let is_new = head.version == Some(1);
+        if head.version != Some(1) {
+            return Err(refused("505 HTTP Version Not Supported"));
+        }
         let mut hosts = values("host");
         match (hosts.next(), hosts.next()) {
-            (None, _) if is_new => {
+            (None, _) => {
                 return Err(refused("400 Bad Request: missing required Host header"));
             }
             (_, Some(_)) => return Err(refused("400 Bad Request: too many Host headers")),
@@ -152,64 +125,23 @@ impl About {
         if lengths.any(|other| Some(other) != length) {
             return Err(refused("400 Bad Request"));
         }
-        let encoding = values("transfer-encoding").next();
-        let framing = match (encoding.as_deref(), length) {
-            (Some("chunked"), _) => Framing::Chunks,
-            (Some(_), _) => {
-                let head =
-                    "HTTP/1.1 501 Not Implemented\r\nContent-Type: text/plain; charset=utf-8";
-                let text =
-                    format!("{head}\r\nConnection: close\r\n\r\nUnsupported transfer encoding");
-                return Err(Parsed::Refused(text.into()));
-            }
-            (None, None) => Framing::Length(0),
-            (None, Some(length)) => {
+        if values("transfer-encoding").next().is_some() {
+            let head = "HTTP/1.1 501 Not Implemented\r\nContent-Type: text/plain; charset=utf-8";
+            let text = format!("{head}\r\nConnection: close\r\n\r\nUnsupported transfer encoding");
+            return Err(Parsed::Refused(text.into()));
+        }
+        let length = match length {
+            None => 0,
+            Some(length) => {
                 let is_number = length.bytes().all(|byte| byte.is_ascii_digit());
                 let length = length.parse().ok().filter(|_| is_number);
-                Framing::Length(length.ok_or_else(|| refused("400 Bad Request"))?)
+                length.ok_or_else(|| refused("400 Bad Request"))?
             }
         };
-        let asks = |word: &str| {
-            values("connection").any(|value| value.split(',').any(|it| it.trim() == word))
-        };
-        let closes = if is_new { asks("close") } else { !asks("keep-alive") };
-        let says_close = closes && is_new;
-        let expects = is_new && values("expect").any(|value| value == "100-continue");
-        Ok(About {
-            framing,
-            style: Style { chunks: is_new, closes, head_only: false, says_close },
-            expects,
-        })
-    }
-}
-
-#[expect(clippy::type_complexity, reason = "none for a body that is not whole")]
-fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
-    let (mut body, mut at) = (Vec::new(), 0);
-    loop {
-        let end = at + input[at..].iter().position(|byte| *byte == b'\n')?;
-        let line = input[at..end].strip_suffix(b"\r").unwrap_or(&input[at..end]);
-        let digits = line.split(|byte| *byte == b';').next().unwrap_or_default();
-        let size = std::str::from_utf8(digits.trim_ascii()).ok();
-        let size = size.filter(|size| size.len() <= 16 && !size.starts_with(['+', '-']));
-        let Some(size) = size.and_then(|size| usize::from_str_radix(size, 16).ok()) else {
-            return Some((input.len(), Err(body)));
-        };
-        at = end + 1;
-        if size == 0 {
-            let trailer = input[at..].iter().position(|byte| *byte == b'\n')?;
-            return Some((at + trailer + 1, Ok(body)));
-        }
-        if size > BODY_MAX || body.len() + size > BODY_MAX {
-            return Some((input.len(), Err(body)));
-        }
-        let chunk = input.get(at..at + size)?;
-        body.extend_from_slice(chunk);
-        at += size;
-        if input.get(at..at + 2)? != b"\r\n" {
-            return Some((input.len(), Err(body)));
-        }
-        at += 2;
+        let closes =
+            values("connection").any(|value| value.split(',').any(|it| it.trim() == "close"));
+        let expects = values("expect").any(|value| value == "100-continue");
+        Ok(About { length, closes, expects })
     }
 }
 
@@ -244,13 +176,12 @@ const TRAILER: &str = "Grpc-Trailer-Content-Type: application/grpc\r\n";
 
 pub(crate) const CONTINUE: Bytes = Bytes::from_static(b"HTTP/1.1 100 Continue\r\n\r\n");
 
-fn begin(status: u16, style: Style) -> String {
-    let version = if style.chunks { 1 } else { 0 };
-    format!("HTTP/1.{version} {status} {}\r\n{CORS}", reason(status))
+fn begin(status: u16) -> String {
+    format!("HTTP/1.1 {status} {}\r\n{CORS}", reason(status))
 }
 
 pub(crate) fn answer(style: Style, status: u16, payload: Payload, now: WallTime) -> Bytes {
-    let mut text = begin(status, style);
+    let mut text = begin(status);
     let date = date(now);
     let (body, headers, after) = match payload {
         Payload::Json(body) => {
@@ -278,18 +209,18 @@ pub(crate) fn answer(style: Style, status: u16, payload: Payload, now: WallTime)
         Payload::Nothing => (String::new(), String::new(), String::new()),
     };
     text.push_str(&headers);
-    if body.len() > BUFFER && style.chunks {
+    if body.len() > BUFFER {
         let _ =
             write!(text, "Date: {date}\r\n{}Transfer-Encoding: chunked\r\n\r\n", connection(style));
         let _ = write!(text, "{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
         return text.into();
     }
-    let length = if body.len() > BUFFER {
-        String::new()
-    } else {
-        format!("Content-Length: {}\r\n", body.len())
-    };
-    let _ = write!(text, "Date: {date}\r\n{length}{after}{}\r\n", connection(style));
+    let length = body.len();
+    let _ = write!(
+        text,
+        "Date: {date}\r\nContent-Length: {length}\r\n{after}{}\r\n",
+        connection(style)
+    );
     if !style.head_only {
         text.push_str(&body);
     }
@@ -297,20 +228,16 @@ pub(crate) fn answer(style: Style, status: u16, payload: Payload, now: WallTime)
 }
 
 fn connection(style: Style) -> &'static str {
-    if style.says_close { "Connection: close\r\n" } else { "" }
+    if style.closes { "Connection: close\r\n" } else { "" }
 }
 
 fn chunked(mut text: String, date: &str, body: &str, style: Style) -> Bytes {
-    let _ = write!(text, "Date: {date}\r\n{}", connection(style));
-    if style.chunks {
-        let _ = write!(
-            text,
-            "Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n{TRAILER}\r\n",
-            body.len()
-        );
-    } else {
-        let _ = write!(text, "\r\n{body}");
-    }
+    let _ = write!(
+        text,
+        "Date: {date}\r\n{}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n{TRAILER}\r\n",
+        connection(style),
+        body.len()
+    );
     text.into()
 }
 
@@ -323,36 +250,32 @@ pub(crate) fn failed_stream_head(style: Style, status: u16, now: WallTime) -> St
 }
 
 fn head_of_stream(style: Style, status: u16, is_served: bool, now: WallTime) -> String {
-    let mut text = begin(status, style);
+    let mut text = begin(status);
     text.push_str("Content-Type: application/json\r\n");
     if is_served {
         text.push_str("Grpc-Metadata-Content-Type: application/grpc\r\n");
     }
-    let _ = write!(text, "Date: {}\r\n{}", date(now), connection(style));
-    text.push_str(if style.chunks { "Transfer-Encoding: chunked\r\n\r\n" } else { "\r\n" });
+    let _ = write!(
+        text,
+        "Date: {}\r\n{}Transfer-Encoding: chunked\r\n\r\n",
+        date(now),
+        connection(style)
+    );
     text
 }
 
-pub(crate) fn stream_item(style: Style, message: &str) -> String {
-    if !style.chunks {
-        return format!("{message}\n");
-    }
+pub(crate) fn stream_item(message: &str) -> String {
     if message.len() < BUFFER {
         return format!("{:x}\r\n{message}\n\r\n", message.len() + 1);
     }
     format!("{:x}\r\n{message}\r\n1\r\n\n\r\n", message.len())
 }
 
-pub(crate) fn stream_failure(style: Style, message: &str) -> String {
-    match style.chunks {
-        true => format!("{:x}\r\n{message}\r\n", message.len()),
-        false => message.to_owned(),
-    }
+pub(crate) fn stream_failure(message: &str) -> String {
+    format!("{:x}\r\n{message}\r\n", message.len())
 }
 
-pub(crate) fn stream_end(style: Style) -> &'static str {
-    if style.chunks { "0\r\n\r\n" } else { "" }
-}
+pub(crate) const STREAM_END: &str = "0\r\n\r\n";
 
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
@@ -361,7 +284,6 @@ pub(crate) fn reason(status: u16) -> &'static str {
         404 => "Not Found",
         405 => "Method Not Allowed",
         412 => "Precondition Failed",
-        429 => "Too Many Requests",
         503 => "Service Unavailable",
         _ => "Internal Server Error",
     }
@@ -414,14 +336,18 @@ mod tests {
         let mut input = BytesMut::from(&whole[..]);
         let Parsed::Request(request) = parse(&mut input, false) else { panic!("a request") };
         assert_eq!((request.path.as_str(), &input[..]), ("/v3/kv/range", &b"rest"[..]));
-        assert_eq!(request.body, Body::Whole("{}".into()));
+        assert_eq!(request.body, "{}");
     }
 
     #[test]
-    fn chunks_are_put_together() {
-        assert_eq!(unchunk(b"2;x\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), Some((20, Ok(b"abc".to_vec()))));
-        assert_eq!(unchunk(b"2\r\nab\r\nz\r\n"), Some((10, Err(b"ab".to_vec()))));
-        assert_eq!(unchunk(b"2\r\na"), None);
+    fn old_and_chunked_requests_are_refused() {
+        let refusal = |request: &str| match parse(&mut BytesMut::from(request), false) {
+            Parsed::Refused(answer) => String::from_utf8_lossy(&answer[..12]).into_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refusal("GET /health HTTP/1.0\r\n\r\n"), "HTTP/1.1 505");
+        let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(refusal(chunked), "HTTP/1.1 501");
     }
 
     #[test]

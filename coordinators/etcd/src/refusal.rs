@@ -16,7 +16,6 @@ pub(crate) enum Refusal {
     LeaseExists,
     LeaseTtlTooLarge,
     RequestTooLarge,
-    MessageTooLarge(usize),
     NoLeader,
     LeaderChanged,
     Timeout,
@@ -43,9 +42,6 @@ impl Refusal {
             Refusal::LeaseExists => "etcdserver: lease already exists",
             Refusal::LeaseTtlTooLarge => "etcdserver: too large lease TTL",
             Refusal::RequestTooLarge => "etcdserver: request is too large",
-            Refusal::MessageTooLarge(size) => {
-                return format!("grpc: received message larger than max ({size} vs. 2097152)");
-            }
             Refusal::NoLeader => "etcdserver: no leader",
             Refusal::LeaderChanged => "etcdserver: leader changed",
             Refusal::Timeout => "etcdserver: request timed out",
@@ -72,7 +68,6 @@ impl Refusal {
             | Refusal::DuplicateKey
             | Refusal::RequestTooLarge => 3,
             Refusal::LeaseNotFound => 5,
-            Refusal::MessageTooLarge(_) => 8,
             Refusal::LeaseExists => 9,
             Refusal::FutureRevision | Refusal::LeaseTtlTooLarge => 11,
             Refusal::NoLeader
@@ -88,7 +83,6 @@ impl Refusal {
         match self.code() {
             3 | 11 => 400,
             5 => 404,
-            8 => 429,
             9 => 412,
             14 => 503,
             _ => 500,

@@ -28,8 +28,6 @@ pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) sessions: BTreeSet<SessionId>,
     pub(crate) kills: Vec<(SessionId, bool)>,
-    pub(crate) questions: u64,
-    pub(crate) started_at: u64,
     pub(crate) wants: Vec<Output>,
     pub(crate) asked_syncs: u64,
     pub(crate) done_syncs: u64,
@@ -179,7 +177,6 @@ impl Client {
 
     fn handle_packet(&mut self, core: &mut Core, body: &Bytes) {
         self.commands += 1;
-        core.questions += 1;
         match self.stage {
             Stage::Login(_) => self.log_in(core, body),
             Stage::Ready => self.command(core, body),

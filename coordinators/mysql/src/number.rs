@@ -1,6 +1,8 @@
 //! Parses numbers from strings, and converts seconds in a string to microseconds.
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Decimal {
     pub(crate) text: String,
     pub(crate) digits: u32,

@@ -3,7 +3,7 @@
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-/// Length of a body that continues in the next packet.
+/// Length of a body that continues in the next packet. The model has no such bodies.
 const PART_MAX: usize = 0xff_ffff;
 /// Default of MariaDB's `max_allowed_packet`, in bytes.
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
@@ -16,65 +16,30 @@ pub(crate) enum Frame {
     TooLarge,
 }
 
-enum Scan {
-    More,
-    Whole { end: usize, length: usize, next: u8 },
-    OutOfOrder(u8),
-    TooLarge(u8),
-}
-
-fn scan(input: &BytesMut, number: u8) -> Scan {
-    let (mut end, mut length, mut next) = (0, 0, number);
-    loop {
-        let Some(header) = input.get(end..end + 4) else { return Scan::More };
-        let part =
-            usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
-        if header[3] != next {
-            return Scan::OutOfOrder(next);
-        }
-        next = next.wrapping_add(1);
-        length += part;
-        if length > BODY_MAX {
-            return Scan::TooLarge(next);
-        }
-        end += 4 + part;
-        if part < PART_MAX {
-            break;
-        }
-    }
-    match input.len() < end {
-        true => Scan::More,
-        false => Scan::Whole { end, length, next },
-    }
-}
-
 pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
-    let (frame, next) = match scan(input, *number) {
-        Scan::More => return Frame::More,
-        Scan::OutOfOrder(next) => (Frame::OutOfOrder, next),
-        Scan::TooLarge(next) => (Frame::TooLarge, next),
-        Scan::Whole { end, length, next } => (Frame::Body(body(input.split_to(end), length)), next),
-    };
-    *number = next;
-    frame
+    let Some(header) = input.first_chunk::<4>() else { return Frame::More };
+    let length =
+        usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+    if header[3] != *number {
+        return Frame::OutOfOrder;
+    }
+    if length == PART_MAX {
+        *number = number.wrapping_add(1);
+        return Frame::TooLarge;
+    }
+    if input.len() < 4 + length {
+        return Frame::More;
+    }
+    *number = number.wrapping_add(1);
+    input.advance(4);
+    Frame::Body(input.split_to(length).freeze())
 }
 
 pub(crate) fn is_ready(input: &BytesMut, number: u8) -> bool {
-    !matches!(scan(input, number), Scan::More)
-}
-
-fn body(mut packets: BytesMut, length: usize) -> Bytes {
-    if length < PART_MAX {
-        packets.advance(4);
-        return packets.freeze();
-    }
-    let mut whole = BytesMut::with_capacity(length);
-    while packets.len() >= 4 {
-        packets.advance(4);
-        let part = packets.len().min(PART_MAX);
-        whole.put_slice(&packets.split_to(part));
-    }
-    whole.freeze()
+    let Some(header) = input.first_chunk::<4>() else { return false };
+    let length =
+        usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+    header[3] != number || length == PART_MAX || input.len() >= 4 + length
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -51,7 +51,6 @@ pub struct Mysql {
     config: Config,
     check: Check,
     told: BTreeMap<String, SessionId>,
-    has_booted: bool,
     checkpoint: Option<DiskImage>,
     purged_at: u64,
 }
@@ -70,7 +69,6 @@ impl Mysql {
             config,
             check: files.check,
             told: BTreeMap::new(),
-            has_booted: false,
             checkpoint: None,
             purged_at: 0,
         };
@@ -259,9 +257,6 @@ impl Machine for Mysql {
             return;
         }
         self.core.now = now;
-        if !std::mem::replace(&mut self.has_booted, true) {
-            self.core.started_at = now.monotonic.0;
-        }
         self.dispatch(input);
         self.settle();
         self.report(out);

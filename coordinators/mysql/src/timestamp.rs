@@ -1,11 +1,12 @@
 //! Times ([`Instant`]) in microseconds since the Unix epoch.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
+use serde::{Deserialize, Serialize};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Instant {
     pub(crate) micros: i64,
     pub(crate) places: u8,

@@ -2,8 +2,9 @@
 
 use crate::number::Decimal;
 use crate::timestamp::Instant;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Value {
     Null,
     Integer(i128),

@@ -180,7 +180,7 @@ impl Execution<'_> {
         let backend = self.session.backend;
         let snapshot = self.core.transactions.snapshot(backend, open.xid, open.command);
         if open.isolation == Isolation::Serializable {
-            open.tracked = self.core.serializable.begin(&snapshot, open.xid, open.read_only);
+            open.tracked = Some(self.core.serializable.begin(&snapshot, open.xid));
         }
         open.snapshot = Some(snapshot);
     }

@@ -9,8 +9,9 @@ pub(crate) use timestamp::{MAX as TIME_MAX, MIN as TIME_MIN};
 pub(crate) use value::{Value, compare};
 
 use crate::error::{Outcome, SqlError};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Type {
     Boolean,
     Int2,

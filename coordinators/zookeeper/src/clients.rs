@@ -230,7 +230,7 @@ impl ZooKeeper {
             return self.hang_up(connection);
         };
         let body = frame.slice_ref(reader.rest());
-        let operation = Operation::of(number);
+        let operation = Operation::from_repr(number);
         if operation == Some(Operation::Auth) {
             self.send_to_client(connection, reply::refusal(cxid, 0, Refusal::AuthFailed));
             return self.hang_up(connection);

@@ -1,63 +1,31 @@
 //! Numbers of the ZooKeeper protocol: operations, errors and reserved xids.
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+use serde::{Deserialize, Serialize};
+use strum::FromRepr;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, FromRepr, Serialize, Deserialize)]
+#[repr(i32)]
 pub(crate) enum Operation {
-    Create,
-    Delete,
-    Exists,
-    GetData,
-    SetData,
-    GetChildren,
-    Sync,
-    Ping,
-    GetChildren2,
-    Check,
-    Multi,
-    Create2,
-    Reconfig,
-    CheckWatches,
-    RemoveWatches,
-    CreateContainer,
-    DeleteContainer,
-    CreateTtl,
-    Auth,
-    SetWatches,
-    CloseSession,
-}
-
-const OPERATIONS: [(Operation, i32); 21] = [
-    (Operation::Create, 1),
-    (Operation::Delete, 2),
-    (Operation::Exists, 3),
-    (Operation::GetData, 4),
-    (Operation::SetData, 5),
-    (Operation::GetChildren, 8),
-    (Operation::Sync, 9),
-    (Operation::Ping, 11),
-    (Operation::GetChildren2, 12),
-    (Operation::Check, 13),
-    (Operation::Multi, 14),
-    (Operation::Create2, 15),
-    (Operation::Reconfig, 16),
-    (Operation::CheckWatches, 17),
-    (Operation::RemoveWatches, 18),
-    (Operation::CreateContainer, 19),
-    (Operation::DeleteContainer, 20),
-    (Operation::CreateTtl, 21),
-    (Operation::Auth, 100),
-    (Operation::SetWatches, 101),
-    (Operation::CloseSession, -11),
-];
-
-impl Operation {
-    pub(crate) fn of(number: i32) -> Option<Operation> {
-        OPERATIONS.iter().find(|(_, known)| *known == number).map(|(operation, _)| *operation)
-    }
-
-    pub(crate) fn number(self) -> i32 {
-        let known = OPERATIONS.iter().find(|(operation, _)| *operation == self);
-        known.map_or(0, |(_, number)| *number)
-    }
+    Create = 1,
+    Delete = 2,
+    Exists = 3,
+    GetData = 4,
+    SetData = 5,
+    GetChildren = 8,
+    Sync = 9,
+    Ping = 11,
+    GetChildren2 = 12,
+    Check = 13,
+    Multi = 14,
+    Create2 = 15,
+    Reconfig = 16,
+    RemoveWatches = 18,
+    CreateContainer = 19,
+    DeleteContainer = 20,
+    CreateTtl = 21,
+    Auth = 100,
+    SetWatches = 101,
+    CloseSession = -11,
 }
 
 pub(crate) mod result {
@@ -69,70 +37,34 @@ pub(crate) mod result {
     pub(crate) const ERROR: i32 = -1;
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, FromRepr)]
+#[repr(i32)]
 pub(crate) enum Refusal {
     /// The code for those operations of a multi that follow the failed operation.
-    RuntimeInconsistency,
-    Marshalling,
-    Unimplemented,
-    BadArguments,
-    UnknownSession,
-    NoNode,
-    NoAuth,
-    BadVersion,
-    NoChildrenForEphemerals,
-    NodeExists,
-    NotEmpty,
-    SessionExpired,
-    InvalidAcl,
-    AuthFailed,
-    SessionMoved,
-    NoWatcher,
-    ReconfigDisabled,
+    RuntimeInconsistency = -2,
+    Marshalling = -5,
+    Unimplemented = -6,
+    BadArguments = -8,
+    UnknownSession = -12,
+    NoNode = -101,
+    NoAuth = -102,
+    BadVersion = -103,
+    NoChildrenForEphemerals = -108,
+    NodeExists = -110,
+    NotEmpty = -111,
+    SessionExpired = -112,
+    InvalidAcl = -114,
+    AuthFailed = -115,
+    SessionMoved = -118,
+    NoWatcher = -121,
+    ReconfigDisabled = -123,
 }
-
-const NUMBERS: [(Refusal, i32); 17] = [
-    (Refusal::RuntimeInconsistency, -2),
-    (Refusal::Marshalling, -5),
-    (Refusal::Unimplemented, -6),
-    (Refusal::BadArguments, -8),
-    (Refusal::UnknownSession, -12),
-    (Refusal::NoNode, -101),
-    (Refusal::NoAuth, -102),
-    (Refusal::BadVersion, -103),
-    (Refusal::NoChildrenForEphemerals, -108),
-    (Refusal::NodeExists, -110),
-    (Refusal::NotEmpty, -111),
-    (Refusal::SessionExpired, -112),
-    (Refusal::InvalidAcl, -114),
-    (Refusal::AuthFailed, -115),
-    (Refusal::SessionMoved, -118),
-    (Refusal::NoWatcher, -121),
-    (Refusal::ReconfigDisabled, -123),
-];
 
 impl Refusal {
     pub(crate) fn number(self) -> i32 {
-        let known = NUMBERS.iter().find(|(refusal, _)| *refusal == self);
-        known.map_or(0, |(_, number)| *number)
-    }
-
-    pub(crate) fn of(number: i32) -> Option<Refusal> {
-        NUMBERS.iter().find(|(_, known)| *known == number).map(|(refusal, _)| *refusal)
+        self as i32
     }
 }
 
 pub(crate) const NOTIFICATION_XID: i32 = -1;
 pub(crate) const PING_XID: i32 = -2;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_refusal_has_a_number_of_its_own() {
-        for (refusal, number) in NUMBERS {
-            assert_eq!((refusal.number(), Refusal::of(number)), (number, Some(refusal)));
-        }
-    }
-}

@@ -97,7 +97,7 @@ impl ZooKeeper {
             let Identity::Peer(from) = open.identity else { return };
             let message = match cut(&mut open.input, FRAME_MAX) {
                 Cut::Incomplete => return,
-                Cut::Frame(frame) => Message::decode(&frame).ok(),
+                Cut::Frame(frame) => Message::decode(&frame),
                 Cut::Oversized => None,
             };
             let is_understood = match (message, from) {

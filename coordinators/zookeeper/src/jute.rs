@@ -140,21 +140,6 @@ impl Writer {
         self.buffer(Some(value.as_bytes()))
     }
 
-    /// Writes Java's modified UTF-8, in which each surrogate of a pair takes three bytes.
-    pub(crate) fn java_string(&mut self, value: &str) -> &mut Writer {
-        let mut bytes = Vec::with_capacity(value.len());
-        for unit in value.encode_utf16() {
-            let [first, second, third] = [unit >> 12, unit >> 6 & 0x3f, unit & 0x3f];
-            let part = match unit {
-                0..=0x7f => vec![unit],
-                0x80..=0x7ff => vec![0xc0 | second | first << 6, 0x80 | third],
-                _ => vec![0xe0 | first, 0x80 | second, 0x80 | third],
-            };
-            bytes.extend(part.into_iter().map(|byte| byte.to_be_bytes()[1]));
-        }
-        self.buffer(Some(&bytes))
-    }
-
     pub(crate) fn list<T>(
         &mut self,
         elements: impl ExactSizeIterator<Item = T>,
@@ -184,17 +169,6 @@ mod tests {
         assert_eq!((reader.buffer(), reader.buffer()), (Ok(None), Ok(Some(b"x".as_slice()))));
         assert_eq!(reader.list(Reader::text), Ok(Some(vec!["p".to_owned(), "q".to_owned()])));
         assert_eq!(reader.rest(), b"");
-    }
-
-    #[test]
-    fn java_writes_what_is_beyond_sixteen_bits_as_two_halves() {
-        let written = |text| {
-            let mut writer = Writer::default();
-            writer.java_string(text);
-            writer.into_bytes()[4..].to_vec()
-        };
-        assert_eq!(written("/aä漢"), "/aä漢".as_bytes());
-        assert_eq!(written("\u{1f600}"), [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]);
     }
 
     #[test]

@@ -21,7 +21,6 @@
 
 #![forbid(unsafe_code)]
 
-mod acl;
 mod clients;
 mod code;
 mod config;

@@ -1,7 +1,6 @@
 //! The tree as it will be after all proposals ([`OutstandingChanges`]). The leader checks requests
 //! against this tree.
 
-use crate::acl::Acl;
 use crate::code::Refusal;
 use crate::path;
 use crate::stat::StoredStat;
@@ -12,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Record {
     pub(crate) kept: StoredStat,
     pub(crate) children: usize,
-    pub(crate) acl: Vec<Acl>,
 }
 
 /// Zxid of a proposal and the changed node. `None` means that the proposal deletes the node.
@@ -29,7 +27,7 @@ impl OutstandingChanges {
             return record.clone().ok_or(Refusal::NoNode);
         }
         let node = tree.get(path).ok_or(Refusal::NoNode)?;
-        Ok(Record { kept: node.kept, children: node.children.len(), acl: node.acl.clone() })
+        Ok(Record { kept: node.kept, children: node.children.len() })
     }
 
     pub(crate) fn put(&mut self, zxid: i64, path: &str, record: Option<Record>) {

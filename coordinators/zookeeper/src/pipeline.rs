@@ -154,7 +154,7 @@ impl ZooKeeper {
         let record = path.map(|path| {
             move |writer: &mut Writer| {
                 match &path {
-                    Some(path) => writer.java_string(path),
+                    Some(path) => writer.string(path),
                     None => writer.buffer(None),
                 };
             }

@@ -1,6 +1,5 @@
 //! Turns requests into transactions, checked against the state after all earlier proposals.
 
-use crate::acl::{self, Acl, Permission};
 use crate::code::{Operation, Refusal};
 use crate::jute::{Malformed, Reader};
 use crate::outstanding_changes::{OutstandingChanges, Record};
@@ -9,6 +8,7 @@ use crate::stat::{CONTAINER_OWNER, StoredStat};
 use crate::transaction::{Change, Creation};
 use crate::tree::Tree;
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 impl From<Malformed> for Refusal {
     fn from(_: Malformed) -> Refusal {
@@ -16,14 +16,14 @@ impl From<Malformed> for Refusal {
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) session: i64,
     pub(crate) cxid: i32,
     pub(crate) kind: Kind,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
     Client(Operation, Bytes),
     OpenSession { timeout_ms: i32 },
@@ -42,7 +42,7 @@ pub(crate) struct Preparation<'a> {
 struct Wanted {
     path: String,
     data: Option<Bytes>,
-    acl: Option<Vec<Option<Acl>>>,
+    is_open: bool,
     flags: i32,
     is_told_stat: bool,
     is_container: bool,
@@ -89,12 +89,8 @@ impl Preparation<'_> {
         self.outstanding_changes.get(self.tree, path)
     }
 
-    fn permitted(&self, record: &Record, permission: Permission) -> Result<(), Refusal> {
-        acl::check(&record.acl, permission)
-    }
-
     fn create(&mut self, wanted: Wanted) -> Result<Change, Refusal> {
-        let Wanted { mut path, data, acl, flags, is_told_stat, is_container } = wanted;
+        let Wanted { mut path, data, is_open, flags, is_told_stat, is_container } = wanted;
         let (is_ephemeral, is_sequential) = match flags {
             0 | 4 => (false, false),
             1 => (true, false),
@@ -104,9 +100,11 @@ impl Preparation<'_> {
             _ => return Err(Refusal::BadArguments),
         };
         let parent_path = path::split(&path)?.0.to_owned();
-        let acl = acl::fix(acl.as_ref())?;
+        if !is_open {
+            return Err(Refusal::InvalidAcl);
+        }
         let mut parent = self.record(&parent_path)?;
-        self.permitted(&parent, Permission::Create)?;
+        writable(&parent_path)?;
         if is_sequential {
             path = format!("{path}{:010}", parent.kept.created);
         }
@@ -134,16 +132,16 @@ impl Preparation<'_> {
         parent.kept.pzxid = self.zxid;
         let parent_created = parent.kept.created;
         self.outstanding_changes.put(self.zxid, &parent_path, Some(parent));
-        let record = Record { kept, children: 0, acl: acl.clone() };
+        let record = Record { kept, children: 0 };
         self.outstanding_changes.put(self.zxid, &path, Some(record));
         let owner = logged_owner;
-        Ok(Change::Create(Creation { path, data, acl, owner, parent_created, is_told_stat }))
+        Ok(Change::Create(Creation { path, data, owner, parent_created, is_told_stat }))
     }
 
     fn delete(&mut self, path: String, version: i32) -> Result<Change, Refusal> {
         let parent = path::split_deletable(&path)?.0.to_owned();
         let record = self.record(&parent)?;
-        self.permitted(&record, Permission::Delete)?;
+        writable(&parent)?;
         let node = self.record(&path)?;
         next_version(node.kept.version, version)?;
         if node.children > 0 {
@@ -179,7 +177,7 @@ impl Preparation<'_> {
     ) -> Result<Change, Refusal> {
         path::validate(&path)?;
         let mut record = self.record(&path)?;
-        self.permitted(&record, Permission::Write)?;
+        writable(&path)?;
         let version = next_version(record.kept.version, version)?;
         (record.kept.version, record.kept.mzxid) = (version, self.zxid);
         self.outstanding_changes.put(self.zxid, &path, Some(record));
@@ -189,7 +187,6 @@ impl Preparation<'_> {
     fn check(&mut self, path: &str, version: i32) -> Result<Change, Refusal> {
         path::validate(path)?;
         let record = self.record(path)?;
-        self.permitted(&record, Permission::Read)?;
         next_version(record.kept.version, version)?;
         Ok(Change::Check)
     }
@@ -229,6 +226,23 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
+/// Refuses changes of the only node that is not open to all, and of its children.
+fn writable(path: &str) -> Result<(), Refusal> {
+    if path == "/zookeeper/config" { Err(Refusal::NoAuth) } else { Ok(()) }
+}
+
+/// Reads an access control list, and returns whether it grants everything to everyone.
+fn read_acl(reader: &mut Reader<'_>) -> Result<bool, Refusal> {
+    let entry = |reader: &mut Reader<'_>| {
+        let (permissions, scheme, id) = (reader.int()?, reader.string()?, reader.string()?);
+        Ok(permissions == 31
+            && scheme.as_deref() == Some("world")
+            && id.as_deref() == Some("anyone"))
+    };
+    let entries = reader.list(entry)?.unwrap_or_default();
+    Ok(!entries.is_empty() && entries.iter().all(|is_open| *is_open))
+}
+
 fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
     let mut parts = Vec::new();
     loop {
@@ -237,7 +251,7 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
         if is_last {
             return Ok(parts);
         }
-        let operation = Operation::of(kind).ok_or(Refusal::Marshalling)?;
+        let operation = Operation::from_repr(kind).ok_or(Refusal::Marshalling)?;
         let part = match read_part(operation, reader)? {
             // Within a multi, the flags decide the type of the node.
             Part::Create(wanted) => {
@@ -258,7 +272,7 @@ fn read_part(operation: Operation, reader: &mut Reader<'_>) -> Result<Part, Refu
             Part::Create(Wanted {
                 path: reader.text()?,
                 data: data(reader)?,
-                acl: reader.list(Acl::read)?,
+                is_open: read_acl(reader)?,
                 flags: reader.int()?,
                 is_told_stat: operation != Operation::Create,
                 is_container: operation == Operation::CreateContainer,
@@ -267,7 +281,7 @@ fn read_part(operation: Operation, reader: &mut Reader<'_>) -> Result<Part, Refu
         Operation::CreateTtl => {
             reader.text()?;
             data(reader)?;
-            reader.list(Acl::read)?;
+            read_acl(reader)?;
             reader.int()?;
             reader.long()?;
             Part::Unimplemented

@@ -1,6 +1,5 @@
 //! Read requests. Each server answers them from its own tree, which may lag behind the leader's.
 
-use crate::acl::{self, Permission};
 use crate::code::{Operation, Refusal};
 use crate::jute::{Reader, Writer};
 use crate::tree::{Node, Tree};
@@ -32,7 +31,6 @@ impl Reading<'_> {
                 }
             }
             Operation::SetWatches => self.set_watches(reader)?,
-            Operation::CheckWatches => self.check_watches(reader)?,
             Operation::RemoveWatches => self.remove_watches(reader)?,
             _ => return Err(Refusal::Unimplemented),
         }
@@ -62,7 +60,6 @@ impl Reading<'_> {
         writer: &mut Writer,
     ) -> Result<(), Refusal> {
         let node = self.tree.get(path).ok_or(Refusal::NoNode)?;
-        acl::check(&node.acl, Permission::Read)?;
         if is_watched {
             self.watch(WatchKind::Data, path);
         }
@@ -77,7 +74,6 @@ impl Reading<'_> {
         writer: &mut Writer,
     ) -> Result<&Node, Refusal> {
         let node = self.tree.get(path).ok_or(Refusal::NoNode)?;
-        acl::check(&node.acl, Permission::Read)?;
         if is_watched {
             self.watch(WatchKind::Children, path);
         }
@@ -117,12 +113,6 @@ impl Reading<'_> {
             Some(event) => self.notices.push((self.connection, event, path)),
             None => self.watch(of, &path),
         }
-    }
-
-    fn check_watches(&self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
-        let (path, kinds) = (reader.text()?, kinds(reader.int()?)?);
-        let is_watched = kinds.iter().any(|of| self.watches.any(*of, &path));
-        if is_watched { Ok(()) } else { Err(Refusal::NoWatcher) }
     }
 
     fn remove_watches(&mut self, reader: &mut Reader<'_>) -> Result<(), Refusal> {

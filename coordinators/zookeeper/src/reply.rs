@@ -36,7 +36,7 @@ pub(crate) fn empty(xid: i32, zxid: i64) -> Bytes {
 pub(crate) fn event(event: Event, path: &str) -> Bytes {
     let mut writer = Writer::frame();
     writer.int(NOTIFICATION_XID).long(-1).int(0);
-    writer.int(event as i32).int(SYNC_CONNECTED).java_string(path);
+    writer.int(event as i32).int(SYNC_CONNECTED).string(path);
     writer.framed()
 }
 

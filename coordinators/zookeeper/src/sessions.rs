@@ -97,7 +97,7 @@ mod tests {
         let mut sessions = Sessions::new(&BTreeMap::from([(1, 4_000)]), 2_000, 500);
         assert_eq!(sessions.next_expiry(), Some(6_000));
         assert!(sessions.touch(1, 4_000, 2_100));
-        assert_eq!(sessions.expire(7_999), []);
+        assert_eq!(sessions.expire(7_999), Vec::<i64>::new());
         assert_eq!(sessions.expire(8_000), [1]);
         assert!(!sessions.touch(1, 4_000, 8_000));
         assert_eq!(sessions.check(1, 1), Err(Refusal::SessionExpired));

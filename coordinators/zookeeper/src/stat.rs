@@ -1,11 +1,12 @@
 //! Metadata of a node.
 
-use crate::jute::{Read, Reader, Writer};
+use crate::jute::Writer;
+use serde::{Deserialize, Serialize};
 
 /// Owner of container nodes, which the server deletes after the deletion of their last child.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StoredStat {
     pub(crate) czxid: i64,
     pub(crate) mzxid: i64,
@@ -14,7 +15,6 @@ pub(crate) struct StoredStat {
     pub(crate) version: i32,
     /// Number of children ever created. Clients get the number of child changes instead.
     pub(crate) created: i32,
-    pub(crate) aversion: i32,
     /// Session that owns the node, [`CONTAINER_OWNER`], or 0.
     pub(crate) owner: i64,
     pub(crate) pzxid: i64,
@@ -43,26 +43,6 @@ impl StoredStat {
     pub(crate) fn is_ephemeral(&self) -> bool {
         self.owner != 0 && self.owner != CONTAINER_OWNER
     }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.long(self.czxid).long(self.mzxid).long(self.ctime_ms).long(self.mtime_ms);
-        writer.int(self.version).int(self.created).int(self.aversion);
-        writer.long(self.owner).long(self.pzxid);
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<StoredStat> {
-        Ok(StoredStat {
-            czxid: reader.long()?,
-            mzxid: reader.long()?,
-            ctime_ms: reader.long()?,
-            mtime_ms: reader.long()?,
-            version: reader.int()?,
-            created: reader.int()?,
-            aversion: reader.int()?,
-            owner: reader.long()?,
-            pzxid: reader.long()?,
-        })
-    }
 }
 
 impl Stat {
@@ -71,7 +51,7 @@ impl Stat {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);
         let changes = kept.created.wrapping_mul(2).wrapping_sub(*children);
-        writer.int(kept.version).int(changes).int(kept.aversion);
+        writer.int(kept.version).int(changes).int(0);
         writer.long(if kept.is_ephemeral() { kept.owner } else { 0 });
         writer.int(*data_length).int(*children).long(kept.pzxid);
     }

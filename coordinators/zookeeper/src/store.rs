@@ -1,11 +1,12 @@
 //! A server's stored state: a snapshot, the log since then, and the epochs.
 
-use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
 use crate::tree::{NodeEvent, Outcome, Tree};
 use bytes::Bytes;
 use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 
 /// Default of ZooKeeper's `snapCount`, in transactions.
@@ -20,8 +21,7 @@ pub(crate) struct Epochs {
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub(crate) tree: Tree,
-    base: Bytes,
-    base_zxid: i64,
+    base: Tree,
     log: Vec<Transaction>,
     applied: usize,
     epochs: Epochs,
@@ -36,13 +36,12 @@ pub(crate) struct Replaced {
 impl Store {
     /// Loads the state. As in the real server, every complete logged transaction counts.
     pub(crate) fn load(files: &Files) -> Store {
-        let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
-        let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
-        let base_zxid = tree.zxid;
+        let base: Tree = files.snapshot.as_ref().map(decode).unwrap_or_default();
+        let (tree, base_zxid) = (base.clone(), base.zxid);
         let (log, applied) = (read_log(&files.log, base_zxid), 0);
         let epochs = files.config.as_deref().and_then(read_epochs).unwrap_or_default();
         let (synced, syncing) = (base_zxid, VecDeque::new());
-        let mut store = Store { tree, base, base_zxid, log, applied, epochs, synced, syncing };
+        let mut store = Store { tree, base, log, applied, epochs, synced, syncing };
         store.apply_all(&mut Vec::new());
         store
     }
@@ -52,11 +51,11 @@ impl Store {
     }
 
     pub(crate) fn last_logged(&self) -> i64 {
-        self.log.last().map_or(self.base_zxid, |last| last.zxid)
+        self.log.last().map_or(self.base.zxid, |last| last.zxid)
     }
 
     pub(crate) fn base_zxid(&self) -> i64 {
-        self.base_zxid
+        self.base.zxid
     }
 
     pub(crate) fn synced(&self) -> i64 {
@@ -67,7 +66,7 @@ impl Store {
         let start = self.log.partition_point(|transaction| transaction.zxid <= zxid);
         let follows = match start.checked_sub(1) {
             Some(last) => self.log[last].zxid == zxid,
-            None => self.base_zxid == zxid,
+            None => self.base.zxid == zxid,
         };
         follows.then(|| &self.log[start..])
     }
@@ -76,12 +75,12 @@ impl Store {
         let start = self.log.partition_point(|transaction| transaction.zxid <= zxid);
         match start.checked_sub(1) {
             Some(last) => Some(self.log[last].zxid),
-            None => (self.base_zxid <= zxid).then_some(self.base_zxid),
+            None => (self.base.zxid <= zxid).then_some(self.base.zxid),
         }
     }
 
     pub(crate) fn append(&mut self, transaction: Transaction, out: &mut Vec<Output>) {
-        out.push(Output::DiskAppend { bytes: record(&transaction) });
+        out.push(Output::DiskAppend { bytes: encode(&transaction) });
         self.log.push(transaction);
     }
 
@@ -116,21 +115,15 @@ impl Store {
 
     pub(crate) fn truncate(&mut self, zxid: i64, out: &mut Vec<Output>) -> Replaced {
         self.log.retain(|transaction| transaction.zxid <= zxid);
-        let rebuilt = Tree::read(&mut Reader::new(&self.base)).unwrap_or_default();
-        let before = std::mem::replace(&mut self.tree, rebuilt);
+        let before = std::mem::replace(&mut self.tree, self.base.clone());
         self.applied = 0;
         self.apply_all(&mut Vec::new());
         self.replace_disk(out);
         Replaced { before }
     }
 
-    pub(crate) fn install(
-        &mut self,
-        tree: Tree,
-        snapshot: Bytes,
-        out: &mut Vec<Output>,
-    ) -> Replaced {
-        (self.base, self.base_zxid) = (snapshot, tree.zxid);
+    pub(crate) fn install(&mut self, tree: Tree, out: &mut Vec<Output>) -> Replaced {
+        self.base = tree.clone();
         let before = std::mem::replace(&mut self.tree, tree);
         self.log.clear();
         self.applied = 0;
@@ -140,7 +133,7 @@ impl Store {
 
     pub(crate) fn compact_log(&mut self, out: &mut Vec<Output>) {
         if self.log.len() >= LOG_MAX && self.applied == self.log.len() {
-            (self.base, self.base_zxid) = (encode(&self.tree), self.tree.zxid);
+            self.base = self.tree.clone();
             self.log.clear();
             self.applied = 0;
             self.replace_disk(out);
@@ -148,16 +141,12 @@ impl Store {
     }
 
     fn replace_disk(&mut self, out: &mut Vec<Output>) {
-        let log: Vec<Bytes> = self.log.iter().map(record).collect();
-        let (snapshot, append_only) = (Some(journal::record(&self.base)), log.concat().into());
+        let log: Vec<Bytes> = self.log.iter().map(encode).collect();
+        let (snapshot, append_only) = (Some(encode(&self.base)), log.concat().into());
         let image = DiskImage { snapshot, append_only, config: None };
         out.push(Output::DiskReplace { image });
         self.synced = self.last_logged();
         self.syncing.iter_mut().for_each(|reached| *reached = 0);
-    }
-
-    pub(crate) fn snapshot(&self) -> Bytes {
-        encode(&self.tree)
     }
 
     pub(crate) fn set_epochs(&mut self, epochs: Epochs, out: &mut Vec<Output>) {
@@ -167,23 +156,19 @@ impl Store {
     }
 }
 
-fn record(transaction: &Transaction) -> Bytes {
-    let mut writer = Writer::default();
-    transaction.write(&mut writer);
-    journal::record(&writer.into_bytes())
+fn encode(stored: &impl Serialize) -> Bytes {
+    journal::record(&serde_json::to_vec(stored).expect("stored data are JSON"))
 }
 
-fn encode(tree: &Tree) -> Bytes {
-    let mut writer = Writer::default();
-    tree.write(&mut writer);
-    writer.into_bytes().into()
+/// Parses stored data. Panics at malformed data, which checksums exclude.
+fn decode<T: DeserializeOwned>(stored: &Bytes) -> T {
+    serde_json::from_slice(stored).expect("data as they were written")
 }
 
 fn read_log(records: &[Bytes], base_zxid: i64) -> Vec<Transaction> {
     let (mut log, mut last) = (Vec::new(), base_zxid);
     for record in records {
-        let read = Transaction::read(&mut Reader::new(record));
-        let transaction = read.expect("a transaction as it was written");
+        let transaction: Transaction = decode(record);
         if transaction.zxid <= last {
             continue;
         }

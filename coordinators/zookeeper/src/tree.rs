@@ -1,23 +1,20 @@
 //! The tree of nodes and the open sessions, equal on members that applied the same transactions.
 
-use crate::acl::Acl;
-use crate::jute::{Malformed, Read, Reader, Writer};
 use crate::path;
 use crate::stat::{CONTAINER_OWNER, Stat, StoredStat};
-use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
+use crate::transaction::{Change, Creation, Transaction};
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
-    /// Access control list. It is empty for nodes of the server itself, which are open to all.
-    pub(crate) acl: Vec<Acl>,
     pub(crate) kept: StoredStat,
     pub(crate) children: BTreeSet<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
     pub(crate) sessions: BTreeMap<i64, i32>,
@@ -64,11 +61,9 @@ impl Default for Tree {
         };
         let empty = || Node { data: Some(Bytes::new()), ..Node::default() };
         tree.nodes.insert(String::new(), empty());
-        for path in ["/zookeeper", "/zookeeper/quota"] {
+        for path in ["/zookeeper", "/zookeeper/quota", "/zookeeper/config"] {
             tree.insert(path.to_owned(), empty());
         }
-        let config = Node { acl: vec![Acl::world(1)], ..empty() };
-        tree.insert("/zookeeper/config".to_owned(), config);
         tree
     }
 }
@@ -152,9 +147,9 @@ impl Tree {
         creation: &Creation,
         node_events: &mut Vec<NodeEvent>,
     ) -> Outcome {
-        let Creation { path, data, acl, owner, parent_created, is_told_stat } = creation;
+        let Creation { path, data, owner, parent_created, is_told_stat } = creation;
         let kept = StoredStat::new(transaction.zxid, transaction.time_ms, *owner);
-        let node = Node { data: data.clone(), acl: acl.clone(), kept, children: BTreeSet::new() };
+        let node = Node { data: data.clone(), kept, children: BTreeSet::new() };
         let stat = is_told_stat.then(|| node.stat());
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         if let Some(parent) = self.nodes.get_mut(parent) {
@@ -206,31 +201,6 @@ impl Tree {
         }
         node_events.push(NodeEvent::Deleted(path.to_owned()));
     }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.long(self.zxid).list(self.sessions.iter(), |writer, (id, timeout)| {
-            writer.long(*id).int(*timeout);
-        });
-        writer.list(self.nodes.iter(), |writer, (path, node)| {
-            writer.string(path).buffer(node.data.as_deref());
-            write_acl(&node.acl, writer);
-            node.kept.write(writer);
-        });
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Tree> {
-        let mut tree = Tree { nodes: BTreeMap::new(), ..Tree::default() };
-        tree.zxid = reader.long()?;
-        let sessions = reader.list(|reader| Ok((reader.long()?, reader.int()?)))?;
-        tree.sessions = sessions.ok_or(Malformed)?.into_iter().collect();
-        let nodes = reader.list(|reader| {
-            let (path, data) = (reader.text()?, reader.buffer()?.map(Bytes::copy_from_slice));
-            let (acl, kept) = (read_acl(reader)?, StoredStat::read(reader)?);
-            Ok((path, Node { data, acl, kept, children: BTreeSet::new() }))
-        })?;
-        nodes.ok_or(Malformed)?.into_iter().for_each(|(path, node)| tree.insert(path, node));
-        if tree.nodes.contains_key("") { Ok(tree) } else { Err(Malformed) }
-    }
 }
 
 #[cfg(test)]
@@ -244,7 +214,6 @@ mod tests {
             Change::Create(Creation {
                 path: path.to_owned(),
                 data: None,
-                acl: vec![Acl::world(31)],
                 owner,
                 parent_created: 1,
                 is_told_stat: false,
@@ -259,9 +228,8 @@ mod tests {
             let transaction = Transaction { zxid, session: 5, cxid: 0, time_ms: 1, change };
             tree.apply(&transaction, &mut Vec::new());
         }
-        let mut writer = Writer::default();
-        tree.write(&mut writer);
-        assert_eq!(Tree::read(&mut Reader::new(&writer.into_bytes())), Ok(tree.clone()));
+        let snapshot = serde_json::to_vec(&tree).unwrap();
+        assert_eq!(serde_json::from_slice::<Tree>(&snapshot).unwrap(), tree);
         assert_eq!(tree.ephemerals(5), BTreeSet::from(["/c/e".to_owned()]));
         let delete = Change::CloseSession { paths: vec!["/c/e".to_owned()] };
         let closing = Transaction { zxid: 4, session: 5, cxid: 0, time_ms: 1, change: delete };

@@ -51,13 +51,6 @@ impl Watches {
         was_there
     }
 
-    pub(crate) fn any(&self, of: WatchKind, path: &str) -> bool {
-        match of {
-            WatchKind::Data => self.data.contains_key(path),
-            WatchKind::Children => self.children.contains_key(path),
-        }
-    }
-
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
         for table in [&mut self.data, &mut self.children] {
             table.retain(|_, watchers| {
@@ -135,6 +128,6 @@ mod tests {
         watches.add(WatchKind::Data, "/a", CLIENT);
         watches.forget(CLIENT);
         assert_eq!(events(&mut watches, &NodeEvent::DataChanged("/a".to_owned())), []);
-        assert!(!watches.any(WatchKind::Data, "/a"));
+        assert!(!watches.remove(WatchKind::Data, "/a", CLIENT));
     }
 }

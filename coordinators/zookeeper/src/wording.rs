@@ -25,17 +25,18 @@ fn describe_frame(speaker: Speaker, frame: &[u8]) -> String {
     };
     match told {
         Ok(words) => words,
-        Err(_) => Message::decode(frame).map_or_else(|_| "?".to_owned(), |said| member(&said)),
+        Err(_) => Message::decode(frame).map_or_else(|| "?".to_owned(), |said| member(&said)),
     }
 }
 
 fn request(frame: &[u8]) -> Read<String> {
-    if let Ok(said) = Message::decode(frame) {
+    if let Some(said) = Message::decode(frame) {
         return Ok(member(&said));
     }
     let reader = &mut Reader::new(frame);
     let (first, second) = (reader.int()?, reader.int()?);
-    let Some(operation) = Operation::of(second).filter(|_| first != 0 || frame.len() < 44) else {
+    let Some(operation) = Operation::from_repr(second).filter(|_| first != 0 || frame.len() < 44)
+    else {
         let reader = &mut Reader::new(frame);
         reader.int()?;
         reader.long()?;
@@ -59,7 +60,7 @@ fn request(frame: &[u8]) -> Read<String> {
 }
 
 fn reply(frame: &[u8]) -> Read<String> {
-    if let Ok(said) = Message::decode(frame) {
+    if let Some(said) = Message::decode(frame) {
         return Ok(member(&said));
     }
     let reader = &mut Reader::new(frame);
@@ -83,7 +84,7 @@ fn reply(frame: &[u8]) -> Read<String> {
             let path = reader.string().ok().flatten().filter(|path| path.starts_with('/'));
             Ok(path.map_or_else(|| "ok".to_owned(), |path| format!("ok {path}")))
         }
-        (_, code) => Ok(match crate::code::Refusal::of(code) {
+        (_, code) => Ok(match crate::code::Refusal::from_repr(code) {
             Some(refusal) => format!("{refusal:?}"),
             None => format!("error {code}"),
         }),

@@ -4,8 +4,6 @@ use super::collection::peek;
 use super::list::{Route, Several};
 use super::{list, sorted_set};
 use crate::config::RedisVersion;
-use crate::data::extended;
-use crate::data::extended::Parsed;
 use crate::data::number::parse_double;
 use crate::data::value::{End, List, SortedSet};
 use crate::protocol::error::{CommandError, CommandResult};
@@ -39,12 +37,9 @@ pub(crate) static COMMANDS: &[Command] = &[
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");
-    let seconds = match extended::parse(text).ok_or(INVALID)? {
-        Parsed::Finite(_) => parse_double(text).ok_or(INVALID)?,
-        Parsed::Infinite => return Err(TOO_LONG),
-    };
+    let seconds = parse_double(text).ok_or(INVALID)?;
     let millis = (seconds * 1_000.0).ceil();
-    if millis > i64::MAX as f64 {
+    if millis > i64::MAX as f64 || seconds.is_infinite() {
         return Err(TOO_LONG);
     }
     if millis < 0.0 {

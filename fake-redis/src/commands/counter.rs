@@ -1,8 +1,7 @@
 //! Commands that increment and decrement a number stored as a string.
 
 use crate::config::events::EventClass;
-use crate::data::extended;
-use crate::data::extended::{Extended, Parsed};
+use crate::data::decimal::{Decimal, Parsed, parse};
 use crate::data::number::parse_integer;
 use crate::protocol::error::{
     CommandError, CommandResult, DECREMENT_OVERFLOW, NAN_OR_INFINITY, NOT_A_FLOAT, NOT_AN_INTEGER,
@@ -54,12 +53,13 @@ pub(crate) fn float_sum(
     increment: &[u8],
     bad: CommandError,
 ) -> Result<String, CommandError> {
-    let stored = stored.map_or(Some(Parsed::Finite(Extended::ZERO)), extended::parse).ok_or(bad)?;
-    let increment = extended::parse(increment).ok_or(NOT_A_FLOAT)?;
-    let (Parsed::Finite(stored), Parsed::Finite(increment)) = (stored, increment) else {
-        return Err(NAN_OR_INFINITY);
-    };
-    stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
+    let stored = stored.map_or(Some(Parsed::Finite(Decimal::ZERO)), parse).ok_or(bad)?;
+    let increment = parse(increment).ok_or(NOT_A_FLOAT)?;
+    match (stored, increment) {
+        (Parsed::Finite(stored), Parsed::Finite(increment)) => Ok(stored.add(increment).text()),
+        (Parsed::Infinite, _) | (_, Parsed::Infinite) => Err(NAN_OR_INFINITY),
+        _ => Err(CommandError::fixed("ERR fake-redis only adds numbers below 10^20")),
+    }
 }
 
 /// Propagates INCRBYFLOAT as SET, because floating-point arithmetic may differ between servers.

@@ -2,8 +2,7 @@
 
 use super::counter::float_sum;
 use crate::config::events::EventClass;
-use crate::data::extended;
-use crate::data::extended::Parsed;
+use crate::data::decimal::{Parsed, parse};
 use crate::data::number::parse_integer;
 use crate::data::value::{Hash, Value};
 use crate::protocol::error::{
@@ -193,7 +192,7 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
 /// Propagates HINCRBYFLOAT as HSET, because floating-point arithmetic may differ between servers.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
-    if extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {
+    if parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {
         return Err(CommandError::fixed("ERR value is NaN or Infinity"));
     }
     let position = find(call)?;

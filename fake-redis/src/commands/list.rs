@@ -277,7 +277,9 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
     let equal = (0..compared)
         .map(position)
         .filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
-    let skipped = usize::try_from(search.rank.unsigned_abs() - 1).unwrap_or(usize::MAX);
+    // Redis negates the least rank, which stays negative, so the first match counts.
+    let rank = search.rank.checked_abs().unwrap_or(1);
+    let skipped = usize::try_from(rank - 1).unwrap_or(usize::MAX);
     let found: Vec<usize> = equal.skip(skipped).take(wanted).collect();
     match (search.count, found.first()) {
         (None, None) => reply.null(),

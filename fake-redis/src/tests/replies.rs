@@ -50,6 +50,7 @@ fn counters_overflow_with_an_error_and_keep_their_value() {
         ("SET f 3", "+OK"),
         ("INCRBYFLOAT f 0.1", "$3|3.1"),
         ("INCRBYFLOAT f nan", "-ERR value is not a valid float"),
+        ("INCRBYFLOAT f 1e20", "-ERR fake-redis only adds numbers below 10^20"),
         ("INCRBYFLOAT f inf", "-ERR increment would produce NaN or Infinity"),
     ]);
 }

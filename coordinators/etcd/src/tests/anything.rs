@@ -15,8 +15,6 @@ const WHOLE: &[&str] = &[
      {\"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}  ",
     "POST /v3/watch HTTP/1.1\r\nHost: a\r\nContent-Length: 39\r\n\r\n\
      {\"create_request\":{\"key\":\"YQ==\"}}       ",
-    "POST /v3/kv/range HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\
-     2\r\n{}\r\n0\r\n\r\n",
     "\0etcd-peer\n\0\0\0\x02{}",
     "\0etcd-peer\n\0\0\0\x47\
      {\"from\":2,\"to\":1,\"term\":99999,\"body\":{\"Vote\":{\"index\":9,\"log_term\":9}}}",

@@ -1,6 +1,7 @@
 //! The syntax tree of statements about tables.
 
 use super::expression::{Expression, Item, Named};
+use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TableStatement {
@@ -30,7 +31,7 @@ pub(crate) struct ColumnSpec {
     pub(crate) is_key: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
     Integer {
         bytes: u8,

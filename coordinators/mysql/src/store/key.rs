@@ -1,8 +1,10 @@
 //! Keys of rows ([`Key`]).
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) type Key = Vec<Part>;
 
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Part {
     Number(i128),
     Text(Vec<u8>),

@@ -7,15 +7,16 @@ use crate::error::{Outcome, SqlError};
 use crate::sql::expression::Expression;
 use crate::sql::table_ast::Kind;
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Definition {
     pub(crate) name: TableName,
     pub(crate) columns: Vec<Column>,
     pub(crate) key: Vec<usize>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
@@ -23,7 +24,7 @@ pub(crate) struct Column {
     pub(crate) default: Option<Default>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Default {
     Value(Value),
     Now,

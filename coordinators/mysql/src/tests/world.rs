@@ -2,23 +2,10 @@
 
 use crate::{Config, Mysql};
 use fencepost_testing::Bench;
-use std::ops::{Deref, DerefMut};
 
 pub(super) struct World(Bench<Mysql>);
 
-impl Deref for World {
-    type Target = Bench<Mysql>;
-
-    fn deref(&self) -> &Bench<Mysql> {
-        &self.0
-    }
-}
-
-impl DerefMut for World {
-    fn deref_mut(&mut self) -> &mut Bench<Mysql> {
-        &mut self.0
-    }
-}
+fencepost_testing::deref!(World, 0: Bench<Mysql>);
 
 pub(super) fn packet(number: u8, body: &[u8]) -> Vec<u8> {
     let length = body.len() as u32;

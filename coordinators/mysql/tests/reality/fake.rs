@@ -3,25 +3,12 @@
 use super::packets::{is_whole, root};
 use fencepost_mysql::{Config, Mysql};
 use fencepost_testing::Bench;
-use std::ops::{Deref, DerefMut};
 
 const STEP_US: u64 = 10;
 
 pub(crate) struct Fake(Bench<Mysql>);
 
-impl Deref for Fake {
-    type Target = Bench<Mysql>;
-
-    fn deref(&self) -> &Bench<Mysql> {
-        &self.0
-    }
-}
-
-impl DerefMut for Fake {
-    fn deref_mut(&mut self) -> &mut Bench<Mysql> {
-        &mut self.0
-    }
-}
+fencepost_testing::deref!(Fake, 0: Bench<Mysql>);
 
 impl Fake {
     pub(crate) fn start(next_session: u32) -> Fake {

@@ -50,9 +50,14 @@ impl Execution<'_> {
 
     pub(super) fn refuse_serializable(&self) -> Result<(), SqlError> {
         let open = self.session.transaction.as_ref();
-        let is_asked = open.is_some_and(|open| open.isolation == Isolation::Serializable);
-        if !is_asked || !self.core.is_in_recovery {
+        let Some(open) = open.filter(|open| open.isolation == Isolation::Serializable) else {
             return Ok(());
+        };
+        if !self.core.is_in_recovery {
+            return match open.read_only {
+                true => Err(SqlError::unsupported("SERIALIZABLE READ ONLY")),
+                false => Ok(()),
+            };
         }
         let hint = "You can use \"SET default_transaction_isolation = 'repeatable read'\" to \
                     change the default.";

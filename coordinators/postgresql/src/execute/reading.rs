@@ -16,15 +16,8 @@ struct VersionSight {
 }
 
 impl Execution<'_> {
-    fn tracked(&mut self) -> Option<Tracked> {
-        let open = self.session.transaction.as_mut()?;
-        let id = open.tracked?;
-        if self.core.serializable.is_safe(id) {
-            open.tracked = None;
-            self.core.serializable.abandon(id);
-            return None;
-        }
-        Some(id)
+    fn tracked(&self) -> Option<Tracked> {
+        self.session.transaction.as_ref()?.tracked
     }
 
     /// Returns the visible rows on the access path. Records the reads that precede the first row.
@@ -150,8 +143,7 @@ impl Execution<'_> {
 
     /// Records that an insertion with DO NOTHING read the existing row, as PostgreSQL 15.20 does.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
-        let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
-        let Some(id) = tracked else { return Ok(()) };
+        let Some(id) = self.tracked() else { return Ok(()) };
         if self.touch_version(id, table, version)? {
             self.note_read(id, table, version);
         }
@@ -178,8 +170,7 @@ impl Execution<'_> {
     }
 
     pub(super) fn check_readers(&mut self, targets: &[Target]) -> Result<(), Stop> {
-        let Some(open) = &self.session.transaction else { return Ok(()) };
-        let Some(id) = open.tracked else { return Ok(()) };
+        let Some(id) = self.tracked() else { return Ok(()) };
         let checked = self.core.serializable.conflict_in(id, targets);
         checked.map_err(|reason| SqlError::from(reason).into())
     }

@@ -48,16 +48,13 @@ struct Entry {
     /// earlier than this transaction's own commit.
     earliest_out: Option<Moment>,
     finished_before: u64,
+    /// `true` if the transaction has committed and has not written.
     is_read_only: bool,
     /// `true` if the transaction must roll back. It then conflicts with no other transaction.
     is_doomed: bool,
     has_written: bool,
-    is_safe: bool,
     outs: Vec<Tracked>,
     ins: Vec<Tracked>,
-    /// For a declared read-only transaction, the writers whose end decides whether it is safe. For
-    /// a writer, the transactions whose safety it decides.
-    undecided: Vec<Tracked>,
     sireads: BTreeSet<Target>,
 }
 
@@ -69,43 +66,14 @@ pub(crate) struct Serializable {
     readers: BTreeMap<Target, Vec<Tracked>>,
     finished: VecDeque<Tracked>,
     last: Moment,
-    writable: usize,
     /// Oldest `xmin` of the running tracked transactions, and the number of them that share it.
     global_xmin: Option<(u64, usize)>,
-    /// Last commit before a time without running writers. Up to this commit, entries that matter
-    /// only to writers can be cleared.
-    clearable: Moment,
-    cleared: Moment,
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on. Returns `None` if it is read-only and safe.
-    pub(crate) fn begin(
-        &mut self,
-        snapshot: &Snapshot,
-        own: Option<Xid>,
-        is_read_only: bool,
-    ) -> Option<Tracked> {
-        if is_read_only && self.writable == 0 {
-            return None;
-        }
+    /// Tracks a transaction from its snapshot on.
+    pub(crate) fn begin(&mut self, snapshot: &Snapshot, own: Option<Xid>) -> Tracked {
         let id = Tracked(self.next);
-        let mut undecided = Vec::new();
-        if is_read_only {
-            let can_write = |entry: &&mut Entry| {
-                entry.committed.is_none() && !entry.is_doomed && !entry.is_read_only
-            };
-            let writers = self.all.iter_mut().map(|(of, entry)| (*of, entry));
-            for (of, entry) in writers.filter(|(_, entry)| can_write(entry)) {
-                entry.undecided.push(id);
-                undecided.push(of);
-            }
-            if undecided.is_empty() {
-                return None;
-            }
-        } else {
-            self.writable += 1;
-        }
         self.next += 1;
         let (xmin, began) = (snapshot.xmin().0, self.last);
         match &mut self.global_xmin {
@@ -113,10 +81,10 @@ impl Serializable {
             Some((oldest, count)) if *oldest == xmin => *count += 1,
             Some(_) => {}
         }
-        let entry = Entry { xmin, began, is_read_only, undecided, ..Entry::default() };
+        let entry = Entry { xmin, began, ..Entry::default() };
         self.all.insert(id, entry);
         own.into_iter().for_each(|xid| self.register(id, xid));
-        Some(id)
+        id
     }
 
     pub(crate) fn register(&mut self, id: Tracked, xid: Xid) {
@@ -124,10 +92,6 @@ impl Serializable {
             entry.xid = Some(xid);
             self.by_xid.insert(xid, id);
         }
-    }
-
-    pub(crate) fn is_safe(&self, id: Tracked) -> bool {
-        self.get(id).is_some_and(|entry| entry.is_safe)
     }
 
     pub(crate) fn check_doomed(&self, id: Tracked, reason: Reason) -> Result<(), Reason> {

@@ -5,6 +5,7 @@ use super::{TableId, VersionId, Xid};
 use crate::bound::Bound;
 use crate::sql::ast::Strength;
 use crate::types::{Type, Value};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ pub(crate) struct Column {
     pub(crate) default_text: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Index {
     pub(crate) name: String,
     pub(crate) columns: Vec<usize>,

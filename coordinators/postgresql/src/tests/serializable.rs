@@ -52,7 +52,7 @@ fn rejects_a_receipt_of_a_batch_that_was_reported() {
         (1, BEGIN),
         (1, "UPDATE t SET v = v + 1 WHERE k = 1"),
         (1, "COMMIT"),
-        (2, "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY"),
+        (2, BEGIN),
         (2, "SELECT v FROM t WHERE k = 1"),
         (2, "SELECT * FROM u WHERE b = 1"),
         (2, "COMMIT"),
@@ -65,7 +65,7 @@ fn rejects_a_receipt_of_a_batch_that_was_reported() {
 #[test]
 fn accepts_a_receipt_if_the_report_came_before_the_end_of_the_batch() {
     let said = last_of(&[
-        (2, "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY"),
+        (2, BEGIN),
         (2, "SELECT v FROM t WHERE k = 1"),
         (0, BEGIN),
         (0, "SELECT v FROM t WHERE k = 1"),
@@ -184,6 +184,15 @@ fn a_commit_that_waits_for_the_disk_can_no_longer_be_cancelled() {
     );
     world.finish_sync();
     assert_eq!(world.take_words(first), "COMMIT");
+}
+
+#[test]
+fn a_declared_reader_is_refused() {
+    let mut world = World::new();
+    let id = world.session();
+    let said = world.ask(id, "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY; SELECT v FROM t");
+    let refusal = "ERROR 0A000: SERIALIZABLE READ ONLY is not supported by this server";
+    assert_eq!(said, format!("BEGIN | {refusal}"));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Intervals, which store months, days and microseconds separately.
 
 use super::timestamp::{self, ParseError};
+use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Interval {
     pub(crate) months: i64,
     pub(crate) days: i64,
@@ -73,12 +74,9 @@ impl Interval {
         words.join(" ")
     }
 
-    /// Parses forms such as `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S` and `10`.
+    /// Parses forms such as `10 seconds`, `1 day 00:00:05`, `-5 minutes` and `10`.
     pub(crate) fn read(text: &str) -> Result<Interval, ParseError> {
         let text = text.trim().to_ascii_lowercase();
-        if let Some(iso) = text.strip_prefix("pt") {
-            return read_iso(iso);
-        }
         let spaced = spaced(&text);
         let mut words = spaced.split_ascii_whitespace().peekable();
         let (mut total, mut any) = (Interval::default(), false);
@@ -154,29 +152,4 @@ fn one(digits: &str, unit: &str) -> Result<Interval, ParseError> {
         }
         _ => Err(ParseError::Syntax),
     }
-}
-
-fn read_iso(text: &str) -> Result<Interval, ParseError> {
-    let (mut total, mut digits, mut any) = (Interval::default(), String::new(), false);
-    for c in text.chars() {
-        if c.is_ascii_digit() || c == '.' || c == '-' {
-            digits.push(c);
-            continue;
-        }
-        let unit = match c {
-            'h' => "hour",
-            'm' => "minute",
-            's' => "second",
-            _ => return Err(ParseError::Syntax),
-        };
-        let (sign, number) = match digits.strip_prefix('-') {
-            Some(number) => (-1, number),
-            None => (1, digits.as_str()),
-        };
-        let part = one(number, unit)?.times(sign).ok_or(ParseError::Range)?;
-        total = total.plus(part).ok_or(ParseError::Range)?;
-        digits.clear();
-        any = true;
-    }
-    if any && digits.is_empty() { Ok(total) } else { Err(ParseError::Syntax) }
 }

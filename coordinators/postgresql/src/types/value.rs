@@ -4,9 +4,10 @@ use super::interval::Interval;
 use super::timestamp::{self, ParseError};
 use super::{TIME_MAX, TIME_MIN, Type};
 use crate::error::{Outcome, SqlError};
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Value {
     Null,
     Boolean(bool),
@@ -72,6 +73,9 @@ impl Value {
             }
             Type::Timestamp => timestamp::read(text, false).map(Value::Time).map_err(wrong),
             Type::Timestamptz => timestamp::read(text, true).map(Value::Time).map_err(wrong),
+            Type::Interval if text.trim_start().starts_with(['P', 'p']) => {
+                Err(SqlError::unsupported("an interval in ISO 8601"))
+            }
             Type::Interval => Interval::read(text).map(Value::Interval).map_err(wrong),
             Type::Void => Ok(Value::Void),
             Type::Varchar(_) | Type::Bpchar(_) => Value::Text(text.to_owned()).fitted(kind, false),

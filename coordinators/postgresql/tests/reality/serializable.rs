@@ -84,9 +84,8 @@ fn control() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => Just("BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned()),
         1 => pick(&[
-            "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY",
             "BEGIN ISOLATION LEVEL REPEATABLE READ", "BEGIN",
-            "SET default_transaction_isolation = serializable", "SET TRANSACTION READ ONLY",
+            "SET default_transaction_isolation = serializable",
         ]),
         8 => Just("COMMIT".to_owned()),
         1 => Just("ROLLBACK".to_owned()),
@@ -120,7 +119,7 @@ const KNOWN: &[&str] = &[
     "0: count; 1: count; 0: UPDATE t SET v = 0 WHERE k = 1; 1: UPDATE t SET v = 0 WHERE k = 2; \
      0: COMMIT; 1: COMMIT",
     "0: SELECT v FROM t WHERE k = 1; 1: UPDATE t SET v = v + 1 WHERE k = 1; 1: COMMIT; \
-     2: COMMIT; 2: BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY; \
+     2: COMMIT; 2: BEGIN ISOLATION LEVEL SERIALIZABLE; \
      2: SELECT v FROM t WHERE k = 1; 2: SELECT * FROM u WHERE b = 1; 2: COMMIT; \
      0: INSERT INTO u VALUES (1, 1); 0: COMMIT",
     "0: SELECT v FROM t WHERE k = 1; 0: INSERT INTO u VALUES (7, 7); \
@@ -164,7 +163,7 @@ fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
             "UPDATE t SET v = 0 WHERE v = 2", "UPDATE t SET k = k + 4 WHERE k = 2"]),
         3 => Just("COMMIT".to_owned()),
         2 => Just("BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned()),
-        1 => pick(&["BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY", "ROLLBACK"]),
+        1 => Just("ROLLBACK".to_owned()),
     ];
     prop::collection::vec((0..3_usize, step), 6..26).prop_map(|steps| {
         let mut all = vec![(0, "INSERT INTO t VALUES (2, 2), (3, 3)".to_owned())];

@@ -3,7 +3,6 @@
 use super::FRAME_MAX;
 use crate::config::MemberId;
 use crate::connection::{Cut, cut};
-use crate::jute::Reader;
 use crate::member::follower::{Follower, Stage};
 use crate::member::links;
 use crate::member::message::{Message, Progress, Vote};
@@ -12,7 +11,7 @@ use crate::server::{Role, ZooKeeper};
 use crate::store::{Epochs, Replaced};
 use crate::transaction::Transaction;
 use crate::tree::Tree;
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
@@ -103,7 +102,7 @@ impl ZooKeeper {
         while let Some(follower) = self.following().filter(|one| one.link == connection) {
             let message = match cut(&mut follower.input, FRAME_MAX) {
                 Cut::Incomplete => return,
-                Cut::Frame(frame) => Message::decode(&frame).ok(),
+                Cut::Frame(frame) => Message::decode(&frame),
                 Cut::Oversized => None,
             };
             let is_understood = message.is_some_and(|message| self.follow_order(message));
@@ -123,7 +122,7 @@ impl ZooKeeper {
                 self.tap_replaced(&replaced);
                 return self.store.last_logged() == zxid;
             }
-            (Message::Snapshot(bytes), Stage::Receiving) => return self.install(bytes),
+            (Message::Snapshot(tree), Stage::Receiving) => return self.install(*tree),
             (Message::Committed(transaction), Stage::Receiving) => {
                 let zxid = transaction.zxid;
                 return self.log(transaction) && {
@@ -187,9 +186,11 @@ impl ZooKeeper {
         true
     }
 
-    fn install(&mut self, bytes: Bytes) -> bool {
-        let Ok(tree) = Tree::read(&mut Reader::new(&bytes)) else { return false };
-        let replaced = self.store.install(tree, bytes, &mut self.out.list);
+    fn install(&mut self, tree: Tree) -> bool {
+        if tree.get("/").is_none() {
+            return false;
+        }
+        let replaced = self.store.install(tree, &mut self.out.list);
         self.tap_replaced(&replaced);
         true
     }

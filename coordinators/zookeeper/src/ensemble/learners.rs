@@ -119,7 +119,7 @@ impl ZooKeeper {
                 let history = history.iter().filter(|one| one.zxid <= committed);
                 messages.extend(history.cloned().map(Message::Committed));
             }
-            _ => messages.push(Message::Snapshot(self.store.snapshot())),
+            _ => messages.push(Message::Snapshot(Box::new(self.store.tree.clone()))),
         }
         messages.extend(self.proposed().iter().cloned().map(Message::Proposal));
         messages.push(Message::NewLeader { epoch });

@@ -3,8 +3,8 @@
 use super::client::Client;
 use super::world::World;
 use crate::config::{Config, Member};
-use crate::connection::PEER_GREETING;
 use crate::jute::Writer;
+use crate::member::links::greeting as greeting_of;
 use crate::server::ZooKeeper;
 use crate::store::{Epochs, Store};
 use bytes::Bytes;
@@ -28,7 +28,7 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn greeting() -> impl Strategy<Value = Vec<u8>> {
-    let peer = [&PEER_GREETING[..], &[0, 0, 0, 2, 0, 2]].concat();
+    let peer = greeting_of(2).to_vec();
     prop_oneof![Just(connect()), Just(peer), Just(Vec::new())]
 }
 

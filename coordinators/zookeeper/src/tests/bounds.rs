@@ -48,7 +48,7 @@ fn all_hosts_together_get_so_many_clients_and_members_need_no_place() {
     let kept = (0..9).filter(|number| is_kept(&mut server, *number, &format!("h{number}:1")));
     assert_eq!(kept.count(), 3);
     let member = accept(&mut server, 9, "2:1");
-    feed(&mut server, member, b"fpzk\0\0\0\x02\0\x02");
+    feed(&mut server, member, &crate::member::links::greeting(2));
     assert!(server.connections.contains_key(&member));
 }
 

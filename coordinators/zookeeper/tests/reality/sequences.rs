@@ -24,7 +24,7 @@ enum Ask {
     Sync(String),
     Multi(Vec<Ask>),
     SetWatches(i64, Vec<Vec<String>>),
-    Watches(i32, String, i32),
+    Watches(String, i32),
     Ping,
     CloseAndReturn,
     Reattach,
@@ -39,7 +39,7 @@ struct Step {
 
 const COMMON: &[&str] =
     &["", "/a", "/b", "/a/x", "/a/y", "/b/x", "/a/x/z", "/lock-", "/a/lock-", "/c"];
-const ODD: &[&str] = &["/", "//", "/a/", "/./a", "/a/../b", "/a\0", "/\u{7f}", "/\u{1f600}", "/ä"];
+const ODD: &[&str] = &["/", "//", "/a/", "/./a", "/a/../b", "/a\0", "/\u{7f}", "/ä"];
 
 fn path() -> impl Strategy<Value = String> {
     prop_oneof![12 => prop::sample::select(COMMON), 1 => prop::sample::select(ODD)]
@@ -94,8 +94,7 @@ fn ask() -> impl Strategy<Value = Ask> {
         4 => prop::collection::vec(change(), 0..5).prop_map(Ask::Multi),
         1 => (0..9_i64, prop::collection::vec(paths(), 3..4))
             .prop_map(|(back, lists)| Ask::SetWatches(back, lists)),
-        1 => (prop::sample::select(vec![CHECK_WATCHES, REMOVE_WATCHES]), path(), 0..5)
-            .prop_map(|(operation, path, kind)| Ask::Watches(operation, path, kind)),
+        1 => (path(), 0..5).prop_map(|(path, kind)| Ask::Watches(path, kind)),
         1 => Just(Ask::Ping),
         1 => Just(Ask::CloseAndReturn),
         1 => Just(Ask::Reattach),
@@ -132,7 +131,7 @@ fn record(ask: &Ask, root: &str, zxid: i64) -> (i32, Record) {
             });
             (SET_WATCHES, record)
         }
-        Ask::Watches(operation, path, kind) => (*operation, new().text(&at(path)).int(*kind)),
+        Ask::Watches(path, kind) => (REMOVE_WATCHES, new().text(&at(path)).int(*kind)),
         Ask::Ping => (PING, new()),
         Ask::CloseAndReturn | Ask::Reattach => (CLOSE, new()),
     }

@@ -127,19 +127,19 @@ impl<'a> Reader<'a> {
 
     /// Reads a stream; `None` if it is malformed or has consumer groups.
     fn stream(&mut self) -> Result<Option<Value>, RdbError> {
-        let mut nodes = Vec::new();
+        let mut all = Vec::new();
         for _ in 0..self.length()? {
             let (id, bytes) = (self.string()?, self.string()?);
             let Ok(id) = <[u8; 16]>::try_from(id) else { return Ok(None) };
             let id = u128::from_be_bytes(id);
             let first = StreamId { ms: (id >> 64) as u64, sequence: id as u64 };
             let Some(entries) = packed::read(first, &bytes) else { return Ok(None) };
-            nodes.push(entries);
+            all.extend(entries);
         }
         let length = self.length()?;
         let last = StreamId { ms: self.length()? as u64, sequence: self.length()? as u64 };
         let groups = self.length()?;
-        let stream = Stream::restored(nodes, last);
+        let stream = Stream::restored(all, last);
         let stream = stream.filter(|stream| stream.len() == length && groups == 0);
         Ok(stream.map(|stream| Value::Stream(Box::new(stream))))
     }

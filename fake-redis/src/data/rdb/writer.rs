@@ -4,7 +4,7 @@ use super::{Origin, VERSION, crc64::checksum, kind, opcode};
 use crate::data::keyspace::Keyspace;
 use crate::data::number::parse_integer;
 use crate::data::value::Value;
-use crate::data::value::stream::{StreamId, packed};
+use crate::data::value::stream::{Entry, NODE_ENTRIES_MAX, packed};
 use bytes::Bytes;
 
 #[derive(Clone, Debug)]
@@ -96,9 +96,11 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
             }
         }
         Value::Stream(stream) => {
-            head(kind::STREAM, stream.nodes().len());
-            for entries in stream.nodes() {
-                let first = entries.front().map_or(StreamId::MIN, |entry| entry.id);
+            let entries: Vec<&Entry> = stream.iter().collect();
+            let nodes = entries.chunks(NODE_ENTRIES_MAX);
+            head(kind::STREAM, nodes.len());
+            for entries in nodes {
+                let first = entries[0].id;
                 let id = [first.ms.to_be_bytes(), first.sequence.to_be_bytes()].concat();
                 string(out, &id);
                 string(out, &packed::write(entries));

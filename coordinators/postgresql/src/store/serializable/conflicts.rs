@@ -14,15 +14,7 @@ impl Serializable {
     ) -> Result<(), Reason> {
         let Some(writer) = self.by_xid.get(&writer).copied() else { return Ok(()) };
         let (Some(own), Some(other)) = (self.get(reader), self.get(writer)) else { return Ok(()) };
-        if reader == writer || other.is_doomed {
-            return Ok(());
-        }
-        // A read-only reader comes first, unless the committed writer has a conflict to a
-        // transaction that committed before the reader's snapshot.
-        let comes_first = own.is_read_only
-            && other.committed.is_some()
-            && other.earliest_out.is_none_or(|earliest| own.began < earliest);
-        if comes_first || !is_concurrent || own.outs.contains(&writer) {
+        if reader == writer || other.is_doomed || !is_concurrent || own.outs.contains(&writer) {
             return Ok(());
         }
         self.flag(reader, writer, reader)
@@ -117,8 +109,7 @@ impl Serializable {
                 continue;
             }
             let is_far = |far: &Tracked| {
-                let is_running =
-                    |far: &Entry| far.committed.is_none() && !far.is_read_only && !far.is_doomed;
+                let is_running = |far: &Entry| far.committed.is_none() && !far.is_doomed;
                 *far == id || self.get(*far).is_some_and(is_running)
             };
             if !entry.ins.iter().any(is_far) {

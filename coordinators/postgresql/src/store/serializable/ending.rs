@@ -6,55 +6,21 @@ use crate::store::Xid;
 impl Serializable {
     pub(crate) fn commit(&mut self, id: Tracked, next: Xid) {
         let Some(entry) = self.all.get_mut(&id) else { return };
-        let was_declared = entry.is_read_only;
         self.last += 1;
         entry.committed = Some(self.last);
         entry.finished_before = next.0;
-        entry.is_read_only |= !entry.has_written;
-        self.remove_writable(was_declared);
-        if was_declared {
-            self.forget_undecided(id);
-        }
+        entry.is_read_only = !entry.has_written;
         self.release_outs(id);
         self.release_ins(id);
-        if !was_declared {
-            self.resolve_undecided(id);
-        }
         self.finished.push_back(id);
-        self.leave(id);
-    }
-
-    pub(crate) fn abandon(&mut self, id: Tracked) {
-        let Some(entry) = self.all.get_mut(&id) else { return };
-        let was_declared = entry.is_read_only;
-        entry.is_doomed = true;
-        entry.prepared = None;
-        self.remove_writable(was_declared);
-        match was_declared {
-            true => self.forget_undecided(id),
-            false => self.resolve_undecided(id),
-        }
         let xmin = self.get(id).map(|entry| entry.xmin);
-        self.remove(id);
         self.release_xmin(xmin);
     }
 
-    fn remove_writable(&mut self, was_declared: bool) {
-        if !was_declared {
-            self.writable = self.writable.saturating_sub(1);
-            if self.writable == 0 {
-                self.clearable = self.last;
-            }
-        }
-    }
-
-    fn forget_undecided(&mut self, id: Tracked) {
-        let Some(entry) = self.all.get_mut(&id) else { return };
-        for writer in std::mem::take(&mut entry.undecided) {
-            if let Some(writer) = self.all.get_mut(&writer) {
-                writer.undecided.retain(|reader| *reader != id);
-            }
-        }
+    pub(crate) fn abandon(&mut self, id: Tracked) {
+        let xmin = self.get(id).map(|entry| entry.xmin);
+        self.remove(id);
+        self.release_xmin(xmin);
     }
 
     fn release_outs(&mut self, id: Tracked) {
@@ -79,8 +45,7 @@ impl Serializable {
     fn release_ins(&mut self, id: Tracked) {
         let ins = self.get(id).map(|entry| entry.ins.clone()).unwrap_or_default();
         for reader in ins {
-            let is_over = |entry: &Entry| entry.committed.is_some() || entry.is_read_only;
-            if self.get(reader).is_some_and(is_over) {
+            if self.get(reader).is_some_and(|entry| entry.committed.is_some()) {
                 self.forget_conflict(reader, id);
             }
         }
@@ -93,27 +58,6 @@ impl Serializable {
         if let Some(entry) = self.all.get_mut(&writer) {
             entry.ins.retain(|other| *other != reader);
         }
-    }
-
-    fn resolve_undecided(&mut self, id: Tracked) {
-        let Some(entry) = self.all.get_mut(&id) else { return };
-        let waiting = std::mem::take(&mut entry.undecided);
-        let is_committed = entry.committed.is_some() && entry.has_written;
-        let earliest = entry.earliest_out.filter(|_| is_committed);
-        for reader in waiting {
-            let Some(entry) = self.all.get_mut(&reader) else { continue };
-            entry.undecided.retain(|writer| *writer != id);
-            if earliest.is_some_and(|earliest| earliest <= entry.began) {
-                self.forget_undecided(reader);
-            } else if entry.undecided.is_empty() {
-                entry.is_safe = true;
-            }
-        }
-    }
-
-    fn leave(&mut self, id: Tracked) {
-        let xmin = self.get(id).map(|entry| entry.xmin);
-        self.release_xmin(xmin);
     }
 
     fn release_xmin(&mut self, xmin: Option<u64>) {
@@ -136,22 +80,10 @@ impl Serializable {
     fn clear(&mut self) {
         for id in self.finished.clone() {
             let Some(entry) = self.get(id) else { continue };
-            let committed = entry.committed.unwrap_or(0);
-            if self.global_xmin.is_none_or(|(oldest, _)| entry.finished_before <= oldest) {
-                self.remove(id);
-            } else if committed > self.cleared && committed <= self.clearable {
-                // Only read-only transactions overlap this transaction.
-                match entry.is_read_only {
-                    true => self.remove(id),
-                    false => {
-                        self.forget_reads(id);
-                        self.forget_ins(id);
-                    }
-                }
-                self.cleared = committed;
-            } else {
+            if self.global_xmin.is_some_and(|(oldest, _)| entry.finished_before > oldest) {
                 return;
             }
+            self.remove(id);
         }
     }
 

@@ -2,31 +2,17 @@
 
 use super::{Entry, Pairs, StreamId};
 use crate::data::number::parse_integer;
-use std::collections::VecDeque;
 
 const HEADER: usize = 6;
 const END: u8 = 0xff;
 const REMOVED: i64 = 1;
 const SAME_FIELDS: i64 = 2;
 
-pub(super) fn size(entries: &VecDeque<Entry>) -> usize {
-    write(entries).len()
-}
-
-pub(super) fn added(entries: &VecDeque<Entry>, entry: &Entry) -> usize {
+pub(crate) fn write(entries: &[&Entry]) -> Vec<u8> {
+    let Some(first) = entries.first() else { return Vec::new() };
     let mut list = Elements::default();
-    if let Some(first) = entries.front() {
-        list.entry(first, entry);
-    }
-    list.bytes.len()
-}
-
-pub(crate) fn write(entries: &VecDeque<Entry>) -> Vec<u8> {
-    let Some(first) = entries.front() else { return Vec::new() };
-    let removed = entries.iter().filter(|entry| entry.is_removed).count();
-    let mut list = Elements::default();
-    list.integer((entries.len() - removed) as i64);
-    list.integer(removed as i64);
+    list.integer(entries.len() as i64);
+    list.integer(0);
     list.integer(first.pairs.len() as i64);
     first.pairs.iter().for_each(|(field, _)| list.text(field));
     list.integer(0);
@@ -49,8 +35,7 @@ impl Elements {
         let fields =
             |pairs: &Pairs| pairs.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>();
         let is_same = fields(&first.pairs) == fields(&entry.pairs);
-        let flags = [(entry.is_removed, REMOVED), (is_same, SAME_FIELDS)];
-        self.integer(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum());
+        self.integer(if is_same { SAME_FIELDS } else { 0 });
         self.integer(entry.id.ms.wrapping_sub(first.id.ms) as i64);
         self.integer(entry.id.sequence.wrapping_sub(first.id.sequence) as i64);
         let before = self.count - 3;
@@ -129,7 +114,8 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<VecDeque<Entry>> {
+/// Reads the entries of a node, without those that are marked as removed.
+pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<Vec<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
     let body = body.strip_suffix(&[END]).filter(|_| total as usize == bytes.len())?;
@@ -145,20 +131,18 @@ pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<VecDeque<Entry>> {
     if shared.len() < fields || elements.next()?.as_ref() != b"0" {
         return None;
     }
-    let mut entries = VecDeque::new();
+    let mut entries = Vec::new();
     for _ in 0..total {
-        entries.push_back(read_entry(first, &shared, &mut elements)?);
+        entries.extend(read_entry(first, &shared, &mut elements)?);
     }
-    let marked = entries.iter().filter(|entry| entry.is_removed).count();
-    let is_whole = elements.next().is_none() && marked as i64 == removed;
-    (is_whole && entries.front().is_some_and(|entry| entry.id == first)).then_some(entries)
+    (elements.next().is_none() && entries.len() as i64 == count).then_some(entries)
 }
 
 fn read_entry(
     first: StreamId,
     shared: &[Box<[u8]>],
     elements: &mut impl Iterator<Item = Box<[u8]>>,
-) -> Option<Entry> {
+) -> Option<Option<Entry>> {
     let mut integer = || parse_integer(&elements.next()?);
     let (flags, ms, sequence) = (integer()?, integer()?, integer()?);
     let id = StreamId {
@@ -176,7 +160,7 @@ fn read_entry(
         }
     }
     elements.next()?;
-    Some(Entry { id, pairs, is_removed: flags & REMOVED != 0 })
+    Some((flags & REMOVED == 0).then_some(Entry { id, pairs }))
 }
 
 impl Elements {
