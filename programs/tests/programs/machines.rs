@@ -82,7 +82,7 @@ impl Machines {
     }
 
     pub(crate) fn restore(&self, place: Place, folder: &Path) {
-        self.all[place].synced.restore(folder).unwrap();
+        self.all[place].synced.restore(folder, &mut |_| 0).unwrap();
     }
 
     pub(crate) fn freeze(&mut self, place: Place) {

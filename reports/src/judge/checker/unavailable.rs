@@ -10,7 +10,8 @@
 //! - *available* if enough servers are neither down nor paused. A partition between a process and
 //!   running servers is no excuse, because this rule is about such cases.
 //!
-//! If the bound applies only between faults, times with an active fault are not checked. Times
+//! If the bound applies only between faults, times with an active fault or with failing syncs are
+//! not checked. Times
 //! after all faults have ended are not checked either, because the rule `stuck` applies there.
 
 use super::Checker;
@@ -55,6 +56,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         for fault in &timeline.faults {
             let until = fault.to.map_or(timeline.end, |to| to.time);
             levels.add((fault.from.time, until), [0, 0, 0, 1]);
+        }
+        if let Some(failing) = timeline.history.header.sync_fails {
+            levels.add((failing.from_us, failing.until_us), [0, 0, 0, 1]);
         }
         // After all faults have ended, the rule `stuck` applies instead.
         if let Some(healed) = timeline.healed {
@@ -196,7 +200,9 @@ fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
         let mut levels = Levels::default();
         for node in [Node::Redis(number), Node::Server(number)] {
             let spans = acted(timeline, &[Impact::Kills, Impact::Freezes], node);
-            spans.into_iter().for_each(|span| levels.add(span, [1, 0, 0, 0]));
+            let stopped = timeline.stopped_by_disks().into_iter();
+            let stopped = stopped.filter(|(stopped, _)| *stopped == node).map(|(_, span)| span);
+            spans.into_iter().chain(stopped).for_each(|span| levels.add(span, [1, 0, 0, 0]));
         }
         levels.spans_where(|[down, ..]| down > 0).into_iter().map(|(span, _)| span)
     };
