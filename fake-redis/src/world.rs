@@ -135,6 +135,13 @@ impl World {
         self.disks.entry(host.to_owned()).or_default().power_loss();
     }
 
+    /// Cuts the power, which takes the last `lost` unsynced bytes.
+    pub(crate) fn tear(&mut self, host: &str, lost: usize) {
+        self.crash(host);
+        let disk = self.disks.entry(host.to_owned()).or_default();
+        disk.torn_power_loss(disk.unsynced().saturating_sub(lost));
+    }
+
     pub(crate) fn crash(&mut self, host: &str) {
         self.disks.entry(host.to_owned()).or_default().process_crash();
         let Some(dead) = self.hosts.get_mut(host) else { panic!("no host {host}") };

@@ -199,10 +199,7 @@ mod tests {
         let image = DiskImage { snapshot: Some(Bytes::from("new")), ..DiskImage::default() };
         let replace = Output::DiskReplace { image: image.clone() };
         assert_eq!(disk.apply(&replace), DiskReply::Failed(SyncError::Io));
-        assert_eq!(
-            disk.apply(&Output::DiskConfig { config: Bytes::from("new") }),
-            DiskReply::None
-        );
+        assert_eq!(disk.apply(&Output::DiskConfig { config: Bytes::from("new") }), DiskReply::None);
         assert_eq!((disk.image(), disk.has_failed_sync()), (before, true));
         disk.fail_syncs(None);
         assert_eq!((disk.apply(&replace), disk.image()), (DiskReply::None, image));

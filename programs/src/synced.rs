@@ -136,11 +136,7 @@ impl SyncedFiles {
     /// Restores all files in a folder after a power loss. Files that were never synced count as
     /// empty. `kept` gets the number of unsynced bytes of a file and returns how many of the first
     /// ones survive.
-    pub fn restore(
-        &self,
-        folder: &Path,
-        kept: &mut dyn FnMut(u64) -> u64,
-    ) -> io::Result<()> {
+    pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
         paths.sort_unstable();
@@ -285,7 +281,8 @@ mod tests {
 
     #[test]
     fn a_prefix_of_what_was_appended_survives() {
-        for (kept, left) in [(0, "synced"), (1, "synced "), (5, "synced and "), (7, "synced and mo")]
+        for (kept, left) in
+            [(0, "synced"), (1, "synced "), (5, "synced and "), (7, "synced and mo")]
         {
             assert_eq!(torn(b"synced", b"synced and mo", kept), (7, left.into()));
         }

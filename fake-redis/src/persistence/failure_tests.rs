@@ -2,7 +2,7 @@
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
 use crate::world::World;
-use fencepost_machine::SyncError;
+use fencepost_machine::{Damage, Response, SyncError};
 
 const LOG_FAILS: &str = "-MISCONF Errors writing to the AOF file: Input/output error";
 
@@ -79,7 +79,9 @@ fn after_a_failed_snapshot_writes_are_refused_until_one_succeeds() {
     world.fail_syncs("redis-1", Some(SyncError::Io));
     assert_eq!(ask(&mut world, &["SET", "a", "1"]), "OK");
     world.run_for(2_500);
-    assert!(ask(&mut world, &["SET", "a", "2"]).starts_with("-MISCONF Redis is configured to save"));
+    assert!(
+        ask(&mut world, &["SET", "a", "2"]).starts_with("-MISCONF Redis is configured to save")
+    );
     assert_eq!(ask(&mut world, &["LASTSAVE"]), saved);
     let info = ask(&mut world, &["INFO", "persistence"]);
     assert!(info.contains("rdb_last_bgsave_status:err"), "{info}");
@@ -128,4 +130,18 @@ fn a_replica_that_cannot_sync_panics_at_the_next_replicated_write() {
     assert_eq!(ask(&mut world, &["SET", "a", "2"]), "OK");
     world.run_for(100);
     assert!(world.has_stopped("redis-2") && !world.has_stopped("redis-1"));
+}
+
+#[test]
+fn a_torn_log_is_loaded_without_its_last_command() {
+    let mut world = world(appending(Fsync::EverySec));
+    assert_eq!(ask(&mut world, &["SET", "early", "1"]), "OK");
+    world.run_for(100);
+    assert_eq!(ask(&mut world, &["SET", "first", "1"]), "OK");
+    assert_eq!(ask(&mut world, &["SET", "last", "1"]), "OK");
+    world.tear("redis-1", 3);
+    world.start_node("redis-1", appending(Fsync::EverySec));
+    assert_eq!(ask(&mut world, &["MGET", "early", "first", "last"]), "1 1 (nil)");
+    let repaired = |damage: &Damage| damage.response == Response::Repaired;
+    assert!(world.damages("redis-1").iter().all(repaired) && !world.damages("redis-1").is_empty());
 }

@@ -9,8 +9,7 @@ use fencepost_machine::{DiskImage, Output, WallTime};
 impl Server {
     /// Takes a snapshot immediately, where Redis forks, unless there is an append-only file.
     pub(crate) fn save(&mut self) {
-        let before =
-            BeforeSave { last_save: self.last_save(), unsaved: self.changes.unsaved() };
+        let before = BeforeSave { last_save: self.last_save(), unsaved: self.changes.unsaved() };
         self.persistence.failures.begin_save(before);
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();

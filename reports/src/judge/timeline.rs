@@ -152,9 +152,10 @@ impl<'h> Timeline<'h> {
     /// Returns the servers that stopped because their disks failed to sync, and for how long.
     pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
         let events = &self.history.events;
-        let stops = events.iter().enumerate().filter(|(_, event)| {
-            matches!(event.what, What::Turn { turn: Turn::DiskFailed, .. })
-        });
+        let stops = events
+            .iter()
+            .enumerate()
+            .filter(|(_, event)| matches!(event.what, What::Turn { turn: Turn::DiskFailed, .. }));
         let until = |index: usize, node: Node| {
             let mut after = events[index..].iter();
             let back = after.find(|event| event.node == node && event.what == What::Started);

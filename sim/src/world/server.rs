@@ -40,9 +40,7 @@ impl Arrival {
             Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },
             Arrival::Continue => Input::Continue,
             Arrival::DiskSynced => Input::DiskSynced,
-            Arrival::DiskFailed(error) => {
-                Input::DiskFailed { of: SyncOf::Appended, error: *error }
-            }
+            Arrival::DiskFailed(error) => Input::DiskFailed { of: SyncOf::Appended, error: *error },
             Arrival::Operator(action) => Input::Operator { action: *action },
         }
     }

@@ -23,7 +23,10 @@ impl State {
         let host_itself = self.host(host);
         let Software::Machine(server) = &host_itself.software else { return None };
         let has_outgoing = !server.outgoing.is_empty();
-        if host_itself.is_paused() || !host_itself.is_up || (!has_outgoing && server.inbox.is_empty()) {
+        if host_itself.is_paused()
+            || !host_itself.is_up
+            || (!has_outgoing && server.inbox.is_empty())
+        {
             return None;
         }
         if has_outgoing {
@@ -106,7 +109,12 @@ impl State {
     }
 
     #[inline(always)]
-    pub(super) fn feed_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<RequestSource>) {
+    pub(super) fn feed_machine(
+        &mut self,
+        host: HostIndex,
+        input: Input<'_>,
+        asking: Option<RequestSource>,
+    ) {
         let now = self.now;
         let host_itself = self.host(host);
         let clocks = host_itself.clock.both(now);

@@ -285,6 +285,7 @@ fn last_attempts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Turn;
     use crate::record::story::Story;
 
     #[test]
@@ -391,6 +392,26 @@ mod tests {
         assert_eq!(dead(1, 1), []);
         assert_eq!(dead(3, 3), []);
         assert_eq!(dead(2, 3), [(5, 37)]);
+    }
+
+    #[test]
+    fn while_syncs_fail_nothing_is_demanded_between_faults() {
+        let story = |between_faults: bool| {
+            let story = given_back().syncs_fail(6, 38);
+            let story = if between_faults { story.between_faults() } else { story };
+            found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2))
+        };
+        assert_eq!(story(true), []);
+        assert_eq!(story(false), [(5, 35)]);
+    }
+
+    #[test]
+    fn a_server_that_its_disk_stopped_does_not_count() {
+        let turn = What::Turn { turn: Turn::DiskFailed, about: None };
+        let story = given_back().syncs_fail(6, 38).event(6, Node::Redis(1), turn);
+        let story = story.event(6, Node::Redis(1), What::Crashed);
+        let story = story.event(38, Node::Redis(1), What::Started);
+        assert_eq!(found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2)), []);
     }
 
     #[test]
