@@ -25,7 +25,7 @@ use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Strategy;
 use crate::setup::span::Span;
-use crate::world::disks::FailingSyncs;
+use crate::world::failing_syncs::FailingSyncs;
 use crate::world::network::Pace;
 use crate::world::recorder::{EarlySilences, Recorder};
 use crate::world::{network, node_clock};

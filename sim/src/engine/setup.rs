@@ -3,7 +3,7 @@
 use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;
 use crate::setup::roster::Roster;
-use crate::world::disks::FailingSyncs;
+use crate::world::failing_syncs::FailingSyncs;
 use crate::world::host::Software;
 use crate::world::kernel::Kernel;
 use crate::world::network::Pace;

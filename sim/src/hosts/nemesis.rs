@@ -6,7 +6,7 @@
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
-use crate::world::disks::FailingSyncs;
+use crate::world::failing_syncs::FailingSyncs;
 use crate::world::kernel::Kernel;
 use crate::world::network::align_up;
 use crate::world::server::{Arrival, LostMessage, Trap};

@@ -1,11 +1,12 @@
 //! The disks of servers: syncs that fail, servers that stop because of them, and power losses.
 
 use super::agenda::{Class, HostIndex, Occurrence};
+use super::failing_syncs::FailingSyncs;
 use super::host::Software;
 use super::network::align_up;
 use super::server::Server;
 use super::state::State;
-use fencepost_faults::{Micros, SimTime};
+use fencepost_faults::Micros;
 use fencepost_machine::{DiskReply, Input, Output, Outputs, SyncError, SyncOf};
 use fencepost_reports::{Turn, What};
 use rand_chacha::ChaCha8Rng;
@@ -13,14 +14,6 @@ use rand_core::Rng;
 
 /// Time after which a supervisor starts a server that has stopped (`RestartSec` of systemd).
 const RESTART: Micros = Micros::from_millis(100);
-
-/// The part of a run in which syncs fail.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FailingSyncs {
-    pub(crate) from: SimTime,
-    pub(crate) until: SimTime,
-    pub(crate) error: SyncError,
-}
 
 impl State {
     pub(crate) fn syncs_fail(&mut self, failing: FailingSyncs) {

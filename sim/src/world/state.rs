@@ -2,7 +2,7 @@
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
-use super::disks::FailingSyncs;
+use super::failing_syncs::FailingSyncs;
 use super::host::{Host, Software};
 use super::network::{Network, Pace};
 use super::server::{Arrival, Server};
