@@ -358,8 +358,9 @@ fn violations_of_simulated_servers_are_those_of_real_ones() {
 
 #[test]
 fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
-    let words = ["--seed", "3", "--fault", "pause", "--persistence", "aof-everysec"];
-    let set = ["--set", "sync-fails=5s..30s", "--set", "sync-error=enospc", "--no-shrink"];
+    let words = ["--seed", "3", "--fault", "pause", "--client", "single-node", "--no-shrink"];
+    let sets = ["persistence=aof-everysec", "sync-fails=5s..30s", "sync-error=enospc"];
+    let set = sets.map(|set| ["--set", set]).concat();
     let asked = |servers: &str, format: &str| {
         let rest = ["--servers", servers, "--format", format];
         fencepost(&[&words[..], &set[..], &rest[..]].concat())
@@ -369,6 +370,7 @@ fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
     assert_eq!(broken(run_of(&fake)), expected);
     assert_eq!(fake["config"]["scenario"]["sync-fails"], "5s..30s");
     let text = asked("fake", "text").stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["A server's disk failed to sync", "No space left on device", "sync-fails=5s..30s"]
     {
         assert!(text.contains(part), "{part}: {text}");
