@@ -107,5 +107,5 @@ impl Server {
 
 /// Draws the length of a prefix of `length` bytes.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
-    (u128::from(random.next_u64()) * (u128::from(length) + 1) >> 64) as u64
+    ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }
