@@ -183,6 +183,8 @@ pub struct NodeConfig {
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes for an automatic rewrite of the append-only file.
     pub aof_rewrite_min_size: u64,
+    /// Refuses writes after a failed snapshot, if there are conditions for automatic snapshots.
+    pub stop_writes_on_bgsave_error: bool,
     /// Conditions for automatic snapshots; ignored unless snapshots are enabled.
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
@@ -249,6 +251,7 @@ impl Default for NodeConfig {
             aof_load_truncated: true,
             aof_rewrite_percentage: 100,
             aof_rewrite_min_size: 64 * 1024 * 1024,
+            stop_writes_on_bgsave_error: true,
             save_points: SavePoint::DEFAULTS.to_vec(),
             min_replicas_to_write: 0,
             min_replicas_max_lag: 10,

@@ -6,4 +6,6 @@ pub(crate) mod save;
 pub(crate) mod snapshot;
 
 #[cfg(test)]
+mod failure_tests;
+#[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use crate::front::node::Node;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
     ConnectionId, Damage, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
-    WallTime,
+    SyncError, SyncOf, WallTime,
 };
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -38,6 +38,7 @@ struct Host {
     peers: BTreeMap<ConnectionId, End>,
     taps: Vec<fencepost_machine::TapEvent>,
     damages: Vec<Damage>,
+    has_stopped: bool,
 }
 
 pub(crate) struct World {
@@ -107,6 +108,7 @@ impl World {
             peers: BTreeMap::new(),
             taps: Vec::new(),
             damages: Vec::new(),
+            has_stopped: false,
         };
         self.hosts.insert(host.to_owned(), new);
         self.input(host, Input::Timer);
@@ -120,9 +122,24 @@ impl World {
         self.start(host, node);
     }
 
+    pub(crate) fn fail_syncs(&mut self, host: &str, error: Option<SyncError>) {
+        self.disks.entry(host.to_owned()).or_default().fail_syncs(error);
+    }
+
+    pub(crate) fn has_stopped(&self, host: &str) -> bool {
+        self.hosts.get(host).is_some_and(|host| host.has_stopped)
+    }
+
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();
+    }
+
+    /// Cuts the power, which takes the last `lost` unsynced bytes.
+    pub(crate) fn tear(&mut self, host: &str, lost: usize) {
+        self.crash(host);
+        let disk = self.disks.entry(host.to_owned()).or_default();
+        disk.torn_power_loss(disk.unsynced().saturating_sub(lost));
     }
 
     pub(crate) fn crash(&mut self, host: &str) {
@@ -275,8 +292,8 @@ impl World {
             Happening::Continue { host } => self.input(&host, Input::Continue),
             Happening::Synced { host, life } => {
                 if self.hosts.get(&host).is_some_and(|host| host.up && host.life == life) {
-                    self.disks.entry(host.clone()).or_default().finish_sync();
-                    self.input(&host, Input::DiskSynced);
+                    let synced = self.disks.entry(host.clone()).or_default().finish_sync();
+                    self.input(&host, synced);
                 }
             }
             Happening::Connect { from, host } => self.try_connect(from, &host),
@@ -338,6 +355,7 @@ impl World {
         };
         host.machine.handle(input, now, &mut out);
         let more = out.more;
+        host.has_stopped |= out.stopped;
         for output in out.list.drain(..) {
             self.output(name, output);
         }
@@ -376,9 +394,15 @@ impl World {
             | Output::DiskReplace { .. }
             | Output::DiskConfig { .. }) => {
                 let disk = self.disks.entry(name.to_owned()).or_default();
-                if disk.apply(&output) == DiskReply::Sync {
-                    let life = host.life;
-                    self.schedule(self.sync_us, Happening::Synced { host: name.to_owned(), life });
+                match disk.apply(&output) {
+                    DiskReply::None => {}
+                    DiskReply::Sync => {
+                        let (host, life) = (name.to_owned(), host.life);
+                        self.schedule(self.sync_us, Happening::Synced { host, life });
+                    }
+                    DiskReply::Failed(error) => {
+                        self.input(name, Input::DiskFailed { of: SyncOf::Replacement, error });
+                    }
                 }
             }
             Output::Damaged(damage) => host.damages.push(damage),

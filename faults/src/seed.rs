@@ -42,6 +42,8 @@ pub enum Stream {
     Impatience(Node),
     /// The choice of critical sections in which a thread acquires a re-entrant lock again.
     Nesting(Node),
+    /// The number of unsynced bytes that survive a power loss of a server, with torn writes.
+    Torn(Node),
 }
 
 impl Seed {
@@ -73,6 +75,7 @@ impl Stream {
             Stream::Priorities => (11, 0, 0),
             Stream::Impatience(node) => (12, code(node), thread(node)),
             Stream::Nesting(node) => (13, code(node), thread(node)),
+            Stream::Torn(node) => (14, code(node), 0),
         };
         kind << 56 | a << 28 | b
     }

@@ -1,7 +1,9 @@
 //! A model of a server's files, which survive a crash and, if synced, a power loss.
 
 use crate::image::DiskImage;
+use crate::input::Input;
 use crate::output::Output;
+use crate::sync_error::{SyncError, SyncOf};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
@@ -13,6 +15,8 @@ pub struct Disk {
     config: Option<Bytes>,
     synced: usize,
     syncing: VecDeque<usize>,
+    sync_error: Option<SyncError>,
+    has_failed: bool,
 }
 
 /// The driver's next step after a disk output.
@@ -22,6 +26,8 @@ pub enum DiskReply {
     None,
     /// The driver must call [`Disk::finish_sync`] later and then send [`crate::Input::DiskSynced`].
     Sync,
+    /// The driver must send [`Input::DiskFailed`] with this error for [`SyncOf::Replacement`].
+    Failed(SyncError),
 }
 
 impl Disk {
@@ -29,11 +35,34 @@ impl Disk {
     pub fn holding(image: DiskImage) -> Self {
         let append_only = BytesMut::from(image.append_only.as_ref());
         let (snapshot, config) = (image.snapshot, image.config);
-        Disk { snapshot, synced: append_only.len(), append_only, config, syncing: VecDeque::new() }
+        Disk { snapshot, synced: append_only.len(), append_only, config, ..Disk::default() }
+    }
+
+    /// Sets the error of all syncs that finish from now on; `None` if they succeed.
+    pub fn fail_syncs(&mut self, error: Option<SyncError>) {
+        self.sync_error = error;
+    }
+
+    /// Returns whether a sync has failed since the last crash.
+    pub fn has_failed_sync(&self) -> bool {
+        self.has_failed
     }
 
     /// Applies an output; ignores outputs that are not for the disk.
     pub fn apply(&mut self, output: &Output) -> DiskReply {
+        match (output, self.sync_error) {
+            (Output::DiskReplace { .. }, Some(error)) => {
+                self.has_failed = true;
+                return DiskReply::Failed(error);
+            }
+            // Without a sync, the new configuration never replaces the old one.
+            (Output::DiskConfig { .. }, Some(_)) => self.has_failed = true,
+            _ => return self.apply_synced(output),
+        }
+        DiskReply::None
+    }
+
+    fn apply_synced(&mut self, output: &Output) -> DiskReply {
         match output {
             Output::DiskAppend { bytes } => self.append_only.extend_from_slice(bytes),
             Output::DiskSync => {
@@ -42,7 +71,8 @@ impl Disk {
             }
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
-                *self = Disk { config, ..Disk::holding(image.clone()) };
+                let has_failed = self.has_failed;
+                *self = Disk { config, has_failed, ..Disk::holding(image.clone()) };
                 // Syncs of the replaced file still finish, but they sync no byte of the new file.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
@@ -57,21 +87,38 @@ impl Disk {
         !self.syncing.is_empty()
     }
 
-    /// Finishes the oldest pending sync.
-    pub fn finish_sync(&mut self) {
+    /// Finishes the oldest pending sync. Returns the input that reports the result to the server.
+    pub fn finish_sync(&mut self) -> Input<'static> {
         let length = self.syncing.pop_front().unwrap_or(0);
+        if let Some(error) = self.sync_error {
+            self.has_failed = true;
+            return Input::DiskFailed { of: SyncOf::Appended, error };
+        }
         self.synced = self.synced.max(length);
+        Input::DiskSynced
     }
 
     /// Crashes the process. Written data survives in the page cache.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
+        self.has_failed = false;
     }
 
     /// Cuts the power, which loses unsynced data.
     pub fn power_loss(&mut self) {
-        self.syncing.clear();
+        self.torn_power_loss(0);
+    }
+
+    /// Cuts the power. The first `kept` unsynced bytes of the append-only file survive.
+    pub fn torn_power_loss(&mut self, kept: usize) {
+        self.process_crash();
+        self.synced = self.append_only.len().min(self.synced.saturating_add(kept));
         self.append_only.truncate(self.synced);
+    }
+
+    /// Returns the number of unsynced bytes in the append-only file.
+    pub fn unsynced(&self) -> usize {
+        self.append_only.len() - self.synced
     }
 
     /// Returns the files that a restarted server finds.
@@ -122,6 +169,57 @@ mod tests {
         disk.finish_sync();
         disk.power_loss();
         assert_eq!(disk.image(), image);
+    }
+
+    #[test]
+    fn a_failed_sync_makes_nothing_durable_and_the_next_one_covers_its_bytes() {
+        let mut disk = Disk::default();
+        append(&mut disk, "a");
+        disk.apply(&Output::DiskSync);
+        disk.fail_syncs(Some(SyncError::Full));
+        let failed = Input::DiskFailed { of: SyncOf::Appended, error: SyncError::Full };
+        assert_eq!((disk.finish_sync(), disk.has_failed_sync()), (failed, true));
+        let mut lost = disk.clone();
+        lost.power_loss();
+        assert_eq!((lost.image().append_only, lost.has_failed_sync()), (Bytes::new(), false));
+        disk.fail_syncs(None);
+        append(&mut disk, "b");
+        disk.apply(&Output::DiskSync);
+        assert_eq!(disk.finish_sync(), Input::DiskSynced);
+        disk.power_loss();
+        assert_eq!(disk.image().append_only, "ab");
+    }
+
+    #[test]
+    fn while_syncs_fail_no_file_is_replaced() {
+        let mut disk = Disk::default();
+        append(&mut disk, "old");
+        disk.fail_syncs(Some(SyncError::Io));
+        let before = disk.image();
+        let image = DiskImage { snapshot: Some(Bytes::from("new")), ..DiskImage::default() };
+        let replace = Output::DiskReplace { image: image.clone() };
+        assert_eq!(disk.apply(&replace), DiskReply::Failed(SyncError::Io));
+        assert_eq!(disk.apply(&Output::DiskConfig { config: Bytes::from("new") }), DiskReply::None);
+        assert_eq!((disk.image(), disk.has_failed_sync()), (before, true));
+        disk.fail_syncs(None);
+        assert_eq!((disk.apply(&replace), disk.image()), (DiskReply::None, image));
+    }
+
+    #[test]
+    fn a_torn_power_loss_keeps_a_prefix_of_the_unsynced_bytes() {
+        let mut disk = Disk::default();
+        append(&mut disk, "synced");
+        disk.apply(&Output::DiskSync);
+        disk.finish_sync();
+        append(&mut disk, " and");
+        append(&mut disk, " not");
+        assert_eq!(disk.unsynced(), 8);
+        for (kept, left) in [(0, "synced"), (5, "synced and "), (8, "synced and not"), (9, "")] {
+            let mut torn = disk.clone();
+            torn.torn_power_loss(kept);
+            let whole = if left.is_empty() { "synced and not" } else { left };
+            assert_eq!((torn.image().append_only, torn.unsynced()), (Bytes::from(whole), 0));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Inputs of a server ([`Input`]).
 
 use crate::connection::ConnectionId;
+use crate::sync_error::{SyncError, SyncOf};
 
 /// An event that a driver passes to a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +42,13 @@ pub enum Input<'a> {
     Timer,
     /// A sync has finished. Data appended before its [`Output::DiskSync`] survives a power loss.
     DiskSynced,
+    /// A sync has failed.
+    DiskFailed {
+        /// The output that the sync belongs to.
+        of: SyncOf,
+        /// Error of the sync.
+        error: SyncError,
+    },
     /// The number of sent bytes that the network has not accepted has changed.
     Unsent {
         /// Id of the connection.

@@ -43,6 +43,7 @@ mod machine;
 mod notice;
 mod output;
 pub mod peers;
+mod sync_error;
 mod tap;
 pub mod wording;
 
@@ -56,4 +57,5 @@ pub use input::{Input, OperatorAction};
 pub use machine::Machine;
 pub use notice::Notice;
 pub use output::{Output, Outputs};
+pub use sync_error::{SyncError, SyncOf};
 pub use tap::{KeyChange, TapEvent};

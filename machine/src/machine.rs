@@ -4,6 +4,7 @@ use crate::clocks::Now;
 use crate::connection::ConnectionId;
 use crate::input::{Input, OperatorAction};
 use crate::output::Outputs;
+use crate::sync_error::SyncError;
 use crate::wording::{self, Wording};
 
 /// A server without I/O. Unit tests, simulations and real TCP servers run the same machine.
@@ -37,6 +38,14 @@ pub trait Machine {
 
     /// Cuts the power, after which data outside a [`crate::Disk`] reverts to its last sync.
     fn lose_power(&mut self) {}
+
+    /// Sets the error of all syncs that finish from now on, for data outside a [`crate::Disk`].
+    fn fail_syncs(&mut self, _error: Option<SyncError>) {}
+
+    /// Returns whether a sync of data outside a [`crate::Disk`] has failed.
+    fn has_failed_sync(&self) -> bool {
+        false
+    }
 
     /// Returns the function that formats the machine's messages for pictures.
     fn wording(&self) -> Wording {

@@ -83,6 +83,8 @@ pub struct Group {
     pub(crate) used: FilesUsed,
     pub(crate) synced: SyncedFiles,
     pub(crate) syncs: BTreeMap<Number, Sync>,
+    pub(crate) sync_errno: Option<i32>,
+    pub(crate) has_failed_sync: bool,
     pub(crate) waits: u64,
     pub(crate) segments: Vec<Option<Segment>>,
     pub(crate) ending: Option<Ending>,
@@ -123,6 +125,8 @@ impl Group {
             used: FilesUsed::default(),
             synced: SyncedFiles::default(),
             syncs: BTreeMap::new(),
+            sync_errno: None,
+            has_failed_sync: false,
             waits: 0,
             segments: Vec::new(),
             ending: None,
@@ -188,6 +192,17 @@ impl Group {
     /// [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
+    }
+
+    /// Sets the error of all syncs that end from now on, if [`Launch::sync_us`] is set; `None` if
+    /// they succeed.
+    pub fn fail_syncs(&mut self, errno: Option<i32>) {
+        self.sync_errno = errno;
+    }
+
+    /// Returns whether a sync has failed.
+    pub fn has_failed_sync(&self) -> bool {
+        self.has_failed_sync
     }
 
     /// Returns how often a thread was forced to let other threads run. This makes runs less

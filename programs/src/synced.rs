@@ -1,8 +1,9 @@
 //! The files of a folder that survive a power loss, each with its content at its last sync.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -31,6 +32,9 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
+/// The bytes of a file that a power loss may lose, from the first to the last that differ.
+type Unsynced = Range<u64>;
+
 impl Pieces {
     fn read(file: &File) -> io::Result<Pieces> {
         let length = file.metadata()?.len();
@@ -48,6 +52,51 @@ impl Pieces {
             }
         }
         Ok(Pieces { length, pieces })
+    }
+
+    fn piece(&self, at: u64) -> [u8; PIECE] {
+        let mut whole = [0; PIECE];
+        if let Some(piece) = self.pieces.get(&at) {
+            whole[..piece.len()].copy_from_slice(piece);
+        }
+        whole
+    }
+
+    fn places(&self, other: &Pieces) -> BTreeSet<u64> {
+        self.pieces.keys().chain(other.pieces.keys()).copied().collect()
+    }
+
+    fn unsynced(&self, synced: &Pieces) -> Unsynced {
+        let (mut first, mut end) = (u64::MAX, 0);
+        for at in self.places(synced) {
+            let (now, then) = (self.piece(at), synced.piece(at));
+            let differ = |place: &usize| now[*place] != then[*place];
+            if let Some(place) = (0..PIECE).find(differ) {
+                first = first.min(at + place as u64);
+                end = (0..PIECE).rev().find(differ).map_or(end, |last| at + last as u64 + 1);
+            }
+        }
+        if self.length != synced.length {
+            first = first.min(self.length.min(synced.length));
+            end = end.max(self.length.max(synced.length));
+        }
+        first.min(end)..end
+    }
+
+    /// Returns the synced file with all unsynced bytes before `cut`.
+    fn torn(&self, synced: &Pieces, cut: u64) -> Pieces {
+        let cut = cut.min(self.length);
+        let mut torn = Pieces { length: synced.length.max(cut), pieces: BTreeMap::new() };
+        for at in self.places(synced).into_iter().filter(|at| *at < torn.length) {
+            let written = cut.saturating_sub(at).min(PIECE as u64) as usize;
+            let mut piece = synced.piece(at);
+            piece[..written].copy_from_slice(&self.piece(at)[..written]);
+            let length = (torn.length - at).min(PIECE as u64) as usize;
+            if piece[..length].iter().any(|byte| *byte != 0) {
+                torn.pieces.insert(at, Box::from(&piece[..length]));
+            }
+        }
+        torn
     }
 
     fn write(&self, path: &Path) -> io::Result<()> {
@@ -85,21 +134,33 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores all files in a folder. Files that were never synced become empty.
-    pub fn restore(&self, folder: &Path) -> io::Result<()> {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
+    /// Restores all files in a folder after a power loss. Files that were never synced count as
+    /// empty. `kept` gets the number of unsynced bytes of a file and returns how many of the first
+    /// ones survive.
+    pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
+        let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+        let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+        paths.sort_unstable();
+        for path in paths {
             let about = fs::symlink_metadata(&path)?;
             if about.is_dir() {
-                self.restore(&path)?;
+                self.restore(&path, kept)?;
             } else if about.is_file() {
                 let held = match self.0.get(&identity(&about)) {
                     None => Pieces::default(),
                     Some(Content::Own(pieces)) => pieces.clone(),
                     Some(Content::Of(other)) => Pieces::read(&File::open(other)?)?,
                 };
-                if Pieces::read(&File::open(&path)?)? != held {
-                    held.write(&path)?;
+                let written = Pieces::read(&File::open(&path)?)?;
+                if written == held {
+                    continue;
+                }
+                let unsynced = written.unsynced(&held);
+                let length = unsynced.end - unsynced.start;
+                match kept(length).min(length) {
+                    0 => held.write(&path)?,
+                    all if all == length => {}
+                    some => written.torn(&held, unsynced.start + some).write(&path)?,
                 }
             }
         }
@@ -144,6 +205,7 @@ fn identity(about: &Metadata) -> Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn a_file_goes_back_to_its_last_sync_whatever_its_name_is_then() {
@@ -155,7 +217,7 @@ mod tests {
         fs::write(path("log"), "one two").unwrap();
         fs::write(path("new"), "never synced").unwrap();
         fs::rename(path("log"), path("renamed")).unwrap();
-        synced.restore(folder.path()).unwrap();
+        synced.restore(folder.path(), &mut |_| 0).unwrap();
         assert_eq!(fs::read_to_string(path("renamed")).unwrap(), "one");
         assert_eq!(fs::read_to_string(path("new")).unwrap(), "");
     }
@@ -167,7 +229,7 @@ mod tests {
         let mut synced = SyncedFiles::default();
         for turn in 0..20 {
             fs::write(&path, format!("{turn}")).unwrap();
-            synced.restore(folder.path()).unwrap();
+            synced.restore(folder.path(), &mut |_| 0).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), "", "turn {turn}");
             synced.finish(Sync::begin(path.to_str().unwrap()).unwrap());
             fs::remove_file(&path).unwrap();
@@ -185,7 +247,7 @@ mod tests {
         synced.finish(Sync::begin(path.to_str().unwrap()).unwrap());
         file.write_all_at(b"two", 5 << 20).unwrap();
         file.write_all_at(b"more", 64 << 20).unwrap();
-        synced.restore(folder.path()).unwrap();
+        synced.restore(folder.path(), &mut |_| 0).unwrap();
         let mut held = [0; 4];
         File::open(&path).unwrap().read_exact_at(&mut held, 5 << 20).unwrap();
         assert_eq!((&held, file.metadata().unwrap().len()), (b"one\0", 64 << 20));
@@ -199,7 +261,44 @@ mod tests {
         let mut synced = SyncedFiles::default();
         synced.copy_all(from.path(), to.path()).unwrap();
         fs::write(to.path().join("base/table"), "other rows").unwrap();
-        synced.restore(to.path()).unwrap();
+        synced.restore(to.path(), &mut |_| 0).unwrap();
         assert_eq!(fs::read_to_string(to.path().join("base/table")).unwrap(), "rows");
+    }
+
+    fn torn(synced: &[u8], written: &[u8], kept: u64) -> (u64, Vec<u8>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, synced).unwrap();
+        let mut files = SyncedFiles::default();
+        files.sync_one(&path).unwrap();
+        File::options().write(true).truncate(true).open(&path).unwrap().write_all(written).unwrap();
+        let mut asked = 0;
+        let mut keep = |unsynced| {
+            asked = unsynced;
+            kept
+        };
+        files.restore(folder.path(), &mut keep).unwrap();
+        (asked, fs::read(&path).unwrap())
+    }
+
+    #[test]
+    fn a_prefix_of_what_was_appended_survives() {
+        for (kept, left) in
+            [(0, "synced"), (1, "synced "), (5, "synced and "), (7, "synced and mo")]
+        {
+            assert_eq!(torn(b"synced", b"synced and mo", kept), (7, left.into()));
+        }
+        let long = [b'x'; 3 * PIECE];
+        let (unsynced, left) = torn(&long[..PIECE + 9], &long, PIECE as u64);
+        assert_eq!((unsynced, left.len()), (2 * PIECE as u64 - 9, 2 * PIECE + 9));
+        assert!(left.iter().all(|byte| *byte == b'x'));
+    }
+
+    #[test]
+    fn a_prefix_of_what_was_overwritten_survives() {
+        assert_eq!(torn(b"aaaaaaaa", b"aabbbbaa", 3), (4, b"aabbbaaa".to_vec()));
+        assert_eq!(torn(b"aaaaaaaa", b"aabb", 3), (6, b"aabbaaaa".to_vec()));
+        assert_eq!(torn(b"aaaaaaaa", b"aabb", 6), (6, b"aabb".to_vec()));
+        assert_eq!(torn(b"same", b"same", 1), (0, b"same".to_vec()), "nothing is asked");
     }
 }

@@ -72,6 +72,16 @@ impl Group {
     }
 
     /// Never called, because no [`Group`] exists.
+    pub fn fail_syncs(&mut self, _: Option<i32>) {
+        match self.0 {}
+    }
+
+    /// Never called, because no [`Group`] exists.
+    pub fn has_failed_sync(&self) -> bool {
+        match self.0 {}
+    }
+
+    /// Never called, because no [`Group`] exists.
     pub fn preempted(&self) -> u32 {
         match self.0 {}
     }
@@ -91,7 +101,7 @@ impl SyncedFiles {
     pub fn extend(&mut self, _: SyncedFiles) {}
 
     /// Fails with [`io::ErrorKind::Unsupported`].
-    pub fn restore(&self, _: &Path) -> io::Result<()> {
+    pub fn restore(&self, _: &Path, _: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

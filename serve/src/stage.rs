@@ -201,8 +201,8 @@ impl Stage {
                 self.input(server, Input::Continue);
             }
             Event::Synced { server, life } if self.is_life(server, life) => {
-                self.servers[server].disk.finish_sync();
-                self.input(server, Input::DiskSynced);
+                let synced = self.servers[server].disk.finish_sync();
+                self.input(server, synced);
             }
             Event::Free { server, life } if self.is_life(server, life) => {
                 self.servers[server].is_busy = false;

@@ -24,6 +24,8 @@ use crate::hosts::programs::watched::{Watched, watch};
 use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Strategy;
+use crate::setup::span::Span;
+use crate::world::failing_syncs::FailingSyncs;
 use crate::world::network::Pace;
 use crate::world::recorder::{EarlySilences, Recorder};
 use crate::world::{network, node_clock};
@@ -83,7 +85,7 @@ impl RunSpec {
         }
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
-        let healed_at = network::align_up(self.plan.heals_at(), self.scenario.timing.quantum.0);
+        let healed_at = network::align_up(self.heals_at(), self.scenario.timing.quantum.0);
         let altered = Rc::new(Cell::new(0));
         let mutant = self.scenario.mutant;
         let deployment = Deployment {
@@ -111,6 +113,7 @@ impl RunSpec {
             roster,
             plan: self.plan.clone(),
             healed_at,
+            failing_syncs: self.failing_syncs(),
             limit: SimTime(self.scenario.timing.max_time.0.0),
             pace: self.pace(),
             records: Records { wire: recording.detail(), turns: recording == Recording::Turns },
@@ -161,6 +164,19 @@ impl RunSpec {
         let history =
             History { format: FORMAT.to_owned(), version: VERSION, header, events, ended };
         (history, watched)
+    }
+
+    /// Returns the end of the last fault and of the time in which syncs fail.
+    fn heals_at(&self) -> SimTime {
+        let syncs = self.failing_syncs().map_or(SimTime::ZERO, |failing| failing.until);
+        self.plan.heals_at().max(syncs)
+    }
+
+    fn failing_syncs(&self) -> Option<FailingSyncs> {
+        let window = self.scenario.timing.sync_fails?;
+        let at = |span: Span| SimTime::ZERO + span.0;
+        let error = self.scenario.servers.sync_error.error();
+        Some(FailingSyncs { from: at(window.min), until: at(window.max), error })
     }
 
     fn pace(&self) -> Pace {

@@ -3,6 +3,8 @@
 pub(crate) mod agenda;
 pub(crate) mod ahead;
 pub(crate) mod carrier;
+pub(crate) mod disks;
+pub(crate) mod failing_syncs;
 pub(crate) mod host;
 pub(crate) mod kernel;
 pub(crate) mod network;

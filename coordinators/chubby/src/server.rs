@@ -111,6 +111,8 @@ impl Chubby {
                 let introduction = format!("replica {}\n", self.config.me).into();
                 self.peers.connected(connection, introduction, &mut self.out.list);
             }
+            // A replica must not forget what it has acknowledged, so it stops.
+            Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }
     }

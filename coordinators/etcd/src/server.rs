@@ -131,6 +131,8 @@ impl Etcd {
                 let index = self.wal.disk_synced(last, &mut self.out.list);
                 self.raft.disk_synced(index);
             }
+            // `wal.Save` has failed, which is fatal (`server/etcdserver/raft.go`).
+            Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { connection, bytes } => self.unsent(connection, bytes),
         }
     }

@@ -93,7 +93,11 @@ impl GemFire {
                 let introduction = format!("server {}\n", self.config.me).into();
                 self.peers.connected(connection, introduction, &mut self.out.list);
             }
-            Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
+            Input::Timer
+            | Input::DiskSynced
+            | Input::DiskFailed { .. }
+            | Input::Unsent { .. }
+            | Input::Operator { .. } => {}
         }
     }
 

@@ -278,6 +278,7 @@ impl Memcached {
             Input::Connected { .. }
             | Input::ConnectFailed { .. }
             | Input::DiskSynced
+            | Input::DiskFailed { .. }
             | Input::Unsent { .. } => {}
         }
     }

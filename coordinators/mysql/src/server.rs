@@ -127,6 +127,7 @@ impl Mysql {
             }
             Input::Connected { .. }
             | Input::ConnectFailed { .. }
+            | Input::DiskFailed { .. }
             | Input::Unsent { .. }
             | Input::Operator { .. } => {}
         }
@@ -254,6 +255,11 @@ fn salt(seed: u64, id: SessionId) -> [u8; 20] {
 impl Machine for Mysql {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         if self.check.report(out) {
+            return;
+        }
+        // InnoDB aborts if its log cannot be synced.
+        if matches!(input, Input::DiskFailed { .. }) {
+            out.stopped = true;
             return;
         }
         self.core.now = now;

@@ -270,6 +270,7 @@ impl Postgresql {
             Input::Operator { action: OperatorAction::Promote } => self.promote(),
             Input::Connected { .. }
             | Input::ConnectFailed { .. }
+            | Input::DiskFailed { .. }
             | Input::Unsent { .. }
             | Input::Operator { .. } => {}
         }
@@ -404,6 +405,12 @@ fn secret(seed: u64, pid: u32) -> u32 {
 impl Machine for Postgresql {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         if self.check.report(out) {
+            return;
+        }
+        // A failed sync of the log is a PANIC (`issue_xlog_fsync` in xlog.c), and recovery needs
+        // the same file, so the whole server ends.
+        if matches!(input, Input::DiskFailed { .. }) {
+            out.stopped = true;
             return;
         }
         self.core.now = now;

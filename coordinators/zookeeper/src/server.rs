@@ -135,6 +135,8 @@ impl ZooKeeper {
                 self.store.disk_synced(&mut self.out.list);
                 self.synced();
             }
+            // The thread that syncs ends (`SyncRequestProcessor.run`), and shuts the server down.
+            Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { .. } | Input::Operator { .. } => {}
         }
     }

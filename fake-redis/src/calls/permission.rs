@@ -6,9 +6,7 @@ use crate::state::server::Server;
 
 impl Server {
     pub(crate) fn check_write(&self) -> Result<(), CommandError> {
-        if let Some(error) = self.persistence.denied_write() {
-            return Err(error);
-        }
+        self.check_disk()?;
         if !self.is_replica() && !self.replication.has_enough_replicas(&self.config) {
             return Err(error::NO_REPLICAS);
         }
@@ -16,6 +14,10 @@ impl Server {
             return Err(error::READ_ONLY);
         }
         Ok(())
+    }
+
+    pub(crate) fn check_disk(&self) -> Result<(), CommandError> {
+        self.persistence.denied_write(&self.config).map_or(Ok(()), Err)
     }
 
     pub(crate) fn is_stale(&self) -> bool {

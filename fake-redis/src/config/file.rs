@@ -77,6 +77,7 @@ mod tests {
             aof_load_truncated: false,
             aof_rewrite_percentage: 15,
             aof_rewrite_min_size: 16,
+            stop_writes_on_bgsave_error: false,
             save_points: vec![SavePoint { seconds: 5, changes: 1 }],
             min_replicas_to_write: 1,
             min_replicas_max_lag: 2,

@@ -206,6 +206,11 @@ pub(crate) static ALL: &[Parameter] = &[
     ),
     row(&["requirepass"], show_password, Change::Text(set_password)),
     row(&["save"], show_save_points, Change::Text(set_save_points)),
+    row(
+        &["stop-writes-on-bgsave-error"],
+        |c| yes_or_no(c.stop_writes_on_bgsave_error),
+        Change::Switch(|c, on| c.stop_writes_on_bgsave_error = on),
+    ),
     row(&["timeout"], |c| c.timeout.to_string(), Change::Count(0, ANY, |c, n| c.timeout = n)),
 ];
 

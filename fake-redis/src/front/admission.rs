@@ -90,6 +90,8 @@ impl Server {
         }
         if command_traits.writes {
             self.check_write()?;
+        } else if command.full_name == "ping" {
+            self.check_disk()?;
         }
         let client = self.client(key);
         if client.is_only_listening() && !is_allowed_while_listening(command) {

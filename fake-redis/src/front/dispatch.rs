@@ -5,6 +5,7 @@ use crate::protocol::args::{Args, ArgumentVector};
 use crate::protocol::error::{CommandError, EXEC_ABORT};
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
+use crate::state::command_info::Flags;
 use crate::state::server::Server;
 
 /// Returns whether the arguments are the start of an HTTP request (`securityWarningCommand`).
@@ -114,8 +115,19 @@ impl Server {
     }
 
     /// Applies a replicated command, which is never refused and still sees expired keys.
+    ///
+    /// A replica that cannot write to its disk panics instead (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
+        if self.check_disk().is_err() && self.is_write(args) {
+            return self.life.end();
+        }
         self.apply(ClientKey::PRIMARY, args);
+    }
+
+    fn is_write(&self, args: &[&[u8]]) -> bool {
+        let arguments = ArgumentVector::of(args.iter().copied());
+        let command = self.known_command(arguments.as_args());
+        command.is_some_and(|command| command.flags.intersects(Flags::WRITE))
     }
 
     pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) -> Result<(), CommandError> {

@@ -35,6 +35,7 @@ impl InterruptedMachine for InterruptedServer<'_> {
             }
             Input::Continue => server.serve_next(),
             Input::DiskSynced => server.disk_synced(),
+            Input::DiskFailed { of, error } => server.disk_failed(of, error),
             _ => {}
         }
         server.finish_interlude();

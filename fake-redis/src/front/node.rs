@@ -88,6 +88,7 @@ impl Node {
             Input::ConnectFailed { connection } => server.outgoing_failed(connection),
             Input::Timer => server.timer(),
             Input::DiskSynced => server.disk_synced(),
+            Input::DiskFailed { of, error } => server.disk_failed(of, error),
             Input::Unsent { connection, bytes } => server.output_waits(connection, bytes),
             Input::Operator { action } => {
                 for command in operator::typed(action) {

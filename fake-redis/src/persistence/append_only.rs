@@ -44,10 +44,22 @@ impl Server {
     /// Writes a snapshot and an empty append-only file immediately. Redis forks a child process for
     /// this.
     fn rewrite_files(&mut self) {
+        // If the rewrite fails, the old file has to contain every command.
+        if self.persistence.has_appended() {
+            let bytes = self.persistence.take_appended(self.replication.offset());
+            self.outbox.push_output(Output::DiskAppend { bytes });
+        }
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
         let image = DiskImage { snapshot: Some(snapshot), ..DiskImage::default() };
         self.outbox.push_output(Output::DiskReplace { image });
+    }
+
+    pub(super) fn rewrite_failed(&mut self) {
+        let second = self.clock.seconds();
+        self.persistence.rewrite_failed(self.replication.offset(), second);
+        let look = self.clock.next_cron((second + 1) * 1_000_000);
+        self.timers.set_at_latest(Timer::Persistence, look);
     }
 
     fn schedule_rewrite(&mut self) {
@@ -58,7 +70,8 @@ impl Server {
     }
 
     pub(crate) fn rewrite_in_time(&mut self) {
-        if self.is_log_too_large() {
+        let again = self.persistence.failures.take_rewrite(self.clock.seconds());
+        if again || self.is_log_too_large() {
             self.rewrite_append_only();
         }
     }
@@ -123,6 +136,7 @@ impl Server {
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {
+                self.persistence.failures.forget_save();
                 let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
                 self.outbox.push_output(Output::DiskReplace { image });
             }

@@ -1,7 +1,8 @@
 //! Emits the outputs for the disk at the end of an input, and handles the disk's replies.
 
+use crate::config::{Fsync, Persistence};
 use crate::state::server::Server;
-use fencepost_machine::DiskImage;
+use fencepost_machine::{DiskImage, SyncError, SyncOf};
 use std::fmt::Write;
 
 impl Server {
@@ -26,6 +27,20 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
+    /// Handles a failed sync. With `appendfsync always` the server exits before it replies
+    /// (`flushAppendOnlyFile` in aof.c); otherwise it refuses writes until a sync succeeds.
+    pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
+        match (of, self.persistence.mode()) {
+            (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => self.life.end(),
+            (SyncOf::Appended, _) => {
+                let held = self.persistence.fail_sync(error);
+                self.outbox.release_held(held);
+            }
+            (SyncOf::Replacement, Persistence::Aof { .. }) => self.rewrite_failed(),
+            (SyncOf::Replacement, _) => self.save_failed(),
+        }
+    }
+
     pub(crate) fn persistence_cron(&mut self) {
         self.sync_in_time();
         self.save_in_time();
@@ -38,12 +53,14 @@ impl Server {
             text,
             "loading:{}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n\
             rdb_bgsave_in_progress:0\r\n\
-             rdb_last_save_time:{}\r\nrdb_last_bgsave_status:ok\r\naof_enabled:{appends}\r\n\
+             rdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\naof_enabled:{appends}\r\n\
              aof_rewrite_in_progress:0\r\n\
-             aof_last_write_status:ok\r\n",
+             aof_last_write_status:{}\r\n",
             u8::from(self.life.is_loading()),
             self.changes.unsaved(),
             self.last_save(),
+            status(self.persistence.failures.is_save_failing()),
+            status(self.persistence.failures.is_log_failing()),
         );
         if self.persistence.wants_stream() {
             let size = self.persistence.size();
@@ -51,4 +68,8 @@ impl Server {
             let _ = write!(text, "aof_current_size:{total}\r\naof_base_size:{base}\r\n");
         }
     }
+}
+
+fn status(is_failing: bool) -> &'static str {
+    if is_failing { "err" } else { "ok" }
 }

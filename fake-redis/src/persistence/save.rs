@@ -1,6 +1,7 @@
 //! Takes snapshots, on request and automatically (`serverCron`, `saveCommand`).
 
 use crate::config::{Persistence, SavePoint};
+use crate::state::persistence::BeforeSave;
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
@@ -9,11 +10,19 @@ impl Server {
     /// Takes a snapshot immediately, unless there is an append-only file. Redis forks a child
     /// process for this.
     pub(crate) fn save(&mut self) {
+        let before = BeforeSave { last_save: self.last_save(), unsaved: self.changes.unsaved() };
+        self.persistence.failures.begin_save(before);
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();
         if !self.persistence.wants_stream() {
             let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
             self.outbox.push_output(Output::DiskReplace { image });
+        }
+    }
+
+    pub(super) fn save_failed(&mut self) {
+        if let Some(before) = self.persistence.save_failed(self.clock.seconds()) {
+            self.changes.count_back_to(before.unsaved + self.changes.unsaved());
         }
     }
 
@@ -28,13 +37,17 @@ impl Server {
         let reached =
             self.config.save_points.iter().filter(|point| self.changes.unsaved() >= point.changes);
         if let Some(seconds) = reached.map(|point| point.seconds).min() {
-            let due = (self.last_save() + seconds + 1) * 1_000_000;
+            let due = (self.last_save() + seconds + 1).max(self.persistence.failures.next_save());
+            let due = due * 1_000_000;
             self.timers
                 .set_at_latest(Timer::Persistence, WallTime(due.max(self.clock.now().0 + 1)));
         }
     }
 
     pub(crate) fn save_in_time(&mut self) {
+        if self.clock.seconds() < self.persistence.failures.next_save() {
+            return;
+        }
         let waited = self.clock.seconds() - self.last_save();
         let is_reached =
             |point: &SavePoint| self.changes.unsaved() >= point.changes && waited > point.seconds;

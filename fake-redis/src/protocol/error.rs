@@ -50,6 +50,11 @@ errors! {
     NO_SCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
     READ_ONLY = "READONLY You can't write against a read only replica.";
     NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
+    SAVE_FAILED = "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to \
+     persist to disk. Commands that may modify the data set are disabled, because this instance is \
+     configured to report errors during writes if RDB snapshotting fails \
+     (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB \
+     error.";
     MASTER_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to \
      'no'.";
     LOADING = "LOADING Redis is loading the dataset in memory";

@@ -214,7 +214,11 @@ impl Machine for Sentinel {
                 self.alarm.clear_alarm();
                 self.check_masters(out);
             }
-            Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
+            // A Sentinel that cannot save its configuration logs a warning and goes on.
+            Input::DiskSynced
+            | Input::DiskFailed { .. }
+            | Input::Unsent { .. }
+            | Input::Operator { .. } => {}
         }
         self.finish(now.wall, out);
     }

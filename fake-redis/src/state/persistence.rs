@@ -1,5 +1,6 @@
 //! The server's view of its disk.
 
+mod failures;
 mod log_size;
 mod progress;
 
@@ -7,7 +8,8 @@ use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::protocol::error::CommandError;
 use crate::protocol::outgoing::encode_command;
 use bytes::{Bytes, BytesMut};
-use fencepost_machine::{DiskImage, Output};
+pub(crate) use failures::{BeforeSave, Failures};
+use fencepost_machine::{DiskImage, Output, SyncError};
 pub(crate) use log_size::LogSize;
 use progress::Progress;
 use std::collections::VecDeque;
@@ -29,6 +31,8 @@ pub(crate) struct PersistenceState {
     held: VecDeque<(u64, Vec<Output>)>,
     last_save: i64,
     size: LogSize,
+    size_before_rewrite: LogSize,
+    pub(crate) failures: Failures,
 }
 
 impl PersistenceState {
@@ -47,6 +51,8 @@ impl PersistenceState {
             held: VecDeque::new(),
             last_save: 0,
             size: LogSize::default(),
+            size_before_rewrite: LogSize::default(),
+            failures: Failures::default(),
         }
     }
 
@@ -80,6 +86,12 @@ impl PersistenceState {
         self.last_save = second;
     }
 
+    pub(crate) fn save_failed(&mut self, second: i64) -> Option<BeforeSave> {
+        let before = self.failures.save_failed(second)?;
+        self.last_save = before.last_save;
+        Some(before)
+    }
+
     pub(crate) fn last_save(&self) -> i64 {
         self.last_save
     }
@@ -93,10 +105,17 @@ impl PersistenceState {
     }
 
     pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
-        self.size = LogSize { base, appended: 0 };
+        self.size_before_rewrite = std::mem::replace(&mut self.size, LogSize { base, appended: 0 });
         self.appended.clear();
         self.append_only_db = None;
         self.progress.replace(offset);
+    }
+
+    /// Returns to the old file after a failed rewrite, which is tried again a second later.
+    pub(crate) fn rewrite_failed(&mut self, offset: u64, second: i64) {
+        self.size = self.size_before_rewrite;
+        self.progress.append(offset);
+        self.failures.rewrite_failed(second);
     }
 
     pub(crate) fn size(&self) -> LogSize {
@@ -152,8 +171,20 @@ impl PersistenceState {
     }
 
     pub(crate) fn finish_sync(&mut self) -> Vec<Output> {
-        self.syncs_done += 1;
+        self.failures.log_synced();
         self.progress.finish_sync();
+        self.release_held()
+    }
+
+    /// Ends a sync that has failed. Redis does not repeat it before the next write to the file.
+    pub(crate) fn fail_sync(&mut self, error: SyncError) -> Vec<Output> {
+        self.failures.log_failed(error);
+        self.progress.fail_sync();
+        self.release_held()
+    }
+
+    fn release_held(&mut self) -> Vec<Output> {
+        self.syncs_done += 1;
         let is_done = |(sync, _): &(u64, Vec<Output>)| *sync <= self.syncs_done;
         let done = self.held.iter().take_while(|held| is_done(held)).count();
         self.held.drain(..done).flat_map(|(_, sends)| sends).collect()
@@ -173,8 +204,8 @@ impl PersistenceState {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    pub(crate) fn denied_write(&self) -> Option<CommandError> {
-        None
+    pub(crate) fn denied_write(&self, config: &NodeConfig) -> Option<CommandError> {
+        self.failures.denied_write(config)
     }
 
     pub(crate) fn awaits_sync(&self) -> bool {

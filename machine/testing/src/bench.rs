@@ -3,7 +3,7 @@
 use fencepost_machine::wording::Speaker;
 use fencepost_machine::{
     ConnectionId, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
-    TapEvent, WallTime,
+    SyncError, TapEvent, WallTime,
 };
 use std::collections::BTreeMap;
 
@@ -26,6 +26,8 @@ pub struct Bench<M> {
     pub asked: Vec<ConnectionId>,
     /// `true` if syncs finish immediately; otherwise [`Bench::finish_sync`] finishes them.
     pub syncs_at_once: bool,
+    /// `true` if the machine has stopped by itself.
+    pub has_stopped: bool,
     /// Address of new clients.
     pub peer: &'static str,
     next: u32,
@@ -46,6 +48,7 @@ impl<M: Machine> Bench<M> {
             closed: Vec::new(),
             asked: Vec::new(),
             syncs_at_once: true,
+            has_stopped: false,
             peer: "client-1:40000",
             next: 0,
             sent: BTreeMap::new(),
@@ -70,6 +73,7 @@ impl<M: Machine> Bench<M> {
         while let Some(input) = next.take() {
             out.clear();
             self.machine.handle(input, self.clock, &mut out);
+            self.has_stopped |= out.stopped;
             out.list.drain(..).for_each(|output| self.carry_out(output));
             if out.more {
                 next = Some(Input::Continue);
@@ -99,8 +103,12 @@ impl<M: Machine> Bench<M> {
 
     fn synced(&mut self) -> Input<'static> {
         self.syncing -= 1;
-        self.disk.finish_sync();
-        Input::DiskSynced
+        self.disk.finish_sync()
+    }
+
+    /// Fails all syncs from now on, or lets them succeed again.
+    pub fn fail_syncs(&mut self, error: Option<SyncError>) {
+        self.disk.fail_syncs(error);
     }
 
     /// Finishes the oldest sync.

@@ -226,8 +226,8 @@ impl<M: Machine> World<M> {
                 }
             }
             Event::Synced { life, .. } if self.hosts[host].life == life => {
-                self.hosts[host].disk.finish_sync();
-                self.input(host, Input::DiskSynced);
+                let synced = self.hosts[host].disk.finish_sync();
+                self.input(host, synced);
             }
             Event::Synced { .. } => {}
             Event::Connect { from, to } => self.accept(from, to),

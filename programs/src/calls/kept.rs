@@ -66,7 +66,12 @@ impl Group {
         if !call.has_expired {
             return call.block(Interest::Nothing, call.deadline(None));
         }
-        if let Some(sync) = self.syncs.remove(&call.thread) {
+        let sync = self.syncs.remove(&call.thread);
+        if let Some(errno) = self.sync_errno {
+            self.has_failed_sync = true;
+            return fail_with(errno);
+        }
+        if let Some(sync) = sync {
             self.synced.finish(sync);
         }
         Outcome::Done(0)

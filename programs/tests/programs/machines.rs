@@ -82,7 +82,20 @@ impl Machines {
     }
 
     pub(crate) fn restore(&self, place: Place, folder: &Path) {
-        self.all[place].synced.restore(folder).unwrap();
+        self.all[place].synced.restore(folder, &mut |_| 0).unwrap();
+    }
+
+    pub(crate) fn tear(&self, place: Place, folder: &Path, mut kept: impl FnMut(u64) -> u64) {
+        self.all[place].synced.restore(folder, &mut kept).unwrap();
+    }
+
+    pub(crate) fn fail_syncs(&mut self, place: Place, errno: Option<i32>) {
+        let group = self.all[place].group.as_mut();
+        group.expect("a server that runs").fail_syncs(errno);
+    }
+
+    pub(crate) fn has_failed_sync(&self, place: Place) -> bool {
+        self.all[place].group.as_ref().is_some_and(Group::has_failed_sync)
     }
 
     pub(crate) fn freeze(&mut self, place: Place) {

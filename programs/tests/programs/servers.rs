@@ -117,6 +117,68 @@ fn a_killed_server_keeps_what_it_wrote_and_a_power_loss_takes_what_was_not_synce
 }
 
 #[test]
+fn a_server_starts_with_a_log_whose_last_command_was_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"];
+    let Some(launch) = redis("client-1", folder.path(), &words) else { return };
+    let mut world = Machines::default();
+    let server = world.start(&launch);
+    world.advance(SECOND_US);
+    let client = world.connect(server, PORT).unwrap();
+    does(&mut world, client, &["SET", "early", "1"]);
+    world.advance(5 * SECOND_US);
+    does(&mut world, client, &["SET", "other", "1"]);
+    world.advance(SECOND_US / 5);
+    does(&mut world, client, &["SET", "first", "1"]);
+    does(&mut world, client, &["SET", "last", "1"]);
+    world.kill(server);
+    world.tear(server, folder.path(), |unsynced| unsynced - 3);
+    world.restart(server);
+    world.advance(SECOND_US);
+    let client = world.connect(server, PORT).unwrap();
+    let left = ["early", "first", "last"].map(|key| does(&mut world, client, &["EXISTS", key]));
+    assert_eq!(left, [":1\r\n", ":1\r\n", ":0\r\n"]);
+}
+
+fn when_syncs_fail(fsync: &str) -> Option<(Vec<String>, Option<Ending>, bool)> {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--save", "", "--appendonly", "yes", "--appendfsync", fsync];
+    let launch = redis("client-1", folder.path(), &words)?;
+    let mut world = Machines::default();
+    let server = world.start(&launch);
+    world.advance(SECOND_US);
+    let client = world.connect(server, PORT).unwrap();
+    let mut answers = vec![does(&mut world, client, &["SET", "a", "1", "PX", "5000"])];
+    world.fail_syncs(server, Some(libc::EIO));
+    answers.push(does(&mut world, client, &["SET", "b", "1"]));
+    world.advance(2 * SECOND_US);
+    if world.ending(server).is_none() {
+        answers.push(does(&mut world, client, &["SET", "c", "1"]));
+        answers.push(does(&mut world, client, &["PING"]));
+        world.fail_syncs(server, None);
+        world.advance(2 * SECOND_US);
+        answers.push(does(&mut world, client, &["SET", "c", "1"]));
+        world.advance(3 * SECOND_US);
+        answers.push(does(&mut world, client, &["SET", "c", "1"]));
+    }
+    Some((answers, world.ending(server).cloned(), world.has_failed_sync(server)))
+}
+
+#[test]
+fn a_server_exits_or_refuses_writes_when_its_syncs_fail() {
+    let Some((answers, ending, _)) = when_syncs_fail("always") else { return };
+    assert_eq!(
+        (answers, ending),
+        (vec!["+OK\r\n".to_owned(), String::new()], Some(Ending::Exited(1)))
+    );
+    let (answers, ending, has_failed) = when_syncs_fail("everysec").unwrap();
+    let refusal = "-MISCONF Errors writing to the AOF file: Input/output error\r\n";
+    // After syncs succeed again, the server refuses writes until the expiry of a key is logged.
+    assert_eq!(answers, ["+OK\r\n", "+OK\r\n", refusal, refusal, refusal, "+OK\r\n"]);
+    assert_eq!((ending, has_failed), (None, true));
+}
+
+#[test]
 fn a_snapshot_is_saved_by_a_child_and_loaded_again() {
     let folder = tempfile::tempdir().unwrap();
     let Some(launch) = redis("client-1", folder.path(), MEMORY_ONLY) else { return };

@@ -9,6 +9,7 @@ mod clock_skew;
 mod coarse_expiry;
 mod connection_lost;
 mod decision;
+mod disk_failure;
 mod early_release;
 mod entry;
 mod eviction;
@@ -190,6 +191,8 @@ causes! {
     ExpiredWaiter = expired_waiter,
     /// A server was down or paused, and during that time no process was granted the lock.
     ServerOutage = server_outage,
+    /// A server's disk failed to sync, and the server stopped or refused every write.
+    DiskFailure = disk_failure,
     /// Clients were sent to servers that were not primaries, and during that time no process was
     /// granted the lock.
     NoPrimary = no_primary,

@@ -121,6 +121,7 @@ fn role_change_text(turn: Turn, about: Option<Node>) -> String {
         }
         Turn::Names => format!("now names {other} as the primary"),
         Turn::InFlight => format!("is down while its message to {other} is still in transit"),
+        Turn::DiskFailed => "stops, because a sync of its disk failed".to_owned(),
         Turn::Unanswered => format!("went down before it answered {other}"),
     }
 }

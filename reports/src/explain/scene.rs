@@ -160,7 +160,8 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// Returns when the holder left its critical section and when it sent its late write, if it
     /// sent the write after leaving.
     pub(super) fn wrote_after_leaving(&self) -> Option<(SimTime, SimTime)> {
-        let What::Storage { operation, .. } = self.timeline.history.events[self.clash.late_write?].what
+        let What::Storage { operation, .. } =
+            self.timeline.history.events[self.clash.late_write?].what
         else {
             return None;
         };

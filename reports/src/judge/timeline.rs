@@ -16,7 +16,7 @@ pub use roles::Roles;
 pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;
 
-use crate::record::history::{Action, Change, Event, History, Keeping, What};
+use crate::record::history::{Action, Change, Event, History, Keeping, Turn, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -155,6 +155,23 @@ impl<'h> Timeline<'h> {
             }
         }
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
+    }
+
+    /// Returns the servers that stopped because their disks failed to sync, and for how long.
+    pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
+        let events = &self.history.events;
+        let stops = events
+            .iter()
+            .enumerate()
+            .filter(|(_, event)| matches!(event.what, What::Turn { turn: Turn::DiskFailed, .. }));
+        let until = |index: usize, node: Node| {
+            let mut after = events[index..].iter();
+            let back = after.find(|event| event.node == node && event.what == What::Started);
+            back.map_or(self.end, |event| event.time_us)
+        };
+        let spans =
+            stops.map(|(index, event)| (event.node, (event.time_us, until(index, event.node))));
+        spans.collect()
     }
 
     /// Returns the critical section of an acquisition.

@@ -112,10 +112,22 @@ pub struct Header {
     /// The availability requirement, if there is one. Programs have a default requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
+    /// The time in which every sync of a server's disk failed; absent if syncs never failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_fails: Option<SyncFails>,
     /// `true` if the servers' changes of the lock are not recorded, so only processes and the
     /// storage report events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locks_unseen: bool,
+}
+
+/// The time in which every sync of a server's disk failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SyncFails {
+    /// Virtual time in microseconds from which syncs failed.
+    pub from_us: SimTime,
+    /// Virtual time in microseconds from which syncs succeeded again.
+    pub until_us: SimTime,
 }
 
 /// An availability requirement: while enough servers run, a process that wants a free lock must get
@@ -429,6 +441,8 @@ pub enum Turn {
     InFlight,
     /// A server has crashed before it answered a request.
     Unanswered,
+    /// A server stops because a sync of its disk failed. A crash follows.
+    DiskFailed,
 }
 
 impl Turn {

@@ -6,8 +6,8 @@ mod servers;
 mod storage;
 
 use crate::record::history::{
-    Action, Availability, Ended, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION,
-    What, WhyEnded, Workload,
+    Action, Availability, Ended, Event, FORMAT, Header, History, Keeping, StorageRule, SyncFails,
+    VERSION, What, WhyEnded, Workload,
 };
 use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
@@ -45,6 +45,7 @@ impl Story {
             order_bound_us: None,
             lock_per_job: false,
             availability: None,
+            sync_fails: None,
             locks_unseen: false,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -76,6 +77,12 @@ impl Story {
         story.header.kept_as = Some(Keeping::Lease);
         story.header.client = "etcd-mutex-unchecked".to_owned();
         story
+    }
+
+    pub(crate) fn syncs_fail(mut self, from: u64, until: u64) -> Story {
+        let at = |ms: u64| SimTime(ms * 1_000);
+        self.header.sync_fails = Some(SyncFails { from_us: at(from), until_us: at(until) });
+        self
     }
 
     pub(crate) fn unseen() -> Story {

@@ -119,6 +119,7 @@ fn history_of(run: &RunReport) -> History {
             order_bound_us: None,
             lock_per_job: false,
             availability: None,
+            sync_fails: None,
             locks_unseen: false,
         },
         events: events.collect(),

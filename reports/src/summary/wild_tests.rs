@@ -2,7 +2,7 @@
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
-use crate::record::history::{Change, Event, History, What};
+use crate::record::history::{Change, Event, History, Turn, What};
 use crate::record::story::random::stories;
 use crate::record::story::{KEY, Story};
 use crate::samples;
@@ -70,6 +70,13 @@ fn is_of(cause: Cause, event: &Event) -> bool {
         }
         Cause::HolderCrash | Cause::WaiterCrash => dies && event.node.is_process(),
         Cause::ServerOutage => server_dies || does(Impact::Kills) || does(Impact::Freezes),
+        Cause::DiskFailure => {
+            let stops = matches!(event.what, What::Turn { turn: Turn::DiskFailed, .. });
+            let is_refusal = |reason: &String| reason.contains("MISCONF");
+            stops
+                || matches!(&event.what, What::Fail { reason, .. } | What::Info { reason, .. }
+                    if is_refusal(reason))
+        }
         Cause::LostReply => {
             let slows = matches!(fault, Some(FaultKind::Delay | FaultKind::SlowServer));
             dies || fault.is_some() && !slows

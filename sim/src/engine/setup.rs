@@ -3,6 +3,7 @@
 use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;
 use crate::setup::roster::Roster;
+use crate::world::failing_syncs::FailingSyncs;
 use crate::world::host::Software;
 use crate::world::kernel::Kernel;
 use crate::world::network::Pace;
@@ -27,6 +28,7 @@ pub(crate) struct Setup {
     pub(crate) roster: Rc<Roster>,
     pub(crate) plan: FaultPlan,
     pub(crate) healed_at: SimTime,
+    pub(crate) failing_syncs: Option<FailingSyncs>,
     pub(crate) limit: SimTime,
     pub(crate) pace: Pace,
     pub(crate) records: Records,
@@ -43,6 +45,7 @@ impl Setup {
             roster,
             plan: FaultPlan::default(),
             healed_at: SimTime::ZERO,
+            failing_syncs: None,
             limit: SimTime::ZERO,
             pace: Pace::Drawn,
             records: Records::default(),
@@ -66,7 +69,9 @@ impl Setup {
             state.turns = self.records.turns.then(Vec::new);
             state.held_up = self.records.turns.then(Vec::new);
         });
-        let nemesis = Nemesis::new(self.plan, self.healed_at, self.roster.clone(), &kernel);
+        let (healed_at, failing_syncs) = (self.healed_at, self.failing_syncs);
+        let roster = self.roster.clone();
+        let nemesis = Nemesis::new(self.plan, healed_at, failing_syncs, roster, &kernel);
         let course = EngineRun { nemesis, roster: self.roster, limit: self.limit };
         runner.run(&kernel, &course)?;
         Ok(kernel)

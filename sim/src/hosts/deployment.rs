@@ -175,7 +175,9 @@ impl Deployment {
         };
         let (service_time, sync_time) =
             (self.scenario.timing.service_time.0, self.scenario.timing.sync_time.0);
-        Software::Machine(Box::new(Server::new(service_time, sync_time, factory)))
+        let mut server = Server::new(service_time, sync_time, factory);
+        server.torn = self.scenario.torn_writes(self.seed, node);
+        Software::Machine(Box::new(server))
     }
 
     fn process(this: &Rc<Deployment>, node: Node) -> Software {

@@ -6,6 +6,7 @@
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
+use crate::world::failing_syncs::FailingSyncs;
 use crate::world::kernel::Kernel;
 use crate::world::network::align_up;
 use crate::world::server::{Arrival, LostMessage, Trap};
@@ -21,6 +22,7 @@ use std::rc::Rc;
 
 pub(crate) struct Nemesis {
     plan: FaultPlan,
+    failing_syncs: Option<FailingSyncs>,
     roster: Rc<Roster>,
     acting: RefCell<BTreeSet<u32>>,
 }
@@ -29,6 +31,7 @@ impl Nemesis {
     pub(crate) fn new(
         plan: FaultPlan,
         healed_at: SimTime,
+        failing_syncs: Option<FailingSyncs>,
         roster: Rc<Roster>,
         kernel: &Kernel,
     ) -> Nemesis {
@@ -49,9 +52,13 @@ impl Nemesis {
                     enter(end, Occurrence::FaultEnds(index as u32));
                 }
             }
+            if let Some(failing) = failing_syncs {
+                enter(failing.from, Occurrence::SyncsFail);
+                enter(failing.until, Occurrence::SyncsSucceed);
+            }
             enter(healed_at, Occurrence::Healed);
         });
-        Nemesis { plan, roster, acting: RefCell::new(BTreeSet::new()) }
+        Nemesis { plan, failing_syncs, roster, acting: RefCell::new(BTreeSet::new()) }
     }
 
     pub(crate) fn turn(&self, kernel: &Kernel) {
@@ -64,6 +71,10 @@ impl Nemesis {
                     Occurrence::FaultEnds(index) => {
                         self.end(state, &self.plan.faults[index as usize])
                     }
+                    Occurrence::SyncsFail => {
+                        self.failing_syncs.into_iter().for_each(|failing| state.syncs_fail(failing))
+                    }
+                    Occurrence::SyncsSucceed => state.syncs_succeed(),
                     Occurrence::Healed => state.recorder.record(Node::Probe, What::Healed),
                     _ => {}
                 }

@@ -126,6 +126,7 @@ impl Part {
             tap_prefix: setup.tap_prefix.clone(),
             lock: setup.lock.to_owned(),
             sync_us: scenario.timing.sync_time.0.0,
+            torn: scenario.torn_writes(setup.seed, node),
             ttl: scenario.ttl.0,
             has_log: matches!(
                 servers.persistence,

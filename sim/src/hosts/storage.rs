@@ -201,6 +201,7 @@ impl Machine for Storage {
             Input::Connected { .. }
             | Input::ConnectFailed { .. }
             | Input::DiskSynced
+            | Input::DiskFailed { .. }
             | Input::Unsent { .. }
             | Input::Operator { .. } => {}
         }

@@ -4,6 +4,7 @@ use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
 use fencepost_clients::{Deployment, LockForm};
 use fencepost_faults::setting::Topology;
+use fencepost_reports::record::history::SyncFails;
 use fencepost_reports::{Header, Keeping};
 
 impl RunSpec {
@@ -30,6 +31,9 @@ impl RunSpec {
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
             lock_per_job: self.has_lock_per_job(),
             availability: Some(self.availability()),
+            sync_fails: self
+                .failing_syncs()
+                .map(|failing| SyncFails { from_us: failing.from, until_us: failing.until }),
             locks_unseen: self.client.deployment == Deployment::Own,
         }
     }

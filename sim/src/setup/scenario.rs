@@ -3,6 +3,7 @@
 pub(crate) mod binaries;
 mod calls;
 mod declare;
+pub(crate) mod disks;
 pub(crate) mod hashed;
 mod hold;
 mod keys;
@@ -23,6 +24,7 @@ mod words;
 pub use binaries::{InvalidServers, RealServers, ServerBinary, ServersArgument};
 pub use calls::Calls;
 pub use declare::InvalidScenario;
+pub use disks::{SyncErrorName, UnsyncedWrites};
 pub use hold::Hold;
 pub use keys::{ClientCalls, FaultSizes, Scenario, Servers, Timing};
 pub use lock_script::LockScript;
@@ -39,10 +41,11 @@ pub use switches::Switches;
 use crate::setup::span::{Span, SpanRange};
 use declare::as_text;
 use fencepost_clients::{Definition, Env, Lock, ReplicaWait, Settings};
-use fencepost_faults::SimTime;
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
+use fencepost_faults::{Node, Seed, SimTime, Stream};
 use fencepost_reports::record::programs::shell_word;
 use program::Program;
+use rand_chacha::ChaCha8Rng;
 use std::num::NonZeroU16;
 
 impl Scenario {
@@ -51,6 +54,11 @@ impl Scenario {
         table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
         table.entry("nesting").or_insert_with(|| Nesting::default().name().into());
         table.try_into()
+    }
+
+    pub(crate) fn torn_writes(&self, seed: Seed, node: Node) -> Option<ChaCha8Rng> {
+        let is_torn = self.servers.unsynced_writes == UnsyncedWrites::Torn;
+        is_torn.then(|| seed.stream(Stream::Torn(node)))
     }
 
     /// Returns the user's program, if the lock is a program.

@@ -21,6 +21,8 @@ pub(crate) enum Class {
 pub(crate) enum Occurrence {
     FaultBegins(u32),
     FaultEnds(u32),
+    SyncsFail,
+    SyncsSucceed,
     Healed,
     Boot,
     /// A crash, which notifies the peers, or a power loss, which does not notify them.

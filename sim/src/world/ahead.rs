@@ -43,6 +43,8 @@ fn may_wake(occurrence: Occurrence) -> bool {
         | Occurrence::DiskSynced(_) => false,
         Occurrence::FaultBegins(_)
         | Occurrence::FaultEnds(_)
+        | Occurrence::SyncsFail
+        | Occurrence::SyncsSucceed
         | Occurrence::Healed
         | Occurrence::Boot
         | Occurrence::Crash

@@ -110,6 +110,8 @@ impl Kernel {
     fn boot(&self, host: HostIndex) -> Step {
         let program = self.with(|state| {
             let (now, clocks, node) = (state.now, state.clocks(host), state.node(host));
+            let sync_error = state.sync_error();
+            state.host(host).is_up = true;
             if now > SimTime::ZERO {
                 state.recorder.started(node);
             }
@@ -117,6 +119,7 @@ impl Kernel {
                 Software::Program(boot) => Some(boot.clone()),
                 Software::Machine(server) => {
                     server.start(now, clocks);
+                    server.fail_syncs(sync_error);
                     None
                 }
             }
@@ -147,7 +150,7 @@ impl Kernel {
             if let Some(server) = state.server(host) {
                 server.stop();
                 if silently {
-                    server.disk.power_loss();
+                    server.lose_power();
                 } else {
                     server.disk.process_crash();
                 }

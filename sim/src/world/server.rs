@@ -4,7 +4,10 @@ use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::wording::{self, Wording};
-use fencepost_machine::{ConnectionId, Disk, Input, Machine, Now, OperatorAction, Output, Outputs};
+use fencepost_machine::{
+    ConnectionId, Disk, Input, Machine, Now, OperatorAction, Output, Outputs, SyncError, SyncOf,
+};
+use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +21,7 @@ pub(crate) enum Arrival {
     Timer,
     Continue,
     DiskSynced,
+    DiskFailed(SyncError),
     Operator(OperatorAction),
 }
 
@@ -36,6 +40,7 @@ impl Arrival {
             Arrival::ConnectFailed(connection) => Input::ConnectFailed { connection: *connection },
             Arrival::Continue => Input::Continue,
             Arrival::DiskSynced => Input::DiskSynced,
+            Arrival::DiskFailed(error) => Input::DiskFailed { of: SyncOf::Appended, error: *error },
             Arrival::Operator(action) => Input::Operator { action: *action },
         }
     }
@@ -74,6 +79,8 @@ pub(crate) struct Server {
     pub(crate) busy_until: SimTime,
     pub(crate) wakes_when_done: bool,
     pub(crate) sync_time: Micros,
+    /// The stream of the lengths of torn writes; `None` if a power loss takes all unsynced data.
+    pub(crate) torn: Option<ChaCha8Rng>,
     pub(crate) scratch: Outputs,
 }
 
@@ -85,7 +92,7 @@ impl Server {
             | Arrival::Closed(connection)
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
-            Arrival::Timer | Arrival::DiskSynced => false,
+            Arrival::Timer | Arrival::DiskSynced | Arrival::DiskFailed(_) => false,
             // It is unknown which command caused these events and what the machine will do first.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
         };
@@ -121,6 +128,7 @@ impl Server {
             busy_until: SimTime::ZERO,
             wakes_when_done: false,
             sync_time,
+            torn: None,
             scratch: Outputs::default(),
         }
     }

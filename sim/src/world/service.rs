@@ -8,7 +8,7 @@ use super::socket::{NONE, Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
 use fencepost_faults::{Micros, Node, SimTime};
-use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
+use fencepost_machine::{ConnectionId, Input, Output, Outputs, TapEvent, WallTime};
 
 pub(super) type RequestSource = (ConnectionId, u32);
 
@@ -23,7 +23,10 @@ impl State {
         let host_itself = self.host(host);
         let Software::Machine(server) = &host_itself.software else { return None };
         let has_outgoing = !server.outgoing.is_empty();
-        if host_itself.is_paused() || (!has_outgoing && server.inbox.is_empty()) {
+        if host_itself.is_paused()
+            || !host_itself.is_up
+            || (!has_outgoing && server.inbox.is_empty())
+        {
             return None;
         }
         if has_outgoing {
@@ -79,7 +82,7 @@ impl State {
         self.feed_machine(host, arrival.as_input(), None);
         match arrival {
             Arrival::Started => self.recorder.after_restart(self.node(host)),
-            Arrival::DiskSynced => self.queue_closed(host),
+            Arrival::DiskSynced | Arrival::DiskFailed(_) => self.queue_closed(host),
             Arrival::Closed(connection) | Arrival::ConnectFailed(connection) => {
                 if let Some(socket) =
                     self.server(host).and_then(|server| server.connections.remove(connection))
@@ -106,7 +109,12 @@ impl State {
     }
 
     #[inline(always)]
-    fn feed_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<RequestSource>) {
+    pub(super) fn feed_machine(
+        &mut self,
+        host: HostIndex,
+        input: Input<'_>,
+        asking: Option<RequestSource>,
+    ) {
         let now = self.now;
         let host_itself = self.host(host);
         let clocks = host_itself.clock.both(now);
@@ -115,6 +123,9 @@ impl State {
         let mut out = std::mem::take(&mut server.scratch);
         out.clear();
         machine.handle(input, clocks, &mut out);
+        if out.stopped && server.has_failed_sync() {
+            return self.end_server(host, &mut out);
+        }
         if out.more {
             server.inbox.push_front(Arrival::Continue);
         }
@@ -159,8 +170,13 @@ impl State {
     }
 
     #[inline(never)]
-    fn perform_all(&mut self, host: HostIndex, list: &mut Vec<Output>) {
-        list.drain(..).for_each(|output| self.perform(host, output));
+    pub(super) fn perform_all(&mut self, host: HostIndex, list: &mut Vec<Output>) {
+        for output in list.drain(..) {
+            self.perform(host, output);
+            if !self.host(host).is_up {
+                return;
+            }
+        }
     }
 
     fn perform(&mut self, host: HostIndex, output: Output) {
@@ -206,16 +222,6 @@ impl State {
                 server.connections.insert(connection, socket);
             }
             Err(_) => server.inbox.push_back(Arrival::ConnectFailed(connection)),
-        }
-    }
-
-    fn write_disk(&mut self, host: HostIndex, output: &Output) {
-        let now = self.now;
-        let quantum = self.quantum;
-        let Some(server) = self.server(host) else { return };
-        if server.disk.apply(output) == DiskReply::Sync {
-            let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
-            self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
         }
     }
 
@@ -267,10 +273,8 @@ impl State {
             if !server.outgoing.front().is_some_and(is_due) {
                 return;
             }
-            let Some((_, outputs)) = server.outgoing.pop_front() else { return };
-            for output in outputs {
-                self.perform(host, output);
-            }
+            let Some((_, mut outputs)) = server.outgoing.pop_front() else { return };
+            self.perform_all(host, &mut outputs);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
+use super::failing_syncs::FailingSyncs;
 use super::host::{Host, Software};
 use super::network::{Network, Pace};
 use super::server::{Arrival, Server};
@@ -12,7 +13,7 @@ use super::wire_log::WireLog;
 use crate::setup::places::address;
 use crate::world::recorder::Recorder;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
-use fencepost_machine::Now;
+use fencepost_machine::{Input, Now};
 use slab::Slab;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -38,6 +39,8 @@ pub(crate) struct State {
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
     /// `true` if a trap was ever set. While it is `false`, commands skip the check for traps.
     pub(crate) has_had_traps: bool,
+    /// The part of the run in which syncs fail, once it has begun.
+    pub(crate) failing_syncs: Option<FailingSyncs>,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
     pub(crate) commands: u64,
@@ -82,6 +85,7 @@ impl State {
             turns: None,
             held_up: None,
             has_had_traps: false,
+            failing_syncs: None,
             messages_sent: 0,
             events: 0,
             commands: 0,
@@ -186,8 +190,11 @@ impl State {
                     && server.life == life
                     && server.machine.is_some()
                 {
-                    server.disk.finish_sync();
-                    server.inbox.push_back(Arrival::DiskSynced);
+                    let arrival = match server.disk.finish_sync() {
+                        Input::DiskFailed { error, .. } => Arrival::DiskFailed(error),
+                        _ => Arrival::DiskSynced,
+                    };
+                    server.inbox.push_back(arrival);
                 }
             }
             Occurrence::Retry(socket) => self.retry(socket),
@@ -198,6 +205,8 @@ impl State {
             | Occurrence::Crash
             | Occurrence::FaultBegins(_)
             | Occurrence::FaultEnds(_)
+            | Occurrence::SyncsFail
+            | Occurrence::SyncsSucceed
             | Occurrence::Healed => {}
         }
     }

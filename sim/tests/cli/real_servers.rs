@@ -355,3 +355,28 @@ fn violations_of_simulated_servers_are_those_of_real_ones() {
     assert_eq!(counts["same"], 3, "{}", answer.stdout);
     assert_eq!(answer.status, 0, "{counts}");
 }
+
+#[test]
+fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
+    let words = ["--seed", "3", "--fault", "pause", "--client", "single-node", "--no-shrink"];
+    let sets = ["persistence=aof-everysec", "sync-fails=5s..30s", "sync-error=enospc"];
+    let set = sets.map(|set| ["--set", set]).concat();
+    let asked = |servers: &str, format: &str| {
+        let rest = ["--servers", servers, "--format", format];
+        fencepost(&[&words[..], &set[..], &rest[..]].concat())
+    };
+    let expected = [("stuck".to_owned(), "disk-failure".to_owned())];
+    let fake = json(&asked("fake", "json"));
+    assert_eq!(broken(run_of(&fake)), expected);
+    assert_eq!(fake["config"]["scenario"]["sync-fails"], "5s..30s");
+    let text = asked("fake", "text").stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["A server's disk failed to sync", "No space left on device", "sync-fails=5s..30s"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let Some(redis) = redis() else { return };
+    let real = json(&asked(&format!("redis={}", redis.display()), "json"));
+    assert_eq!(broken(run_of(&real)), expected);
+    assert_eq!(run_of(&real)["not_reproducible"], Value::Null);
+}

@@ -1,8 +1,10 @@
 //! Tests of runs with the real redis-server, through the library.
 
-use fencepost::setup::scenario::{RealServers, ServerBinary};
-use fencepost::{Engine, RunSpec, Scenario};
+use fencepost::setup::scenario::{Persistence, RealServers, ServerBinary, Servers, Timing};
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
+use fencepost_reports::{Turn, What};
 use fencepost_testing::skip;
 use std::path::Path;
 use std::rc::Rc;
@@ -38,4 +40,42 @@ fn both_engines_make_the_same_calls_of_every_server() {
     }
     assert!(fast.servers.iter().all(|life| life.calls.len() > 100));
     assert!(fast.servers.iter().all(|life| life.ending.is_none()));
+}
+
+#[test]
+fn a_real_server_whose_disk_fails_stops_and_starts_again_as_the_fake_does() {
+    let Some(binaries) = binaries() else { return };
+    let client = fencepost_clients::find("single-node").unwrap();
+    let window = SpanRange::new(Span::secs(5), Span::secs(15));
+    let run = |binaries: &RealServers, persistence| {
+        let servers = Servers { persistence, ..Servers::default() };
+        let timing = Timing { sync_fails: Some(window), ..Timing::default() };
+        let binaries = binaries.clone();
+        let scenario = Scenario { binaries, servers, timing, cycles: 6, ..Scenario::default() };
+        let spec = RunSpec::draw(Seed(3), client, &"pause".parse().unwrap(), Rc::new(scenario));
+        spec.run(Engine::Fast).unwrap()
+    };
+    let seen = |outcome: &RunOutcome| {
+        let events = outcome.history.events.iter();
+        let mut turns = events.filter(|event| event.node == Node::Redis(1)).filter_map(|event| {
+            let is_stop = matches!(event.what, What::Turn { turn: Turn::DiskFailed, .. });
+            let is_start = event.what == What::Started;
+            (is_stop || is_start).then_some((is_stop, event.time_us.0 / 1_000_000))
+        });
+        (turns.next(), turns.next(), turns.next())
+    };
+    for persistence in [Persistence::AofAlways, Persistence::AofEverysec] {
+        let (real, fake) = (run(&binaries, persistence), run(&RealServers::new(), persistence));
+        let again = run(&binaries, persistence);
+        assert_eq!((&real.history, &real.servers), (&again.history, &again.servers));
+        assert_eq!(seen(&real), seen(&fake), "{persistence:?}");
+        assert!(real.servers.iter().all(|life| life.failure().is_none()));
+        let refused = |outcome: &RunOutcome| {
+            outcome.history.events.iter().any(|event| {
+                matches!(&event.what, What::Fail { reason, .. } if reason.contains("MISCONF"))
+            })
+        };
+        let refuses = persistence == Persistence::AofEverysec;
+        assert_eq!([refused(&real), refused(&fake)], [refuses; 2], "{persistence:?}");
+    }
 }

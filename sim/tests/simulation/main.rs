@@ -12,6 +12,7 @@ mod availability;
 mod databases;
 mod dating;
 mod determinism;
+mod disks;
 mod engines;
 mod etcd_waiters;
 mod extensions;

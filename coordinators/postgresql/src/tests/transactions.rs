@@ -1,6 +1,7 @@
 //! Tests of concurrent transactions, closed connections and restarts.
 
 use super::world::{World, query};
+use fencepost_machine::SyncError;
 
 #[test]
 fn an_update_waits_for_the_row_and_looks_at_it_anew() {
@@ -113,4 +114,17 @@ fn a_commit_is_answered_and_seen_once_the_disk_has_it() {
     world.restart();
     let id = world.session();
     assert_eq!(world.ask(id, "SELECT v FROM t"), "(2) | SELECT 1", "the power fails after");
+}
+
+#[test]
+fn a_commit_that_cannot_be_synced_ends_the_server_and_recovery_finds_it() {
+    let mut world = World::new();
+    let id = world.session();
+    world.fail_syncs(Some(SyncError::Io));
+    assert_eq!(world.ask(id, "UPDATE t SET v = 2"), "", "it is not acknowledged");
+    assert!(world.has_stopped);
+    world.fail_syncs(None);
+    world.restart();
+    let id = world.session();
+    assert_eq!(world.ask(id, "SELECT v FROM t"), "(2) | SELECT 1", "the page cache has it");
 }

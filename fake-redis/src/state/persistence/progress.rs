@@ -35,6 +35,10 @@ impl Progress {
         }
     }
 
+    pub(crate) fn fail_sync(&mut self) {
+        self.under_way.pop_front();
+    }
+
     pub(crate) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;

@@ -122,6 +122,8 @@ table! {
             When(|case| case.is_at(Standstill::ClocksDiffer));
         ConnectionLost: "all waiting processes wait on connections that have ended",
             When(|case| case.is_at(Standstill::OnDeadConnections));
+        DiskFailure: "servers stopped or refused writes because their disks failed to sync",
+            When(|case| case.is_at(Standstill::DiskFailed));
         ServerOutage: "a server was down or paused for most of the time",
             When(|case| case.is_at(Standstill::ServersAway));
             "a primary that is down cannot be reached either"

@@ -1,6 +1,8 @@
 //! Finds the reason why no process acquires the lock, or why a waiting process is not served
 //! ([`Standstill`]).
 //!
+//! The reason is the disks if servers stopped or refused writes because syncs failed.
+//!
 //! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
 //! - the first process in the queue was paused;
 //! - all waiting processes wait on dead connections;
@@ -29,6 +31,7 @@
 
 mod circle;
 mod clocks;
+mod disks;
 mod outage;
 mod owner;
 mod spans;
@@ -44,6 +47,7 @@ use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{KeySpan, Outcome, Timeline, creator};
 use circle::is_held_by_a_waiter;
 use clocks::clocks_differ;
+use disks::disks_failed;
 use fencepost_faults::{FaultKind, Node};
 use outage::of_outage;
 use owner::{lost_release, of_absent, of_holder, of_owner, unanswered_release};
@@ -55,6 +59,7 @@ use votes::{of_standing_votes, votes_are_split};
 pub(crate) enum Standstill {
     NotNotified,
     OnDeadConnections,
+    DiskFailed,
     ServersAway,
     NoPrimary,
     NetworkCut,
@@ -77,6 +82,7 @@ pub(crate) enum Standstill {
 
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     match finding.kind {
+        _ if disks_failed(timeline, Period::of_finding(finding)) => Some(Standstill::DiskFailed),
         Kind::Unavailable => of_outage(timeline, finding),
         Kind::Stuck if is_held_by_a_waiter(timeline, finding) => Some(Standstill::HeldByWaiter),
         _ if lost_wakeup::waits_for_an_answer(timeline, finding) => {

@@ -10,7 +10,8 @@
 //! - *available* if enough servers are neither down nor paused. A lock is also available if a
 //!   partition separates a process from running servers, because this rule must find such waits.
 //!
-//! If the bound applies only between faults, times with an active fault are not checked. Times
+//! If the bound applies only between faults, times with an active fault or with failing syncs are
+//! not checked. Times
 //! after all faults have ended are not checked either, because the rule `stuck` applies there.
 
 use super::Checker;
@@ -55,6 +56,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         for fault in &timeline.faults {
             let until = fault.to.map_or(timeline.end, |to| to.time);
             levels.add((fault.from.time, until), [0, 0, 0, 1]);
+        }
+        if let Some(failing) = timeline.history.header.sync_fails {
+            levels.add((failing.from_us, failing.until_us), [0, 0, 0, 1]);
         }
         // After all faults have ended, the rule `stuck` applies instead.
         if let Some(healed) = timeline.healed {
@@ -198,7 +202,9 @@ fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
         let mut levels = Levels::default();
         for node in [Node::Redis(number), Node::Server(number)] {
             let spans = acted(timeline, &[Impact::Kills, Impact::Freezes], node);
-            spans.into_iter().for_each(|span| levels.add(span, [1, 0, 0, 0]));
+            let stopped = timeline.stopped_by_disks().into_iter();
+            let stopped = stopped.filter(|(stopped, _)| *stopped == node).map(|(_, span)| span);
+            spans.into_iter().chain(stopped).for_each(|span| levels.add(span, [1, 0, 0, 0]));
         }
         levels.spans_where(|[down, ..]| down > 0).into_iter().map(|(span, _)| span)
     };
@@ -281,6 +287,7 @@ fn last_attempts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Turn;
     use crate::record::story::Story;
 
     #[test]
@@ -387,6 +394,26 @@ mod tests {
         assert_eq!(dead(1, 1), []);
         assert_eq!(dead(3, 3), []);
         assert_eq!(dead(2, 3), [(5, 37)]);
+    }
+
+    #[test]
+    fn while_syncs_fail_nothing_is_demanded_between_faults() {
+        let story = |between_faults: bool| {
+            let story = given_back().syncs_fail(6, 38);
+            let story = if between_faults { story.between_faults() } else { story };
+            found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2))
+        };
+        assert_eq!(story(true), []);
+        assert_eq!(story(false), [(5, 35)]);
+    }
+
+    #[test]
+    fn a_server_that_its_disk_stopped_does_not_count() {
+        let turn = What::Turn { turn: Turn::DiskFailed, about: None };
+        let story = given_back().syncs_fail(6, 38).event(6, Node::Redis(1), turn);
+        let story = story.event(6, Node::Redis(1), What::Crashed);
+        let story = story.event(38, Node::Redis(1), What::Started);
+        assert_eq!(found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2)), []);
     }
 
     #[test]

@@ -43,13 +43,13 @@ impl Story {
         self.event(ms, node, What::Ok { operation, owner, token, valid_for_us, value: None })
     }
 
-    pub(crate) fn fails(mut self, ms: u64, client: impl IntoNode) -> Story {
+    pub(crate) fn fails(self, ms: u64, client: impl IntoNode) -> Story {
+        self.fails_because(ms, client, "held by another")
+    }
+
+    pub(crate) fn fails_because(mut self, ms: u64, client: impl IntoNode, why: &str) -> Story {
         let operation = self.close(client.node());
-        self.event(
-            ms,
-            client.node(),
-            What::Fail { operation, reason: "held by another".to_owned() },
-        )
+        self.event(ms, client.node(), What::Fail { operation, reason: why.to_owned() })
     }
 
     pub(crate) fn info(mut self, ms: u64, client: impl IntoNode) -> Story {

@@ -4,7 +4,9 @@
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};
 use crate::hosts::programs::record::in_words;
+use crate::world::disks::prefix;
 use fencepost_programs::{Clocks, Ending, Group, Launch, SyncedFiles};
+use rand_chacha::ChaCha8Rng;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,13 +20,14 @@ const PATIENCE_US: u64 = 120_000_000;
 pub(super) struct Files {
     folder: Result<TempDir, String>,
     synced: RefCell<SyncedFiles>,
+    torn: RefCell<Option<ChaCha8Rng>>,
 }
 
 impl Files {
     pub(super) fn new(part: &Part) -> Files {
         let mut synced = SyncedFiles::default();
         let folder = made(part, &mut synced);
-        Files { folder, synced: RefCell::new(synced) }
+        Files { folder, synced: RefCell::new(synced), torn: RefCell::new(part.torn.clone()) }
     }
 
     pub(super) fn folder(&self) -> Result<&Path, &String> {
@@ -36,10 +39,10 @@ impl Files {
     }
 
     pub(super) fn lose_power(&self) -> io::Result<()> {
-        match &self.folder {
-            Ok(folder) => self.synced.borrow().restore(folder.path()),
-            Err(_) => Ok(()),
-        }
+        let Ok(folder) = &self.folder else { return Ok(()) };
+        let mut torn = self.torn.borrow_mut();
+        let mut kept = |unsynced| torn.as_mut().map_or(0, |random| prefix(random, unsynced));
+        self.synced.borrow().restore(folder.path(), &mut kept)
     }
 }
 

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use fencepost_clients::Coordinator;
 use fencepost_faults::{Micros, Node};
 use fencepost_programs::Launch;
+use rand_chacha::ChaCha8Rng;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -54,6 +55,7 @@ pub(super) struct Part {
     pub(super) tap_prefix: Option<Bytes>,
     pub(super) lock: String,
     pub(super) sync_us: u64,
+    pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
     pub(super) min_replicas: u16,
@@ -137,6 +139,7 @@ impl Part {
             tap_prefix: Some(Bytes::from_static(b"lock")),
             lock: "lock".to_owned(),
             sync_us: 1_000,
+            torn: None,
             ttl: Micros::from_secs(10),
             has_log: false,
             min_replicas: 0,

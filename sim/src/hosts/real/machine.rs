@@ -13,7 +13,7 @@ use console_reader::ConsoleReader;
 use fencepost_faults::{Node, SimTime};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{
-    ConnectionId, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
+    ConnectionId, Input, Machine, Now, OperatorAction, Output, Outputs, SyncError, WallTime,
 };
 use fencepost_programs::{Clocks, Ending, Group, News, Request, SocketId};
 use links::{AnswerTiming, Links, Peer};
@@ -27,6 +27,9 @@ const MONOTONIC_BEGIN_US: u64 = 10_000_000;
 /// boot time is skipped.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
+/// Error numbers of Linux, the only system on which servers are traced.
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
 
 pub(super) struct RealServer {
     part: Part,
@@ -41,6 +44,7 @@ pub(super) struct RealServer {
     partial: BTreeMap<ConnectionId, BytesMut>,
     has_started: bool,
     has_lost_power: bool,
+    has_failed_sync: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,6 +82,7 @@ impl RealServer {
             partial: BTreeMap::new(),
             has_started: false,
             has_lost_power: false,
+            has_failed_sync: false,
         }
     }
 
@@ -279,7 +284,12 @@ impl RealServer {
     fn ends(&mut self, at: SimTime, ending: Ending, out: &mut Outputs) {
         let closed = self.links.close_all().into_iter();
         out.list.extend(closed.map(|connection| Output::Close { connection }));
-        self.part.world.lives.with(self.life, |life| life.ending = Some((at, ending)));
+        self.has_failed_sync = self.group.as_ref().is_some_and(Group::has_failed_sync);
+        let is_expected =
+            self.has_failed_sync && matches!(ending, Ending::Exited(_) | Ending::Killed(_));
+        if !is_expected {
+            self.part.world.lives.with(self.life, |life| life.ending = Some((at, ending)));
+        }
         out.stopped = true;
         self.end_life();
     }
@@ -342,7 +352,11 @@ impl Machine for RealServer {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         match input {
             Input::Timer if !self.has_started => self.boot(now, out),
-            Input::Timer | Input::Continue | Input::DiskSynced | Input::Unsent { .. } => {}
+            Input::Timer
+            | Input::Continue
+            | Input::DiskSynced
+            | Input::DiskFailed { .. }
+            | Input::Unsent { .. } => {}
             Input::Accepted { connection, peer } => self.accept_client(connection, peer, out),
             Input::Received { connection, bytes } => self.receive_from(connection, bytes),
             Input::Closed { connection } => self.work.push_back(Work::End { of: connection }),
@@ -388,6 +402,20 @@ impl Machine for RealServer {
 
     fn lose_power(&mut self) {
         self.has_lost_power = true;
+    }
+
+    fn fail_syncs(&mut self, error: Option<SyncError>) {
+        let errno = error.map(|error| match error {
+            SyncError::Io => EIO,
+            SyncError::Full => ENOSPC,
+        });
+        if let Some(group) = &mut self.group {
+            group.fail_syncs(errno);
+        }
+    }
+
+    fn has_failed_sync(&self) -> bool {
+        self.has_failed_sync
     }
 
     fn wording(&self) -> Wording {

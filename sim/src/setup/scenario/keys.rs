@@ -3,6 +3,7 @@
 use super::binaries::RealServers;
 use super::calls::Calls;
 use super::declare::{InvalidScenario, scenario};
+use super::disks::{SyncErrorName, UnsyncedWrites};
 use super::hold::Hold;
 use super::length::Length;
 use super::lock_script::LockScript;
@@ -24,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
+
+const SYNC_FAILS_MAX: Span = Span::secs(600);
 
 fn is_one(number: &u16) -> bool {
     *number == 1
@@ -130,6 +133,12 @@ group timing: Timing {
     service_time: Span = Span(Micros(20));
     /// Time that a disk needs for a sync.
     sync_time: Span = Span::millis(1);
+    /// The part of the run in which every sync of a server's disk fails; none by default. A server
+    /// that stops because of it starts again at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sync_fails: Option<SpanRange> = None,
+        |window| window.is_none_or(|it| it.min < it.max && it.max <= SYNC_FAILS_MAX)
+            => "a part of the run like 5s..10s, which ends within 10m";
     /// Smallest step of virtual time.
     quantum: Span = Span(Micros(100)),
         |step| (Span(Micros(10))..=Span::millis(10)).contains(step) => "10us to 10ms";
@@ -140,6 +149,12 @@ group timing: Timing {
 group servers: Servers {
     /// The data of a server that survives a restart.
     persistence: Persistence = Persistence::None;
+    /// The error of the syncs that fail.
+    #[serde(skip_serializing_if = "SyncErrorName::is_eio")]
+    sync_error: SyncErrorName = SyncErrorName::Eio;
+    /// The fate of unsynced data when a server loses power.
+    #[serde(skip_serializing_if = "UnsyncedWrites::are_lost")]
+    unsynced_writes: UnsyncedWrites = UnsyncedWrites::Lost;
     /// Number of independent masters for a quorum lock.
     masters: u16 = 5, |count| (1..=31).contains(count) => "1 to 31";
     /// The order in which a process asks the independent masters.

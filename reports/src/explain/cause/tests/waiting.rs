@@ -520,3 +520,30 @@ fn who_asked_first_and_slept_until_a_fault_ended_the_wait_is_in_the_way() {
     assert_eq!(story(2), Cause::MissedWakeup);
     assert_eq!(story(3), Cause::Unexplained, "the other had asked first");
 }
+
+#[test]
+fn a_lock_is_not_had_while_disks_do_not_sync() {
+    let stops = |fails: bool, back_at: u64| {
+        let story = Story::new().ttl(100).available_within(10, 1, 2).acquires(1, 1);
+        let story = if fails { story.syncs_fail(2, 50) } else { story };
+        let turn = What::Turn { turn: Turn::DiskFailed, about: None };
+        let story = story.event(3, Node::Redis(1), turn).event(3, Node::Redis(1), What::Crashed);
+        cause(Kind::Unavailable, story.event(back_at, Node::Redis(1), What::Started).starts(60, 3))
+    };
+    assert_eq!(stops(true, 50), Cause::DiskFailure);
+    assert_eq!(stops(true, 20), Cause::Unexplained, "it was back for most of the time");
+    assert_eq!(stops(false, 50), Cause::ServerOutage, "no sync failed");
+}
+
+#[test]
+fn a_server_that_refuses_writes_after_its_disk_works_again_is_named() {
+    let story = |reason: &str| {
+        let story =
+            Story::new().ttl(10).progress_bound(10).syncs_fail(2, 5).healed(5).acquires(6, 1);
+        let story = story.fails_because(20, 1, reason).acquires(21, 1);
+        cause(Kind::Stuck, story.fails_because(40, 1, reason).acquires(41, 1))
+    };
+    let refused = "the server answered MISCONF Errors writing to the AOF file: Input/output error";
+    assert_eq!(story(refused), Cause::DiskFailure);
+    assert_ne!(story("no reply within 500 ms"), Cause::DiskFailure);
+}

@@ -1,0 +1,30 @@
+//! Failed syncs of a disk.
+
+/// The error of a failed sync.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SyncError {
+    /// The device reported an error (`EIO`).
+    Io,
+    /// The file system is full (`ENOSPC`).
+    Full,
+}
+
+impl SyncError {
+    /// Returns the text of the C library's `strerror`.
+    pub fn text(self) -> &'static str {
+        match self {
+            SyncError::Io => "Input/output error",
+            SyncError::Full => "No space left on device",
+        }
+    }
+}
+
+/// The output that a failed sync belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SyncOf {
+    /// A sync of the append-only file ([`crate::Output::DiskSync`]). The file keeps the bytes unsynced, and
+    /// the next sync that succeeds covers them.
+    Appended,
+    /// A replacement ([`crate::Output::DiskReplace`]), which left the old files in place.
+    Replacement,
+}

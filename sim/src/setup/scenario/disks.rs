@@ -1,0 +1,49 @@
+//! Failing syncs of servers' disks, and the unsynced data that survives a power loss.
+
+use clap::ValueEnum;
+use fencepost_machine::SyncError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The error of a sync that fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyncErrorName {
+    /// The device reports an error.
+    #[default]
+    Eio,
+    /// The file system is full.
+    Enospc,
+}
+
+impl SyncErrorName {
+    pub(crate) fn error(self) -> SyncError {
+        match self {
+            SyncErrorName::Eio => SyncError::Io,
+            SyncErrorName::Enospc => SyncError::Full,
+        }
+    }
+
+    pub(super) fn is_eio(&self) -> bool {
+        *self == SyncErrorName::Eio
+    }
+}
+
+/// The fate of data that a server had written but not synced when it loses power.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnsyncedWrites {
+    /// The data is lost.
+    #[default]
+    Lost,
+    /// A prefix of each file's unsynced bytes survives. Its length is drawn.
+    Torn,
+}
+
+impl UnsyncedWrites {
+    pub(super) fn are_lost(&self) -> bool {
+        *self == UnsyncedWrites::Lost
+    }
+}

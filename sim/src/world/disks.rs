@@ -1,0 +1,111 @@
+//! The disks of servers: syncs that fail, servers that stop because of them, and power losses.
+
+use super::agenda::{Class, HostIndex, Occurrence};
+use super::failing_syncs::FailingSyncs;
+use super::host::Software;
+use super::network::align_up;
+use super::server::Server;
+use super::state::State;
+use fencepost_faults::Micros;
+use fencepost_machine::{DiskReply, Input, Output, Outputs, SyncError, SyncOf};
+use fencepost_reports::{Turn, What};
+use rand_chacha::ChaCha8Rng;
+use rand_core::Rng;
+
+/// Time after which a supervisor starts a server that has stopped (`RestartSec` of systemd).
+const RESTART: Micros = Micros::from_millis(100);
+
+impl State {
+    pub(crate) fn syncs_fail(&mut self, failing: FailingSyncs) {
+        self.failing_syncs = Some(failing);
+        self.pass_on_to_disks();
+    }
+
+    pub(crate) fn syncs_succeed(&mut self) {
+        self.pass_on_to_disks();
+    }
+
+    fn pass_on_to_disks(&mut self) {
+        let error = self.sync_error();
+        for host in &mut self.hosts {
+            if let Software::Machine(server) = &mut host.software {
+                server.fail_syncs(error);
+            }
+        }
+    }
+
+    pub(super) fn sync_error(&self) -> Option<SyncError> {
+        let is_now = |failing: &FailingSyncs| self.now < failing.until;
+        self.failing_syncs.filter(is_now).map(|failing| failing.error)
+    }
+
+    pub(super) fn write_disk(&mut self, host: HostIndex, output: &Output) {
+        let (now, quantum) = (self.now, self.quantum);
+        let Some(server) = self.server(host) else { return };
+        match server.disk.apply(output) {
+            DiskReply::None => {}
+            DiskReply::Sync => {
+                let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
+                self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
+            }
+            // The server learns of it before the following outputs leave, as they may depend on it.
+            DiskReply::Failed(error) => {
+                let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
+                self.feed_machine(host, failed, None);
+            }
+        }
+    }
+
+    /// Ends a server that stopped because a sync failed. A real server may have sent its clients
+    /// an error before it exited; a machine with a [`fencepost_machine::Disk`] says nothing more.
+    pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
+        let machine = self.server(host).and_then(|server| server.machine.as_ref());
+        if machine.is_some_and(|machine| machine.has_failed_sync()) {
+            out.list.retain(|output| matches!(output, Output::Send { .. }));
+            self.perform_all(host, &mut out.list);
+        }
+        self.stop_server(host);
+    }
+
+    /// Stops a server's process. It starts again when syncs succeed.
+    fn stop_server(&mut self, host: HostIndex) {
+        let (now, quantum) = (self.now, self.quantum);
+        let node = self.node(host);
+        self.recorder.record(node, What::Turn { turn: Turn::DiskFailed, about: None });
+        let until = self.failing_syncs.map_or(now, |failing| failing.until);
+        let stopped = self.host(host);
+        (stopped.is_up, stopped.dies_silently) = (false, false);
+        self.agenda.enter(now, host, Class::Fault, host, Occurrence::Crash);
+        let again = align_up(until.max(now + RESTART), quantum);
+        self.agenda.enter(again, host, Class::Fault, host, Occurrence::Boot);
+    }
+}
+
+impl Server {
+    pub(super) fn fail_syncs(&mut self, error: Option<SyncError>) {
+        self.disk.fail_syncs(error);
+        if let Some(machine) = &mut self.machine {
+            machine.fail_syncs(error);
+        }
+    }
+
+    pub(super) fn has_failed_sync(&self) -> bool {
+        let machine = self.machine.as_ref();
+        self.disk.has_failed_sync() || machine.is_some_and(|machine| machine.has_failed_sync())
+    }
+
+    pub(super) fn lose_power(&mut self) {
+        match &mut self.torn {
+            None => self.disk.power_loss(),
+            Some(random) => {
+                let kept = prefix(random, self.disk.unsynced() as u64);
+                self.disk.torn_power_loss(kept as usize);
+            }
+        }
+    }
+}
+
+/// Draws the length of a prefix of `length` bytes.
+pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
+    ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
+}

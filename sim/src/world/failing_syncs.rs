@@ -1,0 +1,11 @@
+//! The part of a run in which syncs fail ([`FailingSyncs`]).
+
+use fencepost_faults::SimTime;
+use fencepost_machine::SyncError;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FailingSyncs {
+    pub(crate) from: SimTime,
+    pub(crate) until: SimTime,
+    pub(crate) error: SyncError,
+}
