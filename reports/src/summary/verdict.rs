@@ -322,7 +322,8 @@ mod tests {
         let told = reason(stays(99));
         assert!(told.starts_with("client-1 entered its critical section at 10ms"), "{told}");
         assert_eq!(judge(&stays(25).build()).verdict, Verdict::Valid, "it may still leave");
-        let finished = quiet().progress_bound(20).takes(10, 1, "c").releases(98, 1);
+        let finished = quiet().progress_bound(20).takes(10, 1, "c").leaves(97, 1);
+        let finished = finished.removed(98, "c", 1).left(98, 1);
         assert_eq!(judge(&finished.runs_out_of_time(99).build()).verdict, Verdict::Valid);
     }
 
