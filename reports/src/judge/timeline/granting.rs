@@ -9,9 +9,9 @@
 //! expired, the acquisition relies on the last claim at each server that its own process has not
 //! withdrawn. If a lower count withdrew the claims of an acquire that succeeded, an earlier release
 //! arrived late, and the acquisition relies on these claims. If the lock needs a quorum, the
-//! deciding claim is the one that completes it. For a replicated lock, it is the last claim, because
-//! the server answered that one. A nested acquire that recreates a lost lock relies on its own
-//! claim. Any other nested acquire shares the grant of the outer acquire, even if it changed a
+//! deciding claim is the one that completes it. For a replicated lock, it is the last claim,
+//! because the server answered that one. A nested acquire that recreates a lost lock relies on its
+//! own claim. Any other nested acquire shares the grant of the outer acquire, even if it changed a
 //! count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
