@@ -4,13 +4,12 @@
 //! The owner of a value is the process to which the server granted it last. If the server never
 //! granted the value, the last grant by any server counts, because after a failover another server
 //! removes the lock. A thread may remove the lock of another thread of its process, because some
-//! locks regard both threads as one owner, but not while the other thread uses the lock. An
-//! acquiring process may remove a lock whose owner has left and whose ttl is over.
+//! locks regard both threads as one owner, but not while the other thread uses the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::{KeySpan, Moment, Outcome, Timeline, is_one_owner};
+use crate::judge::timeline::{Moment, Outcome, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
@@ -45,10 +44,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
             let removed = timeline.moment(index);
             let (owner, granted) = timeline.owner_of(value, event.node, removed)?;
             let removal = Removal { remover: *remover, owner, granted, removed };
-            (owner != *remover
-                && removal.is_granted_lock(timeline)
-                && !removal.is_of_abandoned_lock(timeline, value))
-            .then(|| finding(timeline, removal))
+            (owner != *remover && removal.is_granted_lock(timeline))
+                .then(|| finding(timeline, removal))
         })
         .collect()
 }
@@ -82,29 +79,6 @@ impl Removal {
             || timeline.section_of(theirs).is_some_and(|section| section.covers(self.removed));
         let for_thread = self.owner.machine() == self.remover.machine();
         timeline.acquisitions[theirs].outcome == Outcome::Granted && (!for_thread || in_use())
-    }
-
-    /// Returns whether an acquiring process removed a lock whose owner had left and whose ttl had
-    /// passed since its last write.
-    fn is_of_abandoned_lock(&self, timeline: &Timeline<'_>, value: &str) -> bool {
-        let header = &timeline.history.header;
-        let Some(theirs) = self.affected_acquisition(timeline) else { return false };
-        let has_left = timeline
-            .section_of(theirs)
-            .is_some_and(|section| section.to.is_some_and(|left| left < self.removed));
-        let is_acquiring = timeline.acquisitions.iter().any(|one| {
-            one.process == self.remover
-                && one.invoked < self.removed
-                && one.completed.is_none_or(|completed| self.removed < completed)
-        });
-        let is_same = |span: &&KeySpan<'_>| span.value.is_some_and(|own| is_one_owner(own, value));
-        let sets = timeline.keys.iter().filter(is_same).flat_map(|span| &span.set);
-        let sets = sets.filter(|set| **set < self.removed).copied();
-        let last = sets.max().map_or(self.granted, |set| set.max(self.granted));
-        has_left
-            && is_acquiring
-            && !header.has_no_ttl()
-            && last.time + header.ttl_us <= self.removed.time
     }
 }
 
@@ -223,19 +197,5 @@ mod tests {
     fn rejects_a_foreign_removal_at_a_promoted_replica() {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").removed_at(4, 2, "a", 3);
         assert_eq!(foreign_releases(story).len(), 1);
-    }
-
-    #[test]
-    fn accepts_an_acquiring_process_that_removes_an_abandoned_lock_after_its_ttl() {
-        let story = |left: bool, acquires: bool, ms| {
-            let story = Story::new().ttl(10).takes(1, 1, "a");
-            let story = if left { story.leaves(4, 1).info(5, 1) } else { story };
-            let story = if acquires { story.acquires(6, 2) } else { story };
-            foreign_releases(story.removed(ms, "a", 2)).len()
-        };
-        assert_eq!(story(true, true, 11), 0);
-        assert_eq!(story(true, true, 10), 1, "the ttl is not over");
-        assert_eq!(story(false, true, 11), 1, "the owner still uses the lock");
-        assert_eq!(story(true, false, 11), 1, "the process does not acquire");
     }
 }
