@@ -144,7 +144,7 @@ fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySp
         let values = pair[0].value.zip(pair[1].value);
         values.is_some_and(|(now, before)| is_lower_count(now, before)) && is_outside(pair[0].from)
     };
-    let Some(raised) = counted.windows(2).filter(is_raised).last().map(|pair| pair[0].from) else {
+    let Some(raised) = counted.windows(2).rev().find(is_raised).map(|pair| pair[0].from) else {
         return false;
     };
     let during = timeline.acquisitions.iter().find(|one| {
