@@ -74,7 +74,7 @@ impl State {
         self.recorder.record(node, What::Turn { turn: Turn::DiskFailed, about: None });
         let until = self.failing_syncs.map_or(now, |failing| failing.until);
         let stopped = self.host(host);
-        (stopped.is_up, stopped.dies_silently) = (false, false);
+        (stopped.is_up, stopped.has_stopped, stopped.dies_silently) = (false, true, false);
         self.agenda.enter(now, host, Class::Fault, host, Occurrence::Crash);
         let again = align_up(until.max(now + RESTART), quantum);
         self.agenda.enter(again, host, Class::Fault, host, Occurrence::Boot);

@@ -22,6 +22,8 @@ pub(crate) struct Host {
     pub(crate) pauses: u16,
     pub(crate) suspensions: u16,
     pub(crate) is_up: bool,
+    /// `true` if the server stopped by itself and will be started again.
+    pub(crate) has_stopped: bool,
     pub(crate) is_dark: bool,
     pub(crate) dies_silently: bool,
     owner_values: Option<Box<ChaCha8Rng>>,
@@ -37,6 +39,7 @@ impl Host {
             pauses: 0,
             suspensions: 0,
             is_up: false,
+            has_stopped: false,
             is_dark: false,
             dies_silently: false,
             owner_values: None,

@@ -111,7 +111,7 @@ impl Kernel {
         let program = self.with(|state| {
             let (now, clocks, node) = (state.now, state.clocks(host), state.node(host));
             let sync_error = state.sync_error();
-            state.host(host).is_up = true;
+            state.host(host).is_up |= std::mem::take(&mut state.host(host).has_stopped);
             if now > SimTime::ZERO {
                 state.recorder.started(node);
             }

@@ -11,8 +11,8 @@
 //!   partition separates a process from running servers, because this rule must find such waits.
 //!
 //! If the bound applies only between faults, times with an active fault or with failing syncs are
-//! not checked. Times
-//! after all faults have ended are not checked either, because the rule `stuck` applies there.
+//! not checked. Times after all faults have ended are not checked either, because the rule `stuck`
+//! applies there.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
