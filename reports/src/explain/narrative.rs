@@ -340,9 +340,13 @@ impl Story<'_, '_> {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
         let is_recorded = matches!(grant.node, Node::Redis(_))
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
-        match self.timeline.lease_recorded(self.set_last_with(grant)) {
+        let set = self.set_last_with(grant);
+        match self.timeline.lease_recorded(set) {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
-            Some(lease) => format!(" for {}", self.shown(lease)),
+            Some(lease) => {
+                let lease = self.timeline.lease_asked(set).unwrap_or_else(|| self.shown(lease));
+                format!(" for {lease}")
+            }
             None if is_recorded && self.is_leased_later(grant) => {
                 ", at first without an expiry".to_owned()
             }
