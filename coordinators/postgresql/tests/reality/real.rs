@@ -130,7 +130,7 @@ impl Real {
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        // A killed server leaves its SysV segment, whose key and id are in this file.
+        // A killed server leaves its SysV segment behind, whose key and id are in `postmaster.pid`.
         let text = std::fs::read_to_string(self.folder.path().join("data/postmaster.pid")).unwrap();
         let id = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)).unwrap();
         assert!(Command::new("ipcrm").args(["-m", id]).status().unwrap().success());

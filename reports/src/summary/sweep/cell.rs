@@ -156,7 +156,7 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// The facts about one run from which a cell counts.
+/// The facts about one run that a cell counts.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
     /// The seed of the run.

@@ -114,7 +114,7 @@ pub enum InvalidProgram {
     Start {
         /// Name of the program.
         name: String,
-        /// Reason of the failure.
+        /// Reason for the failure.
         why: String,
     },
     /// The coordinator does not have the requested servers.

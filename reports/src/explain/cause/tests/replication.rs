@@ -1,4 +1,4 @@
-//! Tests of the causes of violations by replication and failover.
+//! Tests of violations that replication or a failover causes.
 
 use super::*;
 

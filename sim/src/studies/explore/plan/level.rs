@@ -15,7 +15,7 @@ impl Added {
 /// The size of a plan. Sizes are ordered by the number of faults, then by the number of delays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
-    /// Number of faults.
+    /// Number of faults in the plan.
     pub faults: u8,
     /// Number of delayed messages.
     pub delays: u8,
