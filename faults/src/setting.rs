@@ -290,7 +290,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// Returns the window from 2 s, when processes have settled, to 60 s, when most are still running.
+    /// Returns the window from 2 s, when processes have settled, to 60 s, when most still work.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }
