@@ -42,7 +42,7 @@ const RETRIES: u32 = 3;
 /// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// What Curator does with a node whose deletion no server confirmed.
+/// Curator's handling of a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
     /// The node remains if one deletion fails.

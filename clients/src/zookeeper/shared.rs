@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What happens to watches when a client loses its server.
+/// Fate of watches when a client loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
@@ -18,7 +18,7 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// What happens to requests while no server is connected.
+/// Fate of requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
@@ -30,9 +30,9 @@ pub enum Queued {
 /// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOptions {
-    /// What happens to watches when the client loses its server.
+    /// Fate of watches when the client loses its server.
     pub after_loss: AfterLoss,
-    /// What happens to requests while no server is connected.
+    /// Fate of requests while no server is connected.
     pub queued: Queued,
 }
 

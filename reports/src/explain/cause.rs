@@ -233,7 +233,7 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether the cause can break any lock with a lease, whatever its algorithm.
+    /// Returns whether the cause can break every lock with a lease, under any algorithm.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }

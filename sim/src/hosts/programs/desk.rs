@@ -15,7 +15,7 @@ pub(crate) struct HolderDesk {
 #[derive(Clone, Copy, Default)]
 struct Entry {
     acquisition: Option<u64>,
-    /// What the holder last read, or wrote after it had read.
+    /// The value that the holder last read, or wrote after a read.
     known: Option<i64>,
 }
 
