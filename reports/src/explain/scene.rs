@@ -114,6 +114,13 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
+    /// Returns the promoted server that extended the holder's lease, and when, if another primary
+    /// let the lease run out.
+    pub(super) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {
+        let losses = early_loss::of_clash(self.timeline, self.clash);
+        losses.iter().find_map(|loss| loss.at_taking_server.as_ref()?.extended_elsewhere())
+    }
+
     pub(super) fn clock(&self, kind: FaultKind, verb: &str, when: &str) -> String {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         let mut lost = losses

@@ -15,12 +15,13 @@ use super::target::history as run;
 use super::threads::on_threads;
 use super::variation::near;
 use crate::run::RunSpec;
+use crate::run::fit::usage;
 use crate::run::parallel::in_parallel;
 use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
 use fencepost_faults::{FaultPlan, Node, Seed};
 use fencepost_reports::summary::report::{Nearby, OnThisPlan, Remedy};
-use fencepost_reports::{Action, History, Kind, Verdict, Violation, What, judge};
+use fencepost_reports::{Action, History, Kind, Severity, Verdict, Violation, What, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -76,6 +77,9 @@ pub struct SafeguardTrials {
 struct SafeguardRuns {
     safeguard: &'static Safeguard,
     spec: RunSpec,
+    /// The safeguard replaces a lock whose lease is extended by a lock whose lease is not. A
+    /// critical section may then be too long for the new lock, which says nothing about hazards.
+    loses_extensions: bool,
     on_plan: Option<(TrialEnding, History)>,
     nearby: Vec<Option<TrialEnding>>,
     seeds: Arc<OnceLock<Vec<Option<TrialEnding>>>>,
@@ -126,9 +130,11 @@ impl SafeguardTrials {
         }
     }
 
-    /// Returns every safeguard that fits the run, with its effect on this violation.
+    /// Returns every safeguard that fits the run and this violation, with its effect.
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
-        self.guarded.iter().map(|guarded| self.remedy(guarded, violation)).collect()
+        let is_harm = violation.kind.severity() == Severity::Harm;
+        let fitting = self.guarded.iter().filter(|guarded| is_harm || !guarded.loses_extensions);
+        fitting.map(|guarded| self.remedy(guarded, violation)).collect()
     }
 
     fn remedy(&self, guarded: &SafeguardRuns, violation: &Violation) -> Remedy {
@@ -190,12 +196,18 @@ impl SafeguardRuns {
         let on_plan = run(&with).map(|history| (TrialEnding::of(&history), history));
         SafeguardRuns {
             safeguard,
+            loses_extensions: is_extended(spec) && !is_extended(&with),
             on_plan,
             nearby: nearby(&with, rates, extent),
             seeds: rates.of(spec, Some(safeguard), extent),
             spec: with,
         }
     }
+}
+
+fn is_extended(spec: &RunSpec) -> bool {
+    let usage = usage(&spec.scenario, spec.client);
+    usage.extends || usage.renews
 }
 
 impl Rates {

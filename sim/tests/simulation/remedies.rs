@@ -296,3 +296,21 @@ fn a_safeguard_of_zookeeper_is_tried_only_with_the_lock_that_lacks_it() {
         assert!(wrong.is_empty(), "{client}: {wrong:?}");
     }
 }
+
+#[test]
+fn a_lock_without_extensions_is_compared_with_an_extended_lock_by_harm_only() {
+    let names = |client: &str, kind: Kind| {
+        let mut found = (0..60).map(|seed| spec(client, "pause", seed)).filter_map(|spec| {
+            let shown = violations(&spec).into_iter().find(|one| one.kind == kind)?;
+            Some((spec, shown))
+        });
+        let (spec, violation) = found.next().unwrap();
+        let extent = Extent { nearby: 0, seeds: 0 };
+        let remedies = SafeguardTrials::new(&spec, &Rates::default(), extent).remedies(&violation);
+        remedies.into_iter().map(|one| one.name).collect::<Vec<_>>()
+    };
+    let fences = |client, kind| names(client, kind).contains(&"fencing".to_owned());
+    assert!(!fences("lua-extend", Kind::Overlap));
+    assert!(fences("lua-extend", Kind::StaleWrite));
+    assert!(fences("single-node", Kind::Overlap));
+}

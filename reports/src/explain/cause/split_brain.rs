@@ -19,6 +19,15 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let ([holder, taker], held_at, taken_at) = (scene.both(), scene.held_at(), scene.taken_at());
+    if let Some((server, at)) = scene.extended_elsewhere() {
+        let promoted = scene.timeline.roles.promoted(server, at).map_or(at.time, |at| at.time);
+        return format!(
+            "{server} was promoted at {promoted} while {taken_at} still acted as primary. {server} \
+                 extended the lock of {holder} at {}, but {taken_at} did not: it expired the lock \
+                 and granted it to {taker}.",
+            at.time
+        );
+    }
     let [first, second] = [scene.holder, scene.taker].map(|one| {
         let grant = one.grant.as_ref()?;
         scene.timeline.roles.promoted(grant.node, grant.moment)

@@ -7,9 +7,9 @@ use super::lease::{
 use super::loss::{Loss, LossKind};
 use super::release;
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
 
 pub(crate) struct LockLoss<'t, 'h> {
     /// The loss at the server that granted the lock first, if it is not the server that granted it
@@ -82,7 +82,7 @@ impl<'t, 'h> Handover<'t, 'h> {
                 };
                 to <= self.granted_again
                     && to.time + margin < over
-                    && (renews_by_itself(self.timeline) || self.is_late_by_nesting(over, to))
+                    && (self.would_have_renewed(over, to) || self.is_late_by_nesting(over, to))
             })
         };
         let granted_again = self.granted_again.time;
@@ -91,6 +91,17 @@ impl<'t, 'h> Handover<'t, 'h> {
                 && self.ran_out_short(node)
                 && self.stayed_beyond(over);
         was_over && !lost_before()
+    }
+
+    /// Returns whether the lock renews its lease, and the holder ran between the loss and the end
+    /// of the lease.
+    fn would_have_renewed(&self, over: SimTime, lost: Moment) -> bool {
+        let left = over.since(lost.time);
+        let outlasts = |fault: &FaultSpan<'_>| {
+            fault.does(Impact::Freezes, self.holder.process)
+                && fault.within(lost.time, over) >= left
+        };
+        renews_by_itself(self.timeline) && !self.timeline.faults.iter().any(outlasts)
     }
 
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
@@ -124,7 +135,10 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 
     fn at(&self, node: Node) -> Option<LockLoss<'t, 'h>> {
-        let at_taking_server = self.span_at(node).and_then(|span| self.loss(span));
+        let at_taking_server = self.span_at(node).and_then(|span| {
+            let elsewhere = self.extended_elsewhere(span);
+            elsewhere.map(|how| self.lost(how)).or_else(|| self.loss(span))
+        });
         (!self.lease_was_over(node))
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
@@ -140,6 +154,35 @@ impl<'t, 'h> Handover<'t, 'h> {
         };
         let first = self.span_at(held_at).and_then(|span| self.loss(span));
         Some(LockLoss { at_granting_server: first, at_taking_server })
+    }
+
+    /// Returns the last extension at a server that was promoted while this server remained a
+    /// primary and let the lease run out.
+    fn extended_elsewhere(&self, span: &KeySpan<'h>) -> Option<LossKind<'t, 'h>> {
+        let Handover { timeline, holder, granted_again, .. } = *self;
+        let expired = |how| matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
+        let (ended, _) = span.to.filter(|(at, how)| *at <= granted_again && expired(*how))?;
+        let last_set = span.set.last().copied().unwrap_or(span.from);
+        let runs_out = span.runs_out.unwrap_or(last_set.time + timeline.history.header.ttl_us);
+        if ended.time + GRANULARITY < runs_out {
+            return None;
+        }
+        let promoted_here = timeline.roles.promoted(span.node, granted_again);
+        let own = timeline
+            .keys
+            .iter()
+            .filter(|other| other.node != span.node && timeline.is_lock_of(other, holder));
+        let extended = own.flat_map(|other| other.set.iter().map(|set| (other.node, *set)));
+        let machine = Some(holder.process.machine());
+        let later = extended.filter(|(server, set)| {
+            let promoted = timeline.roles.promoted(*server, *set);
+            last_set < *set
+                && *set < granted_again
+                && timeline.asked_by(*set).map(Node::machine) == machine
+                && promoted_here < promoted
+        });
+        let (server, at) = later.max_by_key(|(_, set)| *set)?;
+        Some(LossKind::ExtendedElsewhere { server, at })
     }
 
     fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {

@@ -27,6 +27,11 @@ pub(super) enum LossKind<'t, 'h> {
         removed: Moment,
     },
     TwoPrimaries,
+    /// The server was still a primary. Meanwhile a promoted server extended the lease.
+    ExtendedElsewhere {
+        server: Node,
+        at: Moment,
+    },
     NeverReceived,
 }
 
@@ -62,7 +67,14 @@ impl<'t, 'h> Loss<'t, 'h> {
     }
 
     pub(crate) fn has_two_primaries(&self) -> bool {
-        matches!(self.how, LossKind::TwoPrimaries)
+        matches!(self.how, LossKind::TwoPrimaries | LossKind::ExtendedElsewhere { .. })
+    }
+
+    pub(crate) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {
+        match self.how {
+            LossKind::ExtendedElsewhere { server, at } => Some((server, at)),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_not_replicated(&self) -> bool {
@@ -104,7 +116,9 @@ impl<'t, 'h> Loss<'t, 'h> {
         match self.how {
             LossKind::Ended { at, .. } => Some(at),
             LossKind::TakenBack { removed } => Some(removed),
-            LossKind::TwoPrimaries | LossKind::NeverReceived => None,
+            LossKind::TwoPrimaries
+            | LossKind::ExtendedElsewhere { .. }
+            | LossKind::NeverReceived => None,
         }
     }
 

@@ -345,3 +345,17 @@ fn a_pause_in_the_middle_of_an_acquire_uses_up_the_lease_that_began_before_it() 
     let granted = "server-1 grants the lock to client-1, whose lease is already over.";
     assert_eq!(told.narrative[0].text, granted);
 }
+
+#[test]
+fn a_restart_decides_nothing_if_the_paused_holder_could_not_renew_before_its_lease_ended() {
+    let story = |resumed: u64| {
+        let story = Story::new().takes(1, 1, "a").server(3, 1, Change::Extended, "a", Some(CLIENT));
+        let story = story.fault_began(4, 1, "suspend", &[CLIENT]);
+        let story = story.redis_crashes(6, 1).redis_starts(6, 1);
+        let story = story.server(6, 1, Change::Forgotten, "a", None);
+        let story = story.fault_ended(resumed, 1, "suspend", CLIENT).takes(21, 2, "b");
+        overlap(story.releases(30, 1).releases(31, 2))
+    };
+    assert_eq!(story(20), Cause::HolderPause);
+    assert_eq!(story(8), Cause::RestartWithoutDelay, "it could have renewed from 8 to 13");
+}

@@ -229,3 +229,18 @@ fn one_server_that_issues_a_token_twice_does_not_count() {
     assert_eq!(tokens(1, 1), Cause::Unexplained, "a counter may have been lost");
     assert_eq!(tokens(7, 6), Cause::Unexplained, "a counter may have been lost");
 }
+
+#[test]
+fn a_lock_that_a_promoted_server_extends_and_the_old_primary_expires_is_a_split_brain() {
+    let story = |extended_by: Option<Node>| {
+        let turn = What::Turn { turn: Turn::Promoted, about: None };
+        let story = Story::new().takes(1, 1, "a").replicated(1, 2, "a");
+        let story = story.event(3, Node::Redis(2), turn);
+        let story = story.server(8, 2, Change::Extended, "a", extended_by);
+        let story = story.expires(11, "a").takes(12, 2, "b");
+        overlap(story.releases(14, 1).releases(15, 2))
+    };
+    assert_eq!(story(Some(CLIENT)), Cause::SplitBrain);
+    assert_ne!(story(Some(Node::Client(2))), Cause::SplitBrain, "the holder did not extend it");
+    assert_ne!(story(None), Cause::SplitBrain, "no client asked for the extension");
+}
