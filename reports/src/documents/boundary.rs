@@ -115,7 +115,7 @@ pub struct Probe {
     pub exercised: u64,
     /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
     /// Number of runs that broke each rule, including rules that this search does not count.
     pub violations_by_kind: BTreeMap<Kind, u64>,

@@ -143,8 +143,7 @@ pub struct Slice {
     pub to: u64,
     /// Number of runs in the slice.
     pub runs: u64,
-    /// SHA-256, in hex, of the digests of the histories and of the verdicts of the slice's runs, in
-    /// order.
+    /// SHA-256, in hex, of the history digests and verdicts of the slice's runs, in order.
     pub digest: String,
 }
 

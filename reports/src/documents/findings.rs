@@ -239,8 +239,8 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep to the finding. If the sweep had other settings than the stored
-    /// seeds, drops these seeds, because they may not show the finding with the new settings.
+    /// Adds the runs of a sweep to the finding. If the sweep has other settings than the stored
+    /// seeds, drops these seeds, because they may not show the finding under the new settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

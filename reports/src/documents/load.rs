@@ -1,4 +1,4 @@
-//! The `fencepost.load` format: the cost of each way of waiting to the server and the processes.
+//! The `fencepost.load` format: what each way of waiting costs the server and the processes.
 
 mod html;
 mod plot;

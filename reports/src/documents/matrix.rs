@@ -70,7 +70,7 @@ pub struct MatrixCell {
     pub exercised: u64,
     /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
     /// 95 % upper bound of the violation rate by the rule of three; absent unless the verdict is
     /// `quiet`.

@@ -30,7 +30,7 @@ pub enum ReadError {
         /// Column at which the text ends, counted from 1.
         column: usize,
     },
-    /// The text has another format, or is no document of fencepost.
+    /// The text has another format, or is not a fencepost document.
     #[error("format {found}: expected {expected}")]
     WrongFormat {
         /// The format of the text in quotes, or `absent`.
@@ -96,8 +96,8 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
 /// Reads a history and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // Parses the text again to get the line of the problem, which a parsed JSON value does not
-        // have.
+        // A parsed JSON value has no line numbers, so the text is parsed again to locate the
+        // problem.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());

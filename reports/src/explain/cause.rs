@@ -189,15 +189,13 @@ causes! {
     /// A waiting process was granted the lock after its lease had ended and its key had been
     /// deleted.
     ExpiredWaiter = expired_waiter,
-    /// A server was down or paused, and during that time no process was granted the lock.
+    /// No process was granted the lock while a server was down or paused.
     ServerOutage = server_outage,
     /// A server's disk failed to sync, and the server stopped or refused every write.
     DiskFailure = disk_failure,
-    /// Clients were sent to servers that were not primaries, and during that time no process was
-    /// granted the lock.
+    /// No process was granted the lock while clients were sent to servers that were not primaries.
     NoPrimary = no_primary,
-    /// A server was partitioned from the network, and during that time no process was granted the
-    /// lock.
+    /// No process was granted the lock while a server was partitioned from the network.
     Partition = partition,
     /// A process that was the only holder computed its write from an older value.
     OldValue = old_value,

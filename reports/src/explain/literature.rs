@@ -1,4 +1,4 @@
-//! Returns the predictions of the literature for a lock under a fault ([`expected`]).
+//! Predictions of the literature for a lock under a fault ([`expected`]).
 //!
 //! Each source is cited with its section. Some sections about Redlock describe a single server that
 //! loses data in a restart, or whose clock expires keys early. These sections are also applied to
@@ -31,7 +31,7 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// How the storage treats fencing tokens.
+    /// How the storage checks fencing tokens.
     pub storage: StorageRule,
 }
 
@@ -72,7 +72,7 @@ type Grounds = (&'static str, &'static str);
 
 /// Returns the prediction for a lock under fault families; `None` if the literature has none.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // For most locks, the sources discuss only some faults, which permits no prediction for `all`.
+    // For most locks the sources discuss only some faults, so they predict nothing for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;

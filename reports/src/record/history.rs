@@ -84,7 +84,7 @@ pub struct Header {
     pub has_tokens: bool,
     /// The workload that uses the guarded value.
     pub workload: Workload,
-    /// The way in which the storage treats fencing tokens.
+    /// How the storage checks fencing tokens.
     pub storage: StorageRule,
     /// Time in microseconds within which an acquire must succeed after all faults have ended.
     pub progress_bound_us: Micros,
@@ -98,12 +98,12 @@ pub struct Header {
     /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
-    /// The form in which a server keeps the lock; absent for servers that expire leases themselves.
+    /// How a server stores the lock; absent for servers that expire leases themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
-    /// Time in microseconds for a lock that serves waiters in order of arrival: a process that
-    /// asked later than another by more than this time must not get the lock first. Absent for
-    /// locks that promise no order.
+    /// For a lock that serves waiters in order: a process that asks more than this many
+    /// microseconds after another must not get the lock first. Absent for locks that promise no
+    /// order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
     /// `true` if the run has one lock for each job, and each job must be done once.
@@ -112,7 +112,7 @@ pub struct Header {
     /// The availability requirement, if there is one. Programs have a default requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
-    /// The time in which every sync of a server's disk failed; absent if syncs never failed.
+    /// Period in which every sync of a server's disk failed; absent if syncs never failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_fails: Option<SyncFails>,
     /// `true` if the servers' changes of the lock are not recorded, so only processes and the
@@ -121,7 +121,7 @@ pub struct Header {
     pub locks_unseen: bool,
 }
 
-/// The time in which every sync of a server's disk failed.
+/// The period in which every sync of a server's disk failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SyncFails {
     /// Virtual time in microseconds from which syncs failed.
@@ -231,7 +231,7 @@ pub enum What {
     GivenUp {
         /// Number of the operation, which is still open.
         operation: u64,
-        /// The way in which the application gave up the call.
+        /// How the application gave up the call.
         how: GivingUp,
     },
     /// The following operations of this thread concern another of the run's locks.
@@ -274,7 +274,7 @@ pub enum What {
     Server {
         /// The key that the server changed.
         key: String,
-        /// The way in which the key changed.
+        /// How the key changed.
         change: Change,
         /// Value of the key (the owner) after the change, or before it if the key was removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,7 +338,7 @@ pub enum What {
     Healed,
 }
 
-/// The way in which an application stops waiting for a call.
+/// How an application stops waiting for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GivingUp {
@@ -348,7 +348,7 @@ pub enum GivingUp {
     Interrupted,
 }
 
-/// A request of a process to the lock or the storage.
+/// A process's request to the lock or the storage.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub enum Action {
@@ -386,7 +386,7 @@ pub enum Access {
     Write,
 }
 
-/// The way in which a server changed a key.
+/// How a server changed a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,4 +1,4 @@
-//! The output and the exit of each of the user's programs.
+//! Output and exit status of the user's programs.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ pub struct ProgramReport {
     /// program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
-    /// The way in which the program ended, in words; absent if it ran until the end of the run.
+    /// How the program ended, in words; absent if it ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
     /// `true` if the program failed to do its work, for example because it exited with an error.

@@ -90,7 +90,7 @@ pub struct RunReport {
     /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// The events around the violations, described for people.
+    /// Events around the violations, each with a description.
     pub timeline: Vec<TimelineEntry>,
     /// The complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,8 +178,8 @@ pub struct ViolationReport {
     /// For each fault of the minimal plan, whether the violation still happens without that fault.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run. Each states whether the violation still
-    /// happens if the events happen in the reverse order; absent if there was no search.
+    /// Pairs of neighbouring events of the minimal run, and whether the violation still happens
+    /// with the two swapped; absent if there was no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
     /// For each safeguard that applies to the run, its effect on the violation.
@@ -219,8 +219,8 @@ pub struct Boundary {
     /// A neighbouring value with which the violation does not happen, in the unit of the quantity.
     /// The value is one step less, or one step more for a server's downtime, where less is worse.
     pub not_enough: i64,
-    /// The calculated bound, in the unit of the quantity; `null` if no bound is known. In no run
-    /// can the violation happen with a smaller value (or a greater value, where less is worse).
+    /// The calculated bound, in the unit of the quantity; `null` if no bound is known. No run can
+    /// show the violation with a smaller value (or a greater value, where less is worse).
     pub analytic: Option<i64>,
 }
 
@@ -281,8 +281,8 @@ pub enum OnThisPlan {
     NotComparable,
 }
 
-/// Results of plans similar to the run's plan. In a similar plan, all faults begin up to one second
-/// earlier or later and have the same magnitude or a magnitude that is one tenth greater.
+/// Results of plans similar to the run's plan. In a similar plan, each fault begins up to one
+/// second earlier or later, and its magnitude is unchanged or 10 % greater.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Nearby {
     /// Number of similar plans that were run.
@@ -314,7 +314,7 @@ fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<R
     Ok(current.collect())
 }
 
-/// An event of the timeline, with a description for people.
+/// An event of the timeline and its description.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     /// Position of the event in the history, counted from 0.

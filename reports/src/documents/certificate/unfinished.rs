@@ -49,9 +49,9 @@ pub struct Unfinished {
     pub runs: Runs,
     /// Numbers of plans that were not run, by reason.
     pub left_out: LeftOut,
-    /// The slices of the enumeration of which every unit was run, in order.
+    /// Slices whose units were all run, in order.
     pub slices: Vec<Slice>,
-    /// The finished units of slices that are not finished, in order.
+    /// Finished units of unfinished slices, in order.
     pub loose: Vec<LooseUnit>,
 }
 
@@ -68,8 +68,7 @@ pub struct LooseUnit {
     pub unit: u64,
     /// Number of runs in the unit.
     pub runs: u64,
-    /// SHA-256, in hex, of the digests of the histories and of the verdicts of the unit's runs, in
-    /// order.
+    /// SHA-256, in hex, of the history digests and verdicts of the unit's runs, in order.
     pub digest: String,
 }
 

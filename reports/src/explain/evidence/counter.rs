@@ -1,4 +1,4 @@
-//! The changes of the counter of fencing tokens between two grants.
+//! Changes of the fencing token counter between two grants.
 
 use super::early_loss;
 use crate::judge::finding::Clash;

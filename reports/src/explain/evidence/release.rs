@@ -54,8 +54,7 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release with an unknown outcome, sent by the process, may still arrive at
-/// `at`.
+/// Returns whether a release by the process with an unknown outcome may still be in transit.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -150,7 +149,7 @@ fn was_paused(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LateRelease {
     InProcess,
-    /// The server was down before it answered, so the process sent the release again.
+    /// The server went down before it answered, so the process sent the release again.
     SentAgain,
     /// The release had already removed the process's own lock, so a second command made this
     /// removal.

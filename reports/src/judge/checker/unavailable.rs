@@ -2,9 +2,8 @@
 //! servers run. Runs without this bound are not checked.
 //!
 //! At a given time, the lock is
-//! - *free* if no process is in its critical section and the key does not exist or exists only for
-//!   a running process that never learns of its grant. With independent servers, fewer than a
-//!   quorum may have such a value.
+//! - *free* if no process is in its critical section and no value blocks the lock at a quorum of
+//!   servers. A value blocks unless its process runs and never learns of its grant.
 //! - *wanted* if a process that is neither crashed nor paused has an open acquire, or will try
 //!   again after a failed acquire.
 //! - *available* if enough servers are neither down nor paused. A lock is also available if a
@@ -60,7 +59,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         if let Some(failing) = timeline.history.header.sync_fails {
             levels.add((failing.from_us, failing.until_us), [0, 0, 0, 1]);
         }
-        // After all faults have ended, the rule `stuck` applies instead.
         if let Some(healed) = timeline.healed {
             levels.add((healed.time, timeline.end), [0, 0, 0, 1]);
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Acquisition<'h> {
     /// The operation number.
     pub operation: u64,
-    /// The thread that acquired.
+    /// The thread that called acquire.
     pub process: Node,
     /// Start of the acquire.
     pub invoked: Moment,

@@ -43,7 +43,7 @@ pub struct Cell {
     pub violations_by_cause: BTreeMap<Cause, u64>,
     /// The lowest seed whose run broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
     /// 95 % upper bound of the violation rate by the rule of three; absent if a run was violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,14 +61,13 @@ pub struct Cell {
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Violations that these faults and settings cannot show with any number of seeds, in
-    /// sentences.
+    /// Sentences about violations that these faults and settings cannot show with any seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Measurements, which differ between machines. `cpu_us` is the processor time of all runs in
+    /// Measurements that differ between machines. `cpu_us` is the processor time of all runs in
     /// microseconds, `cpu_us_per_run` is the processor time per run, and `cpu_us_to_first_median`
     /// and `cpu_us_to_first_p90` are the numbers of seeds to the first violation multiplied by
     /// `cpu_us_per_run`.
@@ -156,12 +155,12 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// The facts about one run that a cell counts.
+/// The facts about one run that a cell's counts are based on.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
     /// The seed of the run.
     pub seed: Seed,
-    /// The facts of the run.
+    /// The facts from the run's history and context.
     pub run: &'r RunFacts,
     /// The kind of each fault that began, and the protocol phase in which it began.
     pub phases: &'r [(String, String)],
@@ -289,7 +288,7 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began. In a quiet cell, they are untested.
+    /// Returns the protocol phases in which no fault began, so a quiet cell did not test them.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
@@ -311,7 +310,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the largest runs. The order in which cells are merged does not matter.
+    /// Drops the largest runs. The result does not depend on the order in which cells are merged.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

@@ -1,4 +1,4 @@
-//! Tests of the causes of violations after a server lost a lock or another process removed it.
+//! Tests for violations after a server lost a lock or another process removed it.
 
 use super::*;
 

@@ -1,9 +1,7 @@
-//! Writes the history as a log for ShiViz. Each event has two lines, of which the second contains
-//! its vector clock.
+//! Writes the history as a log for ShiViz. Each event has two lines; the second has its vector
+//! clock.
 //!
-//! ShiViz parses the log with its default expression: `(?<event>.*)
-//!
-//! (?<host>\S*) (?<clock>{.*})`.
+//! ShiViz parses the log with its default expression, `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
 use crate::explain::narrate;
 use crate::record::history::{History, What};

@@ -10,8 +10,8 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the events around the violation. If all of them were written before (`told`), writes only
-/// the evidence.
+/// Writes the events around the violation, or only the evidence if all were already written
+/// (`told`).
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
