@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub const FORMAT: &str = "fencepost.boundary";
 /// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// The output formats of a boundary report.
+/// Output formats of a boundary report: text, JSON, an SVG plot, and an HTML page.
 pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("text", text::text),
     View::JSON,
@@ -33,7 +33,7 @@ pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("html", html::html),
 ];
 
-/// The threshold of a setting at which a lock begins to break a rule.
+/// The value of a setting at which a lock begins to break a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundaryReport {
     /// Name of the format, always `fencepost.boundary`.
@@ -42,7 +42,7 @@ pub struct BoundaryReport {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all runs share. The varied setting has its value from before the search.
     pub config: serde_json::Value,
@@ -60,8 +60,8 @@ pub struct BoundaryReport {
     pub step: u64,
     /// The results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// The threshold at which violations begin; `null` if no tried value has violations, or no
-    /// milder value was shown to have none.
+    /// The threshold at which violations begin; `null` unless one tried value has violations and
+    /// the next milder value has none.
     pub found: Option<Found>,
     /// `true` if every tried value that is worse than a value with violations also shows
     /// violations, as the search assumes.
@@ -80,11 +80,11 @@ pub struct Quantity {
     pub name: String,
     /// The unit of the setting's values.
     pub unit: Unit,
-    /// The direction in which the setting's values get worse for the lock.
+    /// Whether greater or smaller values are worse for the lock.
     pub worse: Worse,
 }
 
-/// The unit of a varied setting.
+/// The unit of a varied setting, written as `us` or `ppm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -123,7 +123,7 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values, of which only the worse one shows violations.
+/// Two neighbouring tried values. Only the worse value shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// The mildest value with violations, in the unit of the quantity.

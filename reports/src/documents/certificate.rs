@@ -23,7 +23,7 @@ pub const FORMAT: &str = "fencepost.certificate";
 pub const VERSION: u32 = 1;
 /// Version of the format for plans that delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
-/// The output formats of a certificate.
+/// Output formats of a certificate: text, JSON, and an HTML page.
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
 /// The view that writes a certificate as an HTML page.
@@ -38,7 +38,7 @@ pub struct Certificate {
     /// Version of the format: 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
@@ -46,7 +46,7 @@ pub struct Certificate {
     pub claim: String,
     /// The limits of the claim, in one sentence.
     pub not_covered: String,
-    /// The bounds of the enumeration.
+    /// The bounds within which every plan was enumerated.
     pub bounds: StatedBounds,
     /// Numbers of runs by verdict.
     pub runs: Runs,
@@ -76,11 +76,11 @@ pub struct StatedBounds {
     /// Number of durations that are tried for each interval between two timers: `fine` for two,
     /// `coarse` for one.
     pub grain: String,
-    /// The rules by which plans were left out, in words.
+    /// The rules that excluded plans from the enumeration, in words.
     pub rules: Vec<String>,
     /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
-    /// The conditions of each base run, in words.
+    /// The conditions of each base run in words.
     pub conditions: Vec<String>,
     /// The settings of the deployment and the workload, before the conditions vary them.
     pub scenario: serde_json::Value,

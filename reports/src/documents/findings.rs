@@ -54,13 +54,13 @@ pub struct Header {
 pub struct Finding {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// The state of the finding.
+    /// State of the finding after the last sweep or retest.
     pub state: FindingState,
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Day on which a sweep first found the anomaly, as YYYY-MM-DD.
     pub first_seen: String,

@@ -25,7 +25,7 @@ use strum::IntoStaticStr;
 pub const FORMAT: &str = "fencepost.matrix";
 /// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// The output formats of a matrix.
+/// Output formats of a matrix: text, Markdown, JSON, and an HTML page.
 pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, View::JSON, HTML];
 
 /// The view that writes a matrix as a Markdown page.
@@ -42,7 +42,7 @@ pub struct Matrix {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all runs share, as in the sweep.
     pub config: serde_json::Value,

@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A prediction from the literature.
+/// A prediction from the literature, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
     /// The rules that can be broken according to the source; empty if none can.
     pub kinds: Vec<Kind>,
     /// The reason for the prediction, in one sentence.
     pub because: String,
-    /// The source of the prediction.
+    /// Citation of the publication and its section.
     pub source: String,
 }
 

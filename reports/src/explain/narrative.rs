@@ -13,7 +13,7 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of sentences.
+/// Maximum number of sentences in a narrative.
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
 /// A recorded lease that differs by at most this much is shown as the requested lease. A server

@@ -158,7 +158,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder left its critical section and when it sent its late write, if later.
+    /// Returns when the holder left its critical section and when it later sent its late write, if
+    /// it did.
     pub(super) fn wrote_after_leaving(&self) -> Option<(SimTime, SimTime)> {
         let What::Storage { operation, .. } =
             self.timeline.history.events[self.clash.late_write?].what
@@ -171,7 +172,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         (left < sent).then_some((left.time, sent.time))
     }
 
-    /// Returns whether one of the two processes entered although no server had granted it the lock.
     pub(super) fn is_ungranted(&self) -> bool {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }

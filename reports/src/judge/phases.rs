@@ -1,4 +1,5 @@
-//! Counts in which protocol phases faults began, which shows how well a quiet cell was tested.
+//! Counts the faults that began in each protocol phase, which shows how well a quiet cell was
+//! tested.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;

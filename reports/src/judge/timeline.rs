@@ -40,7 +40,7 @@ pub struct Timeline<'h> {
     pub sections: Vec<Section>,
     /// The periods in which each server had a value of the lock's key, ordered by start.
     pub keys: Vec<KeySpan<'h>>,
-    /// The requests that the storage answered, each of them once.
+    /// The requests that the storage answered. An operation answered twice counts once.
     pub storage: Vec<StorageRequest>,
     /// The faults, ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
@@ -126,7 +126,6 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the lease that the server recorded with this change.
     pub(crate) fn lease_recorded(&self, at: Moment) -> Option<Micros> {
         match self.history.events[at.index].what {
             What::Server { lease_us, .. } => lease_us,

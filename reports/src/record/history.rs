@@ -32,7 +32,7 @@ pub struct History {
     pub version: u32,
     /// Facts about the run that the judge needs in addition to its events.
     pub header: Header,
-    /// The events of the run, ordered by time and then by `sequence`, which counts from 0 without
+    /// The events of the run, ordered by time and then by `sequence`, which starts at 0 and has no
     /// gaps.
     pub events: Vec<Event>,
     /// The time and reason of the end of the run; absent in histories of older versions, which end
@@ -169,7 +169,7 @@ impl Header {
 /// An event of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Position of the event in the history, counted from 0. It orders events of the same instant.
+    /// Position of the event in the history, counted from 0. It orders events at the same time.
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
@@ -229,7 +229,7 @@ pub enum What {
     /// completion follows immediately and the outcome is unknown. If it interrupts the call, the
     /// completion follows when the library has finished.
     GivenUp {
-        /// Number of the operation, which is still open.
+        /// Number of the open operation.
         operation: u64,
         /// How the application gave up the call.
         how: GivingUp,
@@ -305,7 +305,7 @@ pub enum What {
         /// Fencing token in the request; absent if the request had none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// Operation number of the acquire under which the request was sent.
+        /// Operation number of the acquire that the request belongs to.
         acquisition: u64,
         /// `false` if the storage rejected the request because of its token.
         accepted: bool,
@@ -321,7 +321,7 @@ pub enum What {
     FaultBegan {
         /// The id of the fault in the plan.
         fault: u32,
-        /// The kind of the fault.
+        /// Kind of the fault, as in the plan.
         kind: FaultKind,
         /// All nodes that the fault names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -331,7 +331,7 @@ pub enum What {
     FaultEnded {
         /// The id of the fault in the plan.
         fault: u32,
-        /// The kind of the fault.
+        /// Kind of the fault, as in the plan.
         kind: FaultKind,
     },
     /// All faults have ended, and from now on processes must make progress. Not part of the digest.
@@ -362,12 +362,12 @@ pub enum Action {
     Check,
     /// The process reads the guarded value.
     Read {
-        /// Operation number of the acquire under which the process reads.
+        /// Operation number of the acquire that the read belongs to.
         acquisition: u64,
     },
     /// The process writes the guarded value.
     Write {
-        /// Operation number of the acquire under which the process writes.
+        /// Operation number of the acquire that the write belongs to.
         acquisition: u64,
         /// The value that the process writes.
         value: i64,

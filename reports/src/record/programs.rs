@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One life of a program, from a start of its host until the program ends, the host crashes, or the
-/// run ends.
+/// One execution of a program, from the start of its host until the program ends, the host crashes,
+/// or the run ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramReport {
     /// The simulated process that executes the program.
@@ -32,7 +32,7 @@ pub struct ProgramReport {
     /// Number of printed bytes that were not kept.
     #[serde(default)]
     pub output_dropped: u64,
-    /// Number of system calls at which the program's threads were stopped.
+    /// Number of system calls at which fencepost stopped the program's threads.
     #[serde(default)]
     pub calls: u64,
     /// Number of times that fencepost interrupted a thread, because the thread used the processor

@@ -1,4 +1,4 @@
-//! The first stage of a report: the facts of one run of a plan.
+//! The first stage of a report: the facts from one run of a plan.
 
 mod shown;
 

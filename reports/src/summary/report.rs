@@ -28,7 +28,7 @@ pub struct Report {
     /// Version of the format, always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the report.
+    /// Name and version of the program that wrote the report.
     pub tool: Tool,
     /// Seed of all random values.
     pub seed: Seed,
@@ -75,7 +75,7 @@ pub struct RunReport {
     pub messages: u64,
     /// Number of faults in the plan that began.
     pub faults_fired: u32,
-    /// The faults of the run.
+    /// The injected fault plan.
     pub plan: FaultPlan,
     /// Lengths of leases, critical sections and waits that the seed drew under `all`, by scenario
     /// key. They override the report's config.
@@ -85,7 +85,7 @@ pub struct RunReport {
     pub latency_us: Latencies,
     /// Numbers of storage requests by result.
     pub storage: StorageTally,
-    /// The violations found in the run.
+    /// The violations, in order of first occurrence.
     pub violations: Vec<ViolationReport>,
     /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]

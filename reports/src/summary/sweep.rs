@@ -46,7 +46,7 @@ pub struct Sweep {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all runs share. Seeds, shard and number of threads are not included.
     pub config: serde_json::Value,
@@ -70,7 +70,7 @@ pub struct Sweep {
     /// The comparison with an earlier sweep; absent if no baseline was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
-    /// Measurements of speed, which differ between machines.
+    /// Speed of the sweep, which differs between machines.
     #[serde(default)]
     pub measured: Measured,
 }
@@ -94,7 +94,7 @@ pub struct Shard {
     pub count: u32,
 }
 
-/// Measurements of speed.
+/// Speed of a sweep in real time.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Number of runs per second on all cores; absent if not measured.

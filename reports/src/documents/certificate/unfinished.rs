@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.exploration";
-/// The output formats of an exploration.
+/// Output formats of an exploration: text, JSON, and an HTML page.
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
@@ -28,7 +28,7 @@ pub struct Unfinished {
     /// Version of the format: 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,

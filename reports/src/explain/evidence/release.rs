@@ -54,7 +54,8 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release by the process with an unknown outcome may still be in transit.
+/// Returns whether a release whose outcome the process does not know may still be in transit at
+/// `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -154,7 +155,6 @@ pub(crate) enum LateRelease {
     /// The release had already removed the process's own lock, so a second command made this
     /// removal.
     SentTwice,
-    /// The server was paused, and executed the release after its pause.
     AtPausedServer,
     InTransit,
 }
@@ -165,7 +165,7 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// Returns the pause after which the server executed a command of the process. A paused server
+/// Returns the pause after which the server executed a command from the process. A paused server
 /// still receives messages, unless the network delays them.
 pub(crate) fn server_pause<'t, 'h>(
     timeline: &'t Timeline<'h>,

@@ -90,8 +90,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock of {owner} at {server}, {} after {owner} had been granted it.",
         removed.time.since(granted.time)
     );
-    // The remover's acquisition is its last one before the removal. The owner's acquisition is the
-    // one that this grant belongs to.
+    // The clash is between the remover's last acquisition and the acquisition of the removed lock.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

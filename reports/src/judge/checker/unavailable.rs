@@ -3,11 +3,12 @@
 //!
 //! At a given time, the lock is
 //! - *free* if no process is in its critical section and no value blocks the lock at a quorum of
-//!   servers. A value blocks unless its process runs and never learns of its grant.
+//!   servers. A value blocks the lock unless its process is running but never learns of its grant.
 //! - *wanted* if a process that is neither crashed nor paused has an open acquire, or will try
 //!   again after a failed acquire.
 //! - *available* if enough servers are neither down nor paused. A lock is also available if a
-//!   partition separates a process from running servers, because this rule must find such waits.
+//!   partition separates a process from running servers, because this rule reports the resulting
+//!   wait.
 //!
 //! If the bound applies only between faults, times with an active fault or with failing syncs are
 //! not checked. Times after all faults have ended are not checked either, because the rule `stuck`

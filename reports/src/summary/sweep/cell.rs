@@ -48,7 +48,7 @@ pub struct Cell {
     /// 95 % upper bound of the violation rate by the rule of three; absent if a run was violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// Number of seeds until the first violation.
+    /// Median and 90th percentile of the number of seeds until the first violation.
     #[serde(default)]
     pub seeds_to_first: SeedsToFirst,
     /// Number of anomalies whose smallest run turmoil reproduced event by event.
@@ -90,7 +90,7 @@ pub struct Failures {
 /// The `unknown` run with the lowest seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FirstUnknown {
-    /// Seed of the run.
+    /// Lowest seed whose run is `unknown`.
     pub seed: Seed,
     /// The reason why the run is `unknown`.
     pub reason: String,
@@ -110,9 +110,9 @@ const CPU_US: &str = "cpu_us";
 pub struct Fingerprint {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,

@@ -50,7 +50,7 @@ pub struct Comparison {
 pub struct Side {
     /// Name of the lock or file, as on the command line.
     pub name: String,
-    /// The program that wrote the sweep.
+    /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
     /// The range from the first seed to the last.
     pub seeds: SeedRange,
@@ -107,9 +107,9 @@ pub struct Half {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,

@@ -53,7 +53,8 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Causes in the lock itself come first, then causes that no lock with a lease can prevent.
+    // Stories whose cause is in the lock itself come first, before causes that no lock with a lease
+    // can prevent.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }
