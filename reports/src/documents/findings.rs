@@ -150,7 +150,7 @@ impl Findings {
         counts
     }
 
-    /// Adds the findings of a sweep, with the date. Returns their fingerprints.
+    /// Adds the findings of a sweep, dated `day`. Returns their fingerprints.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;

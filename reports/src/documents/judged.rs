@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Output formats of the results: text and JSON.
 pub static VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
 
-/// What the checkers found in the histories of a report, or in a single history.
+/// Results of the checkers for all histories of a report, or for a single history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Judged {

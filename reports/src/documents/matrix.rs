@@ -137,7 +137,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// Builds a matrix of the violations of one kind, without predictions of the literature.
+    /// Builds a matrix of the violations of one kind, without the literature's predictions.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)

@@ -46,7 +46,7 @@ pub enum ReadError {
     NewerVersion {
         /// Name of the format.
         format: String,
-        /// Version of the text.
+        /// Version that the text states.
         found: u64,
         /// Newest version that this build reads.
         supported: u32,
@@ -56,7 +56,7 @@ pub enum ReadError {
     NoVersion {
         /// Name of the format.
         format: String,
-        /// Version of the text, or `absent`.
+        /// Version that the text states, or `absent`.
         found: String,
     },
     /// The format and version are valid, but the content is not.
@@ -75,7 +75,7 @@ pub enum ReadError {
     },
 }
 
-/// A document in any published format.
+/// A document that [`read_any`] can read.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Document {
     /// A `fencepost.report` document.
@@ -112,12 +112,12 @@ pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
 
-/// Reads a matrix.
+/// Reads a matrix, which has no checksum.
 pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }
 
-/// Reads a document of any published format.
+/// Reads a report, a history, a sweep or a bare fault plan.
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {

@@ -178,7 +178,7 @@ causes! {
     /// The clocks of two processes differed, and one process took a lock that had not expired in
     /// virtual time.
     ClockSkew = clock_skew,
-    /// Processes share a client id, and one process took another process's lock for its own.
+    /// Processes share a client id, and one process mistook another process's lock for its own.
     SharedClientId = shared_client_id,
     /// The connection on which a process held the lock, or waited for it, ended without the process
     /// noticing.

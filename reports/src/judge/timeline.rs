@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// A position in a history. Positions are ordered by time and then by event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
-    /// Time of the event, in true time.
+    /// True time of the event.
     pub time: SimTime,
     /// Index of the event in the history.
     pub index: usize,

@@ -35,13 +35,13 @@ pub struct History {
     /// The events of the run, ordered by time and then by `sequence`, which starts at 0 and has no
     /// gaps.
     pub events: Vec<Event>,
-    /// The time and reason of the end of the run; absent in histories of older versions, which end
-    /// with their last event. Not part of the digest.
+    /// When and why the run ended; absent in histories of older versions, which end with their last
+    /// event. Not part of the digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
 
-/// The end of a run.
+/// The end of a run, with its time and reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// Virtual time in microseconds at which the run ended, not before the last event.
@@ -296,7 +296,7 @@ pub enum What {
     },
     /// The guarded storage answered a request.
     Storage {
-        /// Number of the operation of the process that sent the request.
+        /// Number of the operation that sent the request.
         operation: u64,
         /// The process that sent the request.
         by: Node,

@@ -35,8 +35,8 @@ pub struct ProgramReport {
     /// Number of system calls at which fencepost stopped the program's threads.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times that fencepost interrupted a thread, because the thread used the processor
-    /// for long while other threads waited. A run with interruptions may not be reproducible.
+    /// Number of times that fencepost interrupted a thread, because the thread kept the processor
+    /// for long although other threads waited. A run with interruptions may not be reproducible.
     #[serde(default)]
     pub preempted: u32,
 }
@@ -72,7 +72,7 @@ pub struct Printed {
     pub text: String,
 }
 
-/// Returns the flags that select the Lua lock with this entry in a report's scenario.
+/// Returns the command-line flag for the Lua lock that a report's scenario describes.
 pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     let text = |key: &str| script.get(key).and_then(serde_json::Value::as_str);
     let (name, file) = (text("name")?, text("file")?);
@@ -81,7 +81,7 @@ pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     Some(format!("--lock {}", shell_word(&asked)))
 }
 
-/// Returns the flags that select the program with this entry in a report's scenario.
+/// Returns the command-line flags for the program that a report's scenario describes.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);

@@ -86,7 +86,7 @@ impl<T: Clone> View<T> {
 pub struct Page {
     /// Width in columns.
     pub width: usize,
-    /// The level of detail.
+    /// How much of each violation the page shows.
     pub detail: Detail,
 }
 

@@ -104,7 +104,7 @@ pub const PUBLISHED: &[Published] = &[
 /// A lock that a single fault breaks, although a sweep may not find a violation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// The lock that breaks.
+    /// Name of the lock, as in `--client`.
     pub client: &'static str,
     /// The fault families that break the lock.
     pub fault: &'static str,

@@ -1,4 +1,4 @@
-//! Writes the store of findings as text and Markdown.
+//! Writes the findings store as text and Markdown.
 
 use super::{Finding, Findings};
 use crate::record::visible::one_line;

@@ -176,7 +176,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a write of the owner over its own value. If the new count is lower, the owner's last
+    /// Handles a write by the owner over its own value. If the new count is lower, the owner's last
     /// claim ends.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };

@@ -16,7 +16,7 @@ pub struct KeySpan<'h> {
     pub by: Option<Node>,
     /// The process to which the value was granted, and when, if recorded.
     pub granted: Option<(Node, Moment)>,
-    /// Start of the span.
+    /// Start of the period.
     pub from: Moment,
     /// Times at which commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,

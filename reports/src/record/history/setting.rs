@@ -1,4 +1,4 @@
-//! The properties of the storage and of the servers that a history states.
+//! Properties of the storage and the servers, as stated in a history.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

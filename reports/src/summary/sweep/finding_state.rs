@@ -1,4 +1,4 @@
-//! The state of an anomaly in the store of findings.
+//! The state of an anomaly in the findings store.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
