@@ -60,16 +60,13 @@ pub struct BoundaryReport {
     pub step: u64,
     /// The results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// The threshold at which violations begin; `null` unless one tried value has violations and
-    /// the next milder value has none.
+    /// The neighbouring values between which violations begin; `null` if there are none.
     pub found: Option<Found>,
-    /// `true` if every tried value that is worse than a value with violations also shows
-    /// violations, as the search assumes.
+    /// `true` if every tried value worse than one with violations also shows violations.
     pub monotone: bool,
     /// The calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
-    /// Explanation of the difference between the measured threshold and the calculated bounds, in a
-    /// few sentences.
+    /// How the measured threshold differs from the calculated bounds, in a few sentences.
     pub explanation: String,
 }
 
@@ -128,8 +125,7 @@ pub struct Probe {
 pub struct Found {
     /// The mildest value with violations, in the unit of the quantity.
     pub violated: u64,
-    /// The next milder value that was tried, which showed no violation, in the unit of the
-    /// quantity.
+    /// The next milder value that was tried, in the unit of the quantity. It showed no violation.
     pub quiet: u64,
 }
 
@@ -193,8 +189,7 @@ pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether every value that is worse than the mildest value with violations also breaks the
-/// lock.
+/// Returns whether every value worse than the mildest one with violations also breaks the lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

@@ -1,5 +1,4 @@
-//! The `fencepost.certificate` format, which states that all plans within given bounds were run
-//! without a violation.
+//! The `fencepost.certificate` format: all plans within given bounds were run without a violation.
 
 mod diff;
 mod html;
@@ -70,11 +69,9 @@ pub struct StatedBounds {
     /// Maximum number of delayed messages in a plan; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Longest duration of a fault, longest delay of a message and largest step of a clock, in
-    /// microseconds.
+    /// Longest fault, longest delay of a message and largest step of a clock, in microseconds.
     pub longest_us: Micros,
-    /// Number of durations that are tried for each interval between two timers: `fine` for two,
-    /// `coarse` for one.
+    /// Number of durations tried between two timers: `fine` for two, `coarse` for one.
     pub grain: String,
     /// The rules that excluded plans from the enumeration, in words.
     pub rules: Vec<String>,
@@ -114,13 +111,11 @@ pub struct Runs {
 /// Numbers of plans that were not run, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Number of start times that were skipped because a fault has the same effect at a later time
-    /// before the same event.
+    /// Number of skipped start times: a later time before the same event has the same effect.
     pub gap_places: u64,
     /// Number of plans that were left out because the last fault has no effect.
     pub idle_plans: u64,
-    /// Number of impossible plans, in which two faults would affect the same node or link at the
-    /// same time.
+    /// Number of impossible plans: two faults would affect the same node or link simultaneously.
     pub colliding_plans: u64,
     /// Number of plans with a delayed message that were not extended because another extended plan
     /// has the same order of messages; absent if no plan delays messages.

@@ -85,8 +85,7 @@ pub struct Finding {
     pub note: Option<String>,
 }
 
-/// A run that shows a finding. A run is smaller if its plan has fewer faults, or as many faults and
-/// a lower seed.
+/// A run that shows a finding. Runs are ordered by number of faults and then by seed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
@@ -111,8 +110,7 @@ pub fn options_of(sweep: &Sweep) -> &str {
     common_options(options.unwrap_or_default())
 }
 
-/// Returns the flags of a scenario without a final `--no-config`, because only a replay needs that
-/// flag.
+/// Returns the flags of a scenario without a final `--no-config`, which only a replay needs.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -169,8 +167,7 @@ impl Findings {
         seen
     }
 
-    /// Records the findings that a retest showed again. Marks the other findings as fixed, except
-    /// accepted ones.
+    /// Records the findings that a retest showed again. Marks the others as fixed unless accepted.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,

@@ -22,8 +22,7 @@ pub struct Page<'p> {
     pub replay: String,
     /// Smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each magnitude, the smallest value that shows the anomaly and a smaller value that does
-    /// not.
+    /// For each magnitude, the smallest value that shows the anomaly and one that does not.
     pub margins: Vec<String>,
     /// The remedy in words.
     pub remedy: &'p str,

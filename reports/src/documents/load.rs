@@ -54,8 +54,7 @@ pub struct LoadConfig {
     pub processes: u16,
     /// Total number of lock requests. A process that has finished one request takes the next.
     pub requests: u32,
-    /// Time in microseconds that the server needs for one command. The server executes one command
-    /// at a time.
+    /// Server time in microseconds for one command. The server executes one command at a time.
     pub service_time_us: Micros,
     /// Minimum and maximum latency of a message, in microseconds.
     pub latency_us: (Micros, Micros),

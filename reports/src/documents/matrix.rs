@@ -121,8 +121,7 @@ pub enum Agreement {
     More,
     /// The literature predicts violations, but no run shows a violation.
     NotSeen,
-    /// A violation was found although the literature predicts none, or only violations other than
-    /// the predicted ones were found.
+    /// Violations were found, but the literature predicts none or only different ones.
     Contradicts,
     /// The literature predicts nothing for this lock under this fault.
     Silent,

@@ -1,5 +1,4 @@
-//! The `fencepost.reality` format, which states whether real servers show the violations that
-//! simulated servers show.
+//! The `fencepost.reality` format: violations found in simulation, replayed on real servers.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;

@@ -133,8 +133,7 @@ impl Case<'_, '_> {
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime after which the server is back before the lost lease would have
-    /// ended.
+    /// Returns the longest downtime after which the server is back before the lost lease would end.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -198,8 +197,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time. If `at` is `None`, uses the server at which the
-    /// lease ends first.
+    /// Returns the true end of the lease, or its earliest end at any server if `at` is `None`.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -117,8 +117,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether this acquire wrote the value before the grant, as when a script is sent
-    /// twice.
+    /// Returns whether this acquire wrote the value before the grant, as a script sent twice does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -173,8 +172,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // A fault that names processes is relevant only if it names one of the two conflicting
-        // processes.
+        // A fault that names processes is relevant only if it names one of the two that conflict.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();

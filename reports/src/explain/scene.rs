@@ -158,8 +158,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder left its critical section and when it later sent its late write, if
-    /// it did.
+    /// Returns when the holder left its critical section and when it then sent its late write.
     pub(super) fn wrote_after_leaving(&self) -> Option<(SimTime, SimTime)> {
         let What::Storage { operation, .. } =
             self.timeline.history.events[self.clash.late_write?].what

@@ -26,14 +26,12 @@ pub struct History {
     /// Name of the format, always `fencepost.history`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Version of the format, always 2. Files of version 1, which have no silences and no leases,
-    /// can still be read.
+    /// Version of the format, always 2. Version 1, without silences and leases, can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// Facts about the run that the judge needs in addition to its events.
     pub header: Header,
-    /// The events of the run, ordered by time and then by `sequence`, which starts at 0 and has no
-    /// gaps.
+    /// The events of the run, ordered by time and then by `sequence`, which has no gaps.
     pub events: Vec<Event>,
     /// When and why the run ended; absent in histories of older versions, which end with their last
     /// event. Not part of the digest.
@@ -56,8 +54,7 @@ pub struct Ended {
 pub enum WhyEnded {
     /// Every process completed all its cycles or crashed for good.
     Finished,
-    /// The run reached its limit of virtual time (`max-time`) while processes were still working or
-    /// waiting.
+    /// The run reached its limit of virtual time (`max-time`) before all processes had finished.
     TimeLimit,
     /// Processes were waiting, and no pending event could wake any of them.
     NothingAhead,
@@ -77,8 +74,7 @@ pub struct Header {
     pub resource: String,
     /// Lease that the processes request from the servers, in microseconds.
     pub ttl_us: Micros,
-    /// Number of servers that must grant the lock: a majority of the independent masters, otherwise
-    /// 1.
+    /// Number of servers that must grant the lock: a majority of independent masters, otherwise 1.
     pub quorum: u16,
     /// `true` if the lock's leases have fencing tokens.
     pub has_tokens: bool,
@@ -115,8 +111,7 @@ pub struct Header {
     /// Period in which every sync of a server's disk failed; absent if syncs never failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_fails: Option<SyncFails>,
-    /// `true` if the servers' changes of the lock are not recorded, so only processes and the
-    /// storage report events.
+    /// `true` if the servers' changes of the lock are not recorded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locks_unseen: bool,
 }
@@ -247,10 +242,9 @@ pub enum What {
     /// thread when a run ends without pending events. Not part of the digest.
     Silent {
         /// Virtual time in microseconds of the thread's last message, or of the start of the wait
-        /// if the thread has sent none since.
+        /// if later.
         since_us: SimTime,
-        /// Time in microseconds within which a thread that waits for a free lock must send a
-        /// message.
+        /// Time limit in microseconds for a thread that waits for a free lock to send a message.
         bound_us: Micros,
         /// `false` if the run has ended and no pending event could wake a process: no timer of a
         /// process, no message from or to a process, no fault, and no message that a server would
@@ -407,8 +401,7 @@ pub enum Change {
     Discarded,
     /// The key was missing after a restart of the server.
     Forgotten,
-    /// The key was present after a restart of the server, or was received in a full
-    /// resynchronisation.
+    /// The key was present after a server's restart, or was received in a full resynchronisation.
     Restored,
 }
 

@@ -22,8 +22,7 @@ pub struct ProgramReport {
     pub ending: Option<String>,
     /// `true` if the program failed to do its work, for example because it exited with an error.
     pub failed: bool,
-    /// The line on standard error that names the error; absent unless the program failed and wrote
-    /// such a line.
+    /// The line on standard error that names the error, if the program failed and wrote one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The lines that the program printed, in order.
@@ -48,8 +47,7 @@ pub struct Ran {
     /// folders that were read as code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// Versions of the interpreters and packages, by name. Only those that report a version are
-    /// included.
+    /// Versions of the interpreters and packages that report one, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
 }

@@ -132,8 +132,7 @@ pub struct Latencies {
     /// Durations from the success of an acquire to the end of its critical section; `null` if there
     /// was no critical section.
     pub hold: Option<Latency>,
-    /// Durations from the invocation of a release to its completion; `null` if there was no
-    /// release.
+    /// Durations from the invocation of a release to its completion; `null` if there was none.
     pub release: Option<Latency>,
 }
 
@@ -261,8 +260,7 @@ pub struct Remedy {
     pub unknown_without: u64,
     /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,
-    /// The first of the additional seeds. They are consecutive, except that the seed of the report
-    /// is skipped.
+    /// First additional seed. The seeds are consecutive, except that the report's seed is skipped.
     pub seeds_from: Seed,
 }
 
@@ -328,8 +326,7 @@ pub struct TimelineEntry {
     pub what: What,
     /// The event, in words.
     pub text: String,
-    /// `true` if the event starts a critical section inside another critical section of the same
-    /// thread.
+    /// `true` if the event starts a critical section inside another of the same thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
     /// `true` if the event is evidence of a violation.
@@ -337,8 +334,7 @@ pub struct TimelineEntry {
     /// Number of events omitted between the previous entry and this entry.
     #[serde(default)]
     pub left_out: u64,
-    /// The nodes whose critical sections began among the omitted events, with one entry for each
-    /// critical section.
+    /// The nodes whose critical sections began among the omitted events, one entry per section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
     /// The nodes in a critical section immediately after the event, according to the full history.

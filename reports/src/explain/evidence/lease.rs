@@ -24,7 +24,6 @@ impl Lease {
     }
 }
 
-/// Returns the last lease that the holder set for this acquisition of the lock.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

@@ -208,8 +208,7 @@ impl<'t, 'h> Loss<'t, 'h> {
             return EarlyExpiry::ByOtherLease;
         }
         let clocks = self.clocks_of_servers(span);
-        // Of the servers other than Redis that end leases, only GemFire reads a clock that can be
-        // stepped.
+        // Besides Redis, only GemFire ends leases by a clock that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &clocks, at.time).is_some();

@@ -54,8 +54,7 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release whose outcome the process does not know may still be in transit at
-/// `at`.
+/// Returns whether one of the process's releases may still be in transit at `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -152,8 +151,7 @@ pub(crate) enum LateRelease {
     InProcess,
     /// The server went down before it answered, so the process sent the release again.
     SentAgain,
-    /// The release had already removed the process's own lock, so a second command made this
-    /// removal.
+    /// The release had already removed the process's own lock; a second command removed this lock.
     SentTwice,
     AtPausedServer,
     InTransit,

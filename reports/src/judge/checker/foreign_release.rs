@@ -71,8 +71,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the write took another process's lock. GETSET writes even if the lock is
-    /// taken.
+    /// Returns whether the write took another process's lock, as GETSET can.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =

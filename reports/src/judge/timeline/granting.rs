@@ -289,8 +289,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open when the process enters. If these claims are too few,
-/// decides by all claims.
+/// Decides by the claims that are open at the entry or, if these are too few, by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

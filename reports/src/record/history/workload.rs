@@ -55,8 +55,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// Returns whether each job must be done only once. No process needs the lock of a finished
-    /// job.
+    /// Returns whether each job must be done only once, after which its lock is no longer needed.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

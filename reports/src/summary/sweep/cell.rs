@@ -75,8 +75,7 @@ pub struct Cell {
     pub measured: BTreeMap<String, f64>,
 }
 
-/// The `unknown` runs in which a user's own program failed. A program that ends because its host
-/// crashes has not failed.
+/// The `unknown` runs in which a user's program failed, other than by a crash of its host.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
     /// Number of `unknown` runs in which a program failed.
@@ -121,8 +120,7 @@ pub struct Fingerprint {
     /// Further runs that show the anomaly, the smallest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// The violation in the smallest run, with its minimal plan; absent if the plan was not
-    /// minimized.
+    /// The smallest run's violation with its minimal plan; absent if the plan was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
     /// The state of the anomaly in the findings file; absent without `--findings`.
@@ -130,8 +128,7 @@ pub struct Fingerprint {
     pub state: Option<FindingState>,
 }
 
-/// A run that shows an anomaly. A run is smaller if its plan has fewer faults, or as many faults
-/// and a lower seed.
+/// A run that shows an anomaly. Runs are ordered by number of faults and then by seed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Kept {
@@ -141,8 +138,7 @@ pub struct Kept {
     pub seed: Seed,
 }
 
-/// The smallest run that shows an anomaly, which has the fewest faults and, among those, the lowest
-/// seed.
+/// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Smallest {

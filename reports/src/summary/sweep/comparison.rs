@@ -40,8 +40,7 @@ pub struct Comparison {
     pub only_a: Vec<String>,
     /// The cells that only the second side has, as `lock x fault`.
     pub only_b: Vec<String>,
-    /// A pair differs if its p-value is below this number, which is 0.05 divided by the number of
-    /// pairs.
+    /// A pair differs if its p-value is below this: 0.05 divided by the number of pairs.
     pub p_max: f64,
 }
 

@@ -358,8 +358,7 @@ fn one_that_was_passed_over_lost_its_place() {
 
 #[test]
 fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_release_did_not_come() {
-    // The release either lowers a count that was raised twice, so the lock remains, or never
-    // arrives.
+    // The release never arrives, or lowers a count that was raised twice, so the lock remains.
     let story = |lowered: bool| {
         let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });

@@ -21,8 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// Writes the first violated run or, if no run is violated, the first run, because ShiViz draws a
-/// single execution.
+/// Writes the first violated run, or the first run if none is violated: ShiViz draws only one.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {

@@ -173,8 +173,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Compares the 95 % intervals with and without the remedy; the effect is unclear if they
-    /// overlap.
+    /// Compares the two 95 % intervals. If the intervals overlap, the effect is unclear.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

@@ -53,8 +53,7 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Stories whose cause is in the lock itself come first, before causes that no lock with a lease
-    // can prevent.
+    // Causes that no lock with a lease can prevent come last.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }
