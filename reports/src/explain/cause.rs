@@ -171,8 +171,7 @@ causes! {
     OrphanNode = orphan_node,
     /// The node of a waiting process is first in the queue, but no watch notifies the process.
     LostWatch = lost_watch,
-    /// Two processes' clocks differed, and one process took a lock that had not expired in true
-    /// time.
+    /// Processes' clocks differed, and one process took a lock that had not expired in true time.
     ClockSkew = clock_skew,
     /// Processes share a client id, and one process mistook another process's lock for its own.
     SharedClientId = shared_client_id,
