@@ -1,5 +1,4 @@
-//! The published documents other than reports and sweeps. Each document has a type, views and a
-//! reader.
+//! Published documents other than reports and sweeps, each with a type, views and a reader.
 
 pub mod boundary;
 pub mod certificate;

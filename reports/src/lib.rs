@@ -4,11 +4,11 @@
 //! [`explain`]ed. The [`summary`] is its published form, and [`show`] writes it in a format.
 //! [`documents`] contains the other published files. No module uses a later module.
 //!
-//! The entry points: [`judge()`](judge()) returns the violations in a [`History`], and [`judge_by`]
-//! does the same with given checkers. [`RunFacts`], [`Diagnosis`] and [`Recordings`] are the
-//! [`Stages`] from which a [`RunReport`] is made. The [`FORMATS`](show::format::FORMATS) write a
-//! [`Report`] or a [`Sweep`]. [`expected`] returns the literature's prediction. [`validate`] and
-//! [`digest`] are for histories from a file. The crate has no features.
+//! [`judge()`](judge()) returns the violations in a [`History`], and [`judge_by`] does the same
+//! with given checkers. A [`RunReport`] is made from its [`Stages`]: [`RunFacts`], [`Diagnosis`]
+//! and [`Recordings`]. The [`FORMATS`](show::format::FORMATS) write a [`Report`] or a [`Sweep`].
+//! [`expected`] returns the literature's prediction. [`validate`] and [`digest`] are for histories
+//! from a file. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Records of runs before they are judged.
+//! Recorded runs: their history, their messages and the output of programs.
 
 pub mod checksum;
 pub mod digest;

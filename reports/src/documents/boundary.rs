@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub const FORMAT: &str = "fencepost.boundary";
 /// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// The output formats of a boundary report.
+/// Output formats of a boundary report: text, JSON, an SVG plot, and an HTML page.
 pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("text", text::text),
     View::JSON,
@@ -33,7 +33,7 @@ pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("html", html::html),
 ];
 
-/// The threshold of a setting at which a lock begins to break a rule.
+/// The value of a setting at which a lock begins to break a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundaryReport {
     /// Name of the format, always `fencepost.boundary`.
@@ -42,7 +42,7 @@ pub struct BoundaryReport {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all runs share. The varied setting has its value from before the search.
     pub config: serde_json::Value,
@@ -60,16 +60,13 @@ pub struct BoundaryReport {
     pub step: u64,
     /// The results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// The threshold at which violations begin; `null` if no tried value has violations, or no
-    /// milder value was shown to have none.
+    /// The neighbouring values between which violations begin; `null` if there are none.
     pub found: Option<Found>,
-    /// `true` if every tried value that is worse than a value with violations also shows
-    /// violations, as the search assumes.
+    /// `true` if every tried value worse than one with violations also shows violations.
     pub monotone: bool,
     /// The calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
-    /// Explanation of the difference between the measured threshold and the calculated bounds, in a
-    /// few sentences.
+    /// How the measured threshold differs from the calculated bounds, in a few sentences.
     pub explanation: String,
 }
 
@@ -80,11 +77,11 @@ pub struct Quantity {
     pub name: String,
     /// The unit of the setting's values.
     pub unit: Unit,
-    /// The direction in which the setting's values get worse for the lock.
+    /// Whether greater or smaller values are worse for the lock.
     pub worse: Worse,
 }
 
-/// The unit of a varied setting.
+/// The unit of a varied setting, written as `us` or `ppm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -115,7 +112,7 @@ pub struct Probe {
     pub exercised: u64,
     /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
     /// Number of runs that broke each rule, including rules that this search does not count.
     pub violations_by_kind: BTreeMap<Kind, u64>,
@@ -123,13 +120,12 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values, of which only the worse one shows violations.
+/// Two neighbouring tried values. Only the worse value shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// The mildest value with violations, in the unit of the quantity.
     pub violated: u64,
-    /// The next milder value that was tried, which showed no violation, in the unit of the
-    /// quantity.
+    /// The next milder value that was tried, in the unit of the quantity. It showed no violation.
     pub quiet: u64,
 }
 
@@ -193,8 +189,7 @@ pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether every value that is worse than the mildest value with violations also breaks the
-/// lock.
+/// Returns whether every value worse than the mildest one with violations also breaks the lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

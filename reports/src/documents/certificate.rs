@@ -1,5 +1,4 @@
-//! The `fencepost.certificate` format, which states that all plans within given bounds were run
-//! without a violation.
+//! The `fencepost.certificate` format: all plans within given bounds were run without a violation.
 
 mod diff;
 mod html;
@@ -23,7 +22,7 @@ pub const FORMAT: &str = "fencepost.certificate";
 pub const VERSION: u32 = 1;
 /// Version of the format for plans that delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
-/// The output formats of a certificate.
+/// Output formats of a certificate: text, JSON, and an HTML page.
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
 /// The view that writes a certificate as an HTML page.
@@ -38,7 +37,7 @@ pub struct Certificate {
     /// Version of the format: 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
@@ -46,7 +45,7 @@ pub struct Certificate {
     pub claim: String,
     /// The limits of the claim, in one sentence.
     pub not_covered: String,
-    /// The bounds of the enumeration.
+    /// The bounds within which every plan was enumerated.
     pub bounds: StatedBounds,
     /// Numbers of runs by verdict.
     pub runs: Runs,
@@ -70,17 +69,15 @@ pub struct StatedBounds {
     /// Maximum number of delayed messages in a plan; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Longest duration of a fault, longest delay of a message and largest step of a clock, in
-    /// microseconds.
+    /// Longest fault, longest delay of a message and largest step of a clock, in microseconds.
     pub longest_us: Micros,
-    /// Number of durations that are tried for each interval between two timers: `fine` for two,
-    /// `coarse` for one.
+    /// Number of durations tried between two timers: `fine` for two, `coarse` for one.
     pub grain: String,
-    /// The rules by which plans were left out, in words.
+    /// The rules that excluded plans from the enumeration, in words.
     pub rules: Vec<String>,
     /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
-    /// The conditions of each base run, in words.
+    /// The conditions of each base run in words.
     pub conditions: Vec<String>,
     /// The settings of the deployment and the workload, before the conditions vary them.
     pub scenario: serde_json::Value,
@@ -114,13 +111,11 @@ pub struct Runs {
 /// Numbers of plans that were not run, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Number of start times that were skipped because a fault has the same effect at a later time
-    /// before the same event.
+    /// Number of skipped start times: a later time before the same event has the same effect.
     pub gap_places: u64,
     /// Number of plans that were left out because the last fault has no effect.
     pub idle_plans: u64,
-    /// Number of impossible plans, in which two faults would affect the same node or link at the
-    /// same time.
+    /// Number of impossible plans: two faults would affect the same node or link simultaneously.
     pub colliding_plans: u64,
     /// Number of plans with a delayed message that were not extended because another extended plan
     /// has the same order of messages; absent if no plan delays messages.
@@ -143,8 +138,7 @@ pub struct Slice {
     pub to: u64,
     /// Number of runs in the slice.
     pub runs: u64,
-    /// SHA-256, in hex, of the digests of the histories and of the verdicts of the slice's runs, in
-    /// order.
+    /// SHA-256, in hex, of the history digests and verdicts of the slice's runs, in order.
     pub digest: String,
 }
 

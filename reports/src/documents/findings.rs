@@ -54,13 +54,13 @@ pub struct Header {
 pub struct Finding {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// The state of the finding.
+    /// State of the finding after the last sweep or retest.
     pub state: FindingState,
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Day on which a sweep first found the anomaly, as YYYY-MM-DD.
     pub first_seen: String,
@@ -85,8 +85,7 @@ pub struct Finding {
     pub note: Option<String>,
 }
 
-/// A run that shows a finding. A run is smaller if its plan has fewer faults, or as many faults and
-/// a lower seed.
+/// A run that shows a finding. Runs are ordered by number of faults and then by seed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
@@ -111,8 +110,7 @@ pub fn options_of(sweep: &Sweep) -> &str {
     common_options(options.unwrap_or_default())
 }
 
-/// Returns the flags of a scenario without a final `--no-config`, because only a replay needs that
-/// flag.
+/// Returns the flags of a scenario without a final `--no-config`, which only a replay needs.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -150,7 +148,7 @@ impl Findings {
         counts
     }
 
-    /// Adds the findings of a sweep, with the date. Returns their fingerprints.
+    /// Adds the findings of a sweep, dated `day`. Returns their fingerprints.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -169,8 +167,7 @@ impl Findings {
         seen
     }
 
-    /// Records the findings that a retest showed again. Marks the other findings as fixed, except
-    /// accepted ones.
+    /// Records the findings that a retest showed again. Marks the others as fixed unless accepted.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -239,8 +236,8 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep to the finding. If the sweep had other settings than the stored
-    /// seeds, drops these seeds, because they may not show the finding with the new settings.
+    /// Adds the runs of a sweep to the finding. If the sweep has other settings than the stored
+    /// seeds, drops these seeds, because they may not show the finding under the new settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

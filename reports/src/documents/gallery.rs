@@ -10,26 +10,25 @@ use std::fmt::Write;
 /// The parts of a gallery page that are not derived from the run.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
-    /// A short name of the anomaly.
+    /// A short name for the anomaly.
     pub title: &'p str,
     /// The question that the page answers.
     pub question: &'p str,
     /// The protocol, with one line for each step.
     pub protocol: &'p [&'p str],
-    /// Names of the lock and fault of the minimal run, and its seed.
+    /// Lock, fault and seed of the minimal run, in words.
     pub seen: String,
     /// Command that replays the minimal run.
     pub replay: String,
     /// Smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each magnitude, the smallest value that shows the anomaly and a smaller value that does
-    /// not.
+    /// For each magnitude, the smallest value that shows the anomaly and one that does not.
     pub margins: Vec<String>,
     /// The remedy in words.
     pub remedy: &'p str,
     /// Comparison of runs with and without the remedy; `None` if the remedy was not tried.
     pub tried: Option<String>,
-    /// Source of the description of the anomaly.
+    /// Source that describes the anomaly.
     pub source: &'p str,
 }
 

@@ -5,10 +5,10 @@ use crate::summary::verdict::{Judgement, Verdict};
 use crate::summary::violation::Violation;
 use serde::{Deserialize, Serialize};
 
-/// The output formats of the results.
+/// Output formats of the results: text and JSON.
 pub static VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
 
-/// The results of the checkers.
+/// Results of the checkers for all histories of a report, or for a single history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Judged {
@@ -24,7 +24,7 @@ pub enum Judged {
 /// The result for one history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedHistory {
-    /// The violations in the history.
+    /// The violations, in order of first occurrence.
     pub violations: Vec<Violation>,
     /// The verdict, serialized as `verdict` and, if it is `unknown`, a `reason`.
     #[serde(flatten)]
@@ -37,9 +37,9 @@ pub struct JudgedRun {
     /// The result for the run's history.
     #[serde(flatten)]
     pub history: JudgedHistory,
-    /// The lock used by the run.
+    /// The lock, as `--client` names it.
     pub client: String,
-    /// The fault family or families of the run.
+    /// The fault family or families, as `--fault` names them.
     pub fault: String,
 }
 

@@ -1,4 +1,4 @@
-//! The `fencepost.load` format: the cost of each way of waiting to the server and the processes.
+//! The `fencepost.load` format: what each way of waiting costs the server and the processes.
 
 mod html;
 mod plot;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: &str = "fencepost.load";
 /// Version of the format that this build writes.
 pub const VERSION: u32 = 2;
-/// The output formats of a load experiment.
+/// Output formats of a load experiment: text, JSON, an SVG plot, and an HTML page.
 pub static VIEWS: &[View<LoadReport>] = &[
     View::new("text", text::text),
     View::JSON,
@@ -31,7 +31,7 @@ pub struct LoadReport {
     /// Version of the format, always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all cases share.
     pub config: LoadConfig,
@@ -46,7 +46,7 @@ pub struct LoadReport {
 pub struct LoadConfig {
     /// The lock, as `--client` names it.
     pub client: String,
-    /// The coordinator that keeps the lock on one server.
+    /// Name of the coordinator, which keeps the lock on one server.
     pub coordinator: String,
     /// Seed of all random values.
     pub seed: Seed,
@@ -54,8 +54,7 @@ pub struct LoadConfig {
     pub processes: u16,
     /// Total number of lock requests. A process that has finished one request takes the next.
     pub requests: u32,
-    /// Time in microseconds that the server needs for one command. The server executes one command
-    /// at a time.
+    /// Server time in microseconds for one command. The server executes one command at a time.
     pub service_time_us: Micros,
     /// Minimum and maximum latency of a message, in microseconds.
     pub latency_us: (Micros, Micros),

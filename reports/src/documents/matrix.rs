@@ -25,7 +25,7 @@ use strum::IntoStaticStr;
 pub const FORMAT: &str = "fencepost.matrix";
 /// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// The output formats of a matrix.
+/// Output formats of a matrix: text, Markdown, JSON, and an HTML page.
 pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, View::JSON, HTML];
 
 /// The view that writes a matrix as a Markdown page.
@@ -42,7 +42,7 @@ pub struct Matrix {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all runs share, as in the sweep.
     pub config: serde_json::Value,
@@ -70,7 +70,7 @@ pub struct MatrixCell {
     pub exercised: u64,
     /// Number of runs that exercised the lock and broke a counted rule.
     pub violated: u64,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
     /// 95 % upper bound of the violation rate by the rule of three; absent unless the verdict is
     /// `quiet`.
@@ -121,8 +121,7 @@ pub enum Agreement {
     More,
     /// The literature predicts violations, but no run shows a violation.
     NotSeen,
-    /// A violation was found although the literature predicts none, or only violations other than
-    /// the predicted ones were found.
+    /// Violations were found, but the literature predicts none or only different ones.
     Contradicts,
     /// The literature predicts nothing for this lock under this fault.
     Silent,
@@ -137,7 +136,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// Builds a matrix of the violations of one kind, without predictions of the literature.
+    /// Builds a matrix of the violations of one kind, without the literature's predictions.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)

@@ -30,7 +30,7 @@ pub enum ReadError {
         /// Column at which the text ends, counted from 1.
         column: usize,
     },
-    /// The text has another format, or is no document of fencepost.
+    /// The text has another format, or is not a fencepost document.
     #[error("format {found}: expected {expected}")]
     WrongFormat {
         /// The format of the text in quotes, or `absent`.
@@ -46,7 +46,7 @@ pub enum ReadError {
     NewerVersion {
         /// Name of the format.
         format: String,
-        /// Version of the text.
+        /// Version that the text states.
         found: u64,
         /// Newest version that this build reads.
         supported: u32,
@@ -56,7 +56,7 @@ pub enum ReadError {
     NoVersion {
         /// Name of the format.
         format: String,
-        /// Version of the text, or `absent`.
+        /// Version that the text states, or `absent`.
         found: String,
     },
     /// The format and version are valid, but the content is not.
@@ -75,7 +75,7 @@ pub enum ReadError {
     },
 }
 
-/// A document in any published format.
+/// A document that [`read_any`] can read.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Document {
     /// A `fencepost.report` document.
@@ -96,8 +96,8 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
 /// Reads a history and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // Parses the text again to get the line of the problem, which a parsed JSON value does not
-        // have.
+        // A parsed JSON value has no line numbers, so the text is parsed again to locate the
+        // problem.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());
@@ -112,12 +112,12 @@ pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
 
-/// Reads a matrix.
+/// Reads a matrix, which has no checksum.
 pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }
 
-/// Reads a document of any published format.
+/// Reads a report, a history, a sweep or a bare fault plan.
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {

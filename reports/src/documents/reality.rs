@@ -1,5 +1,4 @@
-//! The `fencepost.reality` format, which states whether real servers show the violations that
-//! simulated servers show.
+//! The `fencepost.reality` format: violations found in simulation, replayed on real servers.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -15,7 +14,7 @@ use std::fmt::Write;
 pub const FORMAT: &str = "fencepost.reality";
 /// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// The output formats of the document.
+/// Output formats of the document: text, Markdown and JSON.
 pub static VIEWS: &[View<Reality>] =
     &[View::new("text", text), View::new("markdown", markdown), View::JSON];
 
@@ -28,7 +27,7 @@ pub struct Reality {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The real servers, by name of the coordinator.
     pub servers: BTreeMap<String, RealServer>,
@@ -38,7 +37,7 @@ pub struct Reality {
     pub counts: Counts,
 }
 
-/// A real server.
+/// Name and version of a real server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RealServer {
     /// Name of the server, such as `Redis` or `Valkey`.

@@ -1,9 +1,9 @@
 //! Computes lower bounds on the thresholds of faults ([`bound`]). A fault whose magnitude is below
 //! its bound cannot break the rule.
 //!
-//! A bound is computed from the history of the minimal run: from the times at which the lock was
-//! granted, its holder left, and the next process entered. The measured threshold is higher than
-//! the bound, because the other process also needs time for its next attempt and its messages.
+//! A bound is computed from the history of the minimal run: from the times of the grant, of the
+//! holder's exit and of the next process's entry. The measured threshold is higher than the bound,
+//! because the other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -133,8 +133,7 @@ impl Case<'_, '_> {
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime after which the server is back before the lost lease would have
-    /// ended.
+    /// Returns the longest downtime after which the server is back before the lost lease would end.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -163,7 +162,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag with which the grant is in transit when the primary fails.
+    /// Returns the smallest lag for which the grant is in transit when the primary fails.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -198,8 +197,7 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the end of the lease in true time. If `at` is `None`, uses the server at which the
-    /// lease ends first.
+    /// Returns the true end of the lease, or its earliest end at any server if `at` is `None`.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -69,8 +69,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// The cause of a violation. If the evidence does not decide between causes, the cause is
-        /// `unexplained`, never a guess.
+        /// The cause of a violation; `unexplained` if the evidence does not decide, never a guess.
         #[derive(
             Clone,
             Copy,
@@ -116,8 +115,7 @@ causes! {
     AsyncReplicationLoss = async_replication_loss,
     /// Two servers acted as primary at the same time, and each granted the lock.
     SplitBrain = split_brain,
-    /// A server restarted without its grants and granted the lock again before the earlier lease
-    /// had expired.
+    /// A server restarted without its grants and granted the lock again within the earlier lease.
     RestartWithoutDelay = restart_without_delay,
     /// A server restarted without the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
@@ -149,8 +147,7 @@ causes! {
     Latency = latency,
     /// The holder crashed, and its lock was never freed.
     HolderCrash = holder_crash,
-    /// The application cancelled or interrupted a lock call, and the lock kept what the call had
-    /// left behind.
+    /// The application cancelled or interrupted a lock call whose effects remained.
     GivenUpCall = given_up_call,
     /// A waiting process crashed, and the queue kept the place of the crashed process.
     WaiterCrash = waiter_crash,
@@ -166,8 +163,7 @@ causes! {
     Interleaving = interleaving,
     /// Threads or processes share an owner value, and one was mistaken for another.
     SharedOwner = shared_owner,
-    /// The holder's session ended and its node was deleted while the holder was in its critical
-    /// section.
+    /// The holder's session ended during its critical section, so its node was deleted.
     SessionExpired = session_expired,
     /// A server that lagged behind told a process that it holds the lock.
     StaleRead = stale_read,
@@ -175,29 +171,23 @@ causes! {
     OrphanNode = orphan_node,
     /// The node of a waiting process is first in the queue, but no watch notifies the process.
     LostWatch = lost_watch,
-    /// The clocks of two processes differed, and one process took a lock that had not expired in
-    /// virtual time.
+    /// Processes' clocks differed, and one process took a lock that had not expired in true time.
     ClockSkew = clock_skew,
-    /// Processes share a client id, and one process took another process's lock for its own.
+    /// Processes share a client id, and one process mistook another process's lock for its own.
     SharedClientId = shared_client_id,
-    /// The connection on which a process held the lock, or waited for it, ended without the process
-    /// noticing.
+    /// The connection of a holder or waiting process ended without the process noticing.
     ConnectionLost = connection_lost,
-    /// A failover promoted another server, and locks that belong to a connection are not
-    /// replicated.
+    /// A failover lost locks that belong to a connection, because they are not replicated.
     FailoverForgets = failover_forgets,
-    /// A waiting process was granted the lock after its lease had ended and its key had been
-    /// deleted.
+    /// A waiting process was granted the lock after its lease had ended and its key was gone.
     ExpiredWaiter = expired_waiter,
-    /// A server was down or paused, and during that time no process was granted the lock.
+    /// No process was granted the lock while a server was down or paused.
     ServerOutage = server_outage,
     /// A server's disk failed to sync, and the server stopped or refused every write.
     DiskFailure = disk_failure,
-    /// Clients were sent to servers that were not primaries, and during that time no process was
-    /// granted the lock.
+    /// No process was granted the lock while clients were sent to servers that were not primaries.
     NoPrimary = no_primary,
-    /// A server was partitioned from the network, and during that time no process was granted the
-    /// lock.
+    /// No process was granted the lock while a server was partitioned from the network.
     Partition = partition,
     /// A process that was the only holder computed its write from an older value.
     OldValue = old_value,

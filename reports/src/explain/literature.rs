@@ -1,4 +1,4 @@
-//! Returns the predictions of the literature for a lock under a fault ([`expected`]).
+//! Predictions of the literature for a lock under a fault ([`expected`]).
 //!
 //! Each source is cited with its section. Some sections about Redlock describe a single server that
 //! loses data in a restart, or whose clock expires keys early. These sections are also applied to
@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A prediction from the literature.
+/// A prediction from the literature, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
     /// The rules that can be broken according to the source; empty if none can.
     pub kinds: Vec<Kind>,
     /// The reason for the prediction, in one sentence.
     pub because: String,
-    /// The source of the prediction.
+    /// Citation of the publication and its section.
     pub source: String,
 }
 
@@ -31,7 +31,7 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// How the storage treats fencing tokens.
+    /// How the storage checks fencing tokens.
     pub storage: StorageRule,
 }
 
@@ -72,7 +72,7 @@ type Grounds = (&'static str, &'static str);
 
 /// Returns the prediction for a lock under fault families; `None` if the literature has none.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // For most locks, the sources discuss only some faults, which permits no prediction for `all`.
+    // For most locks the sources discuss only some faults, so they predict nothing for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;

@@ -287,8 +287,8 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the process whose write of the value granted it the lock. Many locks always write the
-/// same value.
+/// Returns the last process that wrote the value, at this server if possible, because many locks
+/// always write the same value.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = before_event(history, event);

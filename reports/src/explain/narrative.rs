@@ -13,11 +13,12 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of sentences.
+/// Maximum number of sentences in a narrative.
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
-/// A recorded lease that differs less from the requested lease is shown as the requested lease. A
-/// server that receives the end of a lease records it shorter by the time that the message took.
+/// A recorded lease that differs by at most this much is shown as the requested lease. A server
+/// that is sent the end of a lease, not its length, records a lease shorter by the message's
+/// latency.
 const ROUNDING: Micros = Micros::from_millis(20);
 
 /// A sentence of the narrative and the event that supports it.
@@ -116,8 +117,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Returns whether this acquire wrote the value before the grant, as when a script is sent
-    /// twice.
+    /// Returns whether this acquire wrote the value before the grant, as a script sent twice does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -172,8 +172,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // A fault that names processes is relevant only if it names one of the two conflicting
-        // processes.
+        // A fault that names processes is relevant only if it names one of the two that conflict.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();
@@ -204,8 +203,7 @@ impl Story<'_, '_> {
                     Some((removed, key))
                 }
             })
-            // If several locks have the same value, a value that ended before the grant was an
-            // earlier lock.
+            // A value that ended before the grant belongs to an earlier lock with the same value.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         for (at, key) in ends {
@@ -276,7 +274,7 @@ impl Story<'_, '_> {
         self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
     }
 
-    /// Returns when the value was set, before its count was lowered.
+    /// Returns when the value was set, before releases lowered its count.
     fn set_at(&self, key: &KeySpan<'_>) -> Moment {
         let timeline = self.timeline;
         let before = |span: &KeySpan<'_>| {
@@ -367,8 +365,8 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last command in the instant of the grant that set the time to live; if there is
-    /// none, the grant.
+    /// Returns the last command that set the time to live at the time of the grant, or the grant if
+    /// there is none.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

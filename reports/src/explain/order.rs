@@ -1,4 +1,4 @@
-//! The order of two events on which a violation depends, and the result of the opposite order.
+//! Pairs of events whose order a violation may depend on, and the effect of swapping them.
 
 use crate::explain::narrate;
 use crate::record::history::History;
@@ -13,9 +13,9 @@ pub struct OrderedPair {
     pub first: Step,
     /// The event that happens second in the minimal run.
     pub then: Step,
-    /// The fault that delays the first event until after the second, which makes the swap
-    /// reproducible. The minimal plan is extended by this fault or, if the plan has a fault with
-    /// the same id, this fault replaces it with a later start time.
+    /// Fault that delays the first event until after the second. To reproduce the swap, add this
+    /// fault to the minimal plan or, if the plan has a fault with the same id, replace that fault
+    /// with this one, which starts later.
     pub swap: TimedFault,
     /// `true` if the violation still happens with the events swapped. `false` if it does not, so
     /// the order is necessary.

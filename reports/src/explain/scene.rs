@@ -50,7 +50,8 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     /// Returns when and how the holder's lock ended, unless the holder itself removed the lock and
-    /// set it again. A lock that a process overwrote without getting it ended when it was removed.
+    /// set it again. If a process overwrote the lock's value without getting the lock, the lock
+    /// ended when the new value was removed.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -76,7 +77,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns the servers at which this change ended the holder's lock, as the beginning of a
+    /// Returns the servers at which this change ended the holder's lock, as the subject of a
     /// sentence, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         let is_change =
@@ -88,7 +89,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the servers that crashed between the grants, as the beginning of a sentence, and
+    /// Returns the servers that crashed between the grants, as the subject of a sentence, and
     /// whether the subject is singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
@@ -164,8 +165,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder left its critical section and when it sent its late write, if it
-    /// sent the write after leaving.
+    /// Returns when the holder left its critical section and when it then sent its late write.
     pub(super) fn wrote_after_leaving(&self) -> Option<(SimTime, SimTime)> {
         let What::Storage { operation, .. } =
             self.timeline.history.events[self.clash.late_write?].what
@@ -178,13 +178,12 @@ impl<'t, 'h> Scene<'t, 'h> {
         (left < sent).then_some((left.time, sent.time))
     }
 
-    /// Returns whether one of the two processes entered although no server had granted it the lock.
     pub(super) fn is_ungranted(&self) -> bool {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }
 
-    /// Returns a server that had another process's value when this process entered, and that
-    /// process, if this process writes the same value.
+    /// Returns the server and the writer of another process's value that existed when this process
+    /// entered, if this process writes the same value.
     pub(super) fn same_value_at(&self, told: &Acquisition<'_>) -> Option<(Node, Node)> {
         let entered = told.completed?;
         let machine = told.process.machine();

@@ -40,7 +40,7 @@ pub struct Checker {
 
 macro_rules! checkers {
     ($($file:ident $(: $($kind:ident = $meaning:ident),+)?;)*) => {
-        /// All checkers, in the order in which they run.
+        /// All checkers, in order of execution.
         pub const CHECKERS: &[Checker] = &[$($file::CHECKER,)*];
 
         /// Returns an explanation of violations of the rule.

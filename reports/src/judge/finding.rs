@@ -166,7 +166,7 @@ pub struct Clash {
     pub earlier: usize,
     /// Index of the acquisition that was granted later, in the timeline's acquisitions.
     pub later: usize,
-    /// Index in the history of the earlier holder's late write, if a write caused a harm.
+    /// Index in the history of the earlier holder's late write, if a write caused harm.
     pub late_write: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Counts in which protocol phases faults began, which shows how well a quiet cell was tested.
+//! Counts the faults that began in each protocol phase, to show how well a quiet cell was tested.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;

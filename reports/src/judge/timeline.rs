@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// A position in a history. Positions are ordered by time and then by event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
-    /// Time of the event, in true time.
+    /// True time of the event.
     pub time: SimTime,
     /// Index of the event in the history.
     pub index: usize,
@@ -40,7 +40,7 @@ pub struct Timeline<'h> {
     pub sections: Vec<Section>,
     /// The periods in which each server had a value of the lock's key, ordered by start.
     pub keys: Vec<KeySpan<'h>>,
-    /// The requests that the storage answered, each of them once.
+    /// The requests that the storage answered. An operation answered twice counts once.
     pub storage: Vec<StorageRequest>,
     /// The faults, ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
@@ -126,7 +126,6 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the lease that the server recorded with this change.
     pub(crate) fn lease_recorded(&self, at: Moment) -> Option<Micros> {
         match self.history.events[at.index].what {
             What::Server { lease_us, .. } => lease_us,
@@ -254,8 +253,7 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the lease or, if the server's clock was wrong, the recorded end of the
-    /// value.
+    /// Returns the end of the lease, or the value's recorded end if the server's clock was wrong.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {

@@ -1,4 +1,4 @@
-//! Checksums of JSON documents. They detect a damaged file that could be read as a different
+//! Checksums of JSON documents. They detect damage that leaves a readable document with a different
 //! result.
 //!
 //! [`checksum`] computes SHA-256 over the document without whitespace and with the keys of each

@@ -26,22 +26,20 @@ pub struct History {
     /// Name of the format, always `fencepost.history`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Version of the format, always 2. Files of version 1, which have no silences and no leases,
-    /// can still be read.
+    /// Version of the format, always 2. Version 1, without silences and leases, can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// Facts about the run that the judge needs in addition to its events.
     pub header: Header,
-    /// The events of the run, ordered by time and then by `sequence`, which counts from 0 without
-    /// gaps.
+    /// The events of the run, ordered by time and then by `sequence`, which has no gaps.
     pub events: Vec<Event>,
-    /// The time and reason of the end of the run; absent in histories of older versions, which end
-    /// with their last event. Not part of the digest.
+    /// When and why the run ended; absent in histories of older versions, which end with their last
+    /// event. Not part of the digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
 
-/// The end of a run.
+/// The end of a run, with its time and reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// Virtual time in microseconds at which the run ended, not before the last event.
@@ -56,8 +54,7 @@ pub struct Ended {
 pub enum WhyEnded {
     /// Every process completed all its cycles or crashed for good.
     Finished,
-    /// The run reached its limit of virtual time (`max-time`) while processes were still working or
-    /// waiting.
+    /// The run reached its limit of virtual time (`max-time`) before all processes had finished.
     TimeLimit,
     /// Processes were waiting, and no pending event could wake any of them.
     NothingAhead,
@@ -77,14 +74,13 @@ pub struct Header {
     pub resource: String,
     /// Lease that the processes request from the servers, in microseconds.
     pub ttl_us: Micros,
-    /// Number of servers that must grant the lock: a majority of the independent masters, otherwise
-    /// 1.
+    /// Number of servers that must grant the lock: a majority of independent masters, otherwise 1.
     pub quorum: u16,
     /// `true` if the lock's leases have fencing tokens.
     pub has_tokens: bool,
     /// The workload that uses the guarded value.
     pub workload: Workload,
-    /// The way in which the storage treats fencing tokens.
+    /// How the storage checks fencing tokens.
     pub storage: StorageRule,
     /// Time in microseconds within which an acquire must succeed after all faults have ended.
     pub progress_bound_us: Micros,
@@ -98,12 +94,12 @@ pub struct Header {
     /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
-    /// The form in which a server keeps the lock; absent for servers that expire leases themselves.
+    /// How a server stores the lock; absent for servers that expire leases themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
-    /// Time in microseconds for a lock that serves waiters in order of arrival: a process that
-    /// asked later than another by more than this time must not get the lock first. Absent for
-    /// locks that promise no order.
+    /// For a lock that serves waiters in order: a process that asks more than this many
+    /// microseconds after another must not get the lock first. Absent for locks that promise no
+    /// order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
     /// `true` if the run has one lock for each job, and each job must be done once.
@@ -112,16 +108,15 @@ pub struct Header {
     /// The availability requirement, if there is one. Programs have a default requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
-    /// The time in which every sync of a server's disk failed; absent if syncs never failed.
+    /// Period in which every sync of a server's disk failed; absent if syncs never failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_fails: Option<SyncFails>,
-    /// `true` if the servers' changes of the lock are not recorded, so only processes and the
-    /// storage report events.
+    /// `true` if the servers' changes of the lock are not recorded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locks_unseen: bool,
 }
 
-/// The time in which every sync of a server's disk failed.
+/// The period in which every sync of a server's disk failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SyncFails {
     /// Virtual time in microseconds from which syncs failed.
@@ -169,7 +164,7 @@ impl Header {
 /// An event of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Position of the event in the history, counted from 0. It orders events of the same instant.
+    /// Position of the event in the history, counted from 0. It orders events at the same time.
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
@@ -229,9 +224,9 @@ pub enum What {
     /// completion follows immediately and the outcome is unknown. If it interrupts the call, the
     /// completion follows when the library has finished.
     GivenUp {
-        /// Number of the operation, which is still open.
+        /// Number of the open operation.
         operation: u64,
-        /// The way in which the application gave up the call.
+        /// How the application gave up the call.
         how: GivingUp,
     },
     /// The following operations of this thread concern another of the run's locks.
@@ -247,10 +242,9 @@ pub enum What {
     /// thread when a run ends without pending events. Not part of the digest.
     Silent {
         /// Virtual time in microseconds of the thread's last message, or of the start of the wait
-        /// if the thread has sent none since.
+        /// if later.
         since_us: SimTime,
-        /// Time in microseconds within which a thread that waits for a free lock must send a
-        /// message.
+        /// Time limit in microseconds for a thread that waits for a free lock to send a message.
         bound_us: Micros,
         /// `false` if the run has ended and no pending event could wake a process: no timer of a
         /// process, no message from or to a process, no fault, and no message that a server would
@@ -274,7 +268,7 @@ pub enum What {
     Server {
         /// The key that the server changed.
         key: String,
-        /// The way in which the key changed.
+        /// How the key changed.
         change: Change,
         /// Value of the key (the owner) after the change, or before it if the key was removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -296,7 +290,7 @@ pub enum What {
     },
     /// The guarded storage answered a request.
     Storage {
-        /// Number of the operation of the process that sent the request.
+        /// Number of the operation that sent the request.
         operation: u64,
         /// The process that sent the request.
         by: Node,
@@ -305,7 +299,7 @@ pub enum What {
         /// Fencing token in the request; absent if the request had none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// Operation number of the acquire under which the request was sent.
+        /// Operation number of the acquire that the request belongs to.
         acquisition: u64,
         /// `false` if the storage rejected the request because of its token.
         accepted: bool,
@@ -321,7 +315,7 @@ pub enum What {
     FaultBegan {
         /// The id of the fault in the plan.
         fault: u32,
-        /// The kind of the fault.
+        /// Kind of the fault, as in the plan.
         kind: FaultKind,
         /// All nodes that the fault names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -331,14 +325,14 @@ pub enum What {
     FaultEnded {
         /// The id of the fault in the plan.
         fault: u32,
-        /// The kind of the fault.
+        /// Kind of the fault, as in the plan.
         kind: FaultKind,
     },
     /// All faults have ended, and from now on processes must make progress. Not part of the digest.
     Healed,
 }
 
-/// The way in which an application stops waiting for a call.
+/// How an application stops waiting for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GivingUp {
@@ -348,7 +342,7 @@ pub enum GivingUp {
     Interrupted,
 }
 
-/// A request of a process to the lock or the storage.
+/// A process's request to the lock or the storage.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub enum Action {
@@ -362,12 +356,12 @@ pub enum Action {
     Check,
     /// The process reads the guarded value.
     Read {
-        /// Operation number of the acquire under which the process reads.
+        /// Operation number of the acquire that the read belongs to.
         acquisition: u64,
     },
     /// The process writes the guarded value.
     Write {
-        /// Operation number of the acquire under which the process writes.
+        /// Operation number of the acquire that the write belongs to.
         acquisition: u64,
         /// The value that the process writes.
         value: i64,
@@ -386,7 +380,7 @@ pub enum Access {
     Write,
 }
 
-/// The way in which a server changed a key.
+/// How a server changed a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -407,8 +401,7 @@ pub enum Change {
     Discarded,
     /// The key was missing after a restart of the server.
     Forgotten,
-    /// The key was present after a restart of the server, or was received in a full
-    /// resynchronisation.
+    /// The key was present after a server's restart, or was received in a full resynchronisation.
     Restored,
 }
 

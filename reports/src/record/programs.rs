@@ -1,12 +1,12 @@
-//! The output and the exit of each of the user's programs.
+//! Output and exit status of the user's programs.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One life of a program, from a start of its host until the program ends, the host crashes, or the
-/// run ends.
+/// One execution of a program, from the start of its host until the program ends, the host crashes,
+/// or the run ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramReport {
     /// The simulated process that executes the program.
@@ -17,13 +17,12 @@ pub struct ProgramReport {
     /// program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
-    /// The way in which the program ended, in words; absent if it ran until the end of the run.
+    /// How the program ended, in words; absent if it ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
     /// `true` if the program failed to do its work, for example because it exited with an error.
     pub failed: bool,
-    /// The line on standard error that names the error; absent unless the program failed and wrote
-    /// such a line.
+    /// The line on standard error that names the error, if the program failed and wrote one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The lines that the program printed, in order.
@@ -32,11 +31,11 @@ pub struct ProgramReport {
     /// Number of printed bytes that were not kept.
     #[serde(default)]
     pub output_dropped: u64,
-    /// Number of system calls at which the program's threads were stopped.
+    /// Number of system calls at which fencepost stopped the program's threads.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times that fencepost interrupted a thread, because the thread used the processor
-    /// for long while other threads waited. A run with interruptions may not be reproducible.
+    /// Number of times that fencepost interrupted a thread, because the thread kept the processor
+    /// for long although other threads waited. A run with interruptions may not be reproducible.
     #[serde(default)]
     pub preempted: u32,
 }
@@ -48,8 +47,7 @@ pub struct Ran {
     /// folders that were read as code.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// Versions of the interpreters and packages, by name. Only those that report a version are
-    /// included.
+    /// Versions of the interpreters and packages that report one, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
 }
@@ -72,7 +70,7 @@ pub struct Printed {
     pub text: String,
 }
 
-/// Returns the flags that select the Lua lock with this entry in a report's scenario.
+/// Returns the command-line flag for the Lua lock that a report's scenario describes.
 pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     let text = |key: &str| script.get(key).and_then(serde_json::Value::as_str);
     let (name, file) = (text("name")?, text("file")?);
@@ -81,7 +79,7 @@ pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     Some(format!("--lock {}", shell_word(&asked)))
 }
 
-/// Returns the flags that select the program with this entry in a report's scenario.
+/// Returns the command-line flags for the program that a report's scenario describes.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);

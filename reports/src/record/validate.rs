@@ -52,8 +52,7 @@ pub enum InvalidHistory {
     },
 }
 
-/// Checks the order of the events and their nodes, and that each thread has one open operation at a
-/// time.
+/// Checks the order and the nodes of events, and that each thread has at most one open operation.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));

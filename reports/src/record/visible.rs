@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Replaces invisible characters by escapes such as `\n` and `\u{1b}`.
+/// Replaces invisible characters with escapes such as `\n` and `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -21,21 +21,21 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the text in a single line. If it is too long, leaves out its middle.
+/// Returns the text on one line. Omits its middle if it has more than `characters_max` characters.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
     if count <= characters_max {
         return text.into_owned();
     }
-    // Keeps the end, because it often names the valid values.
+    // The end of a message often names the valid values.
     let tail = characters_max / 4;
     let head: String = text.chars().take(characters_max - tail).collect();
     let end: String = text.chars().skip(count - tail).collect();
     format!("{head} [{} characters left out] {end}", count - characters_max)
 }
 
-/// Replaces invisible characters in all strings of a document by escapes.
+/// Replaces invisible characters in all strings of a document with escapes.
 pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     document: &T,
 ) -> serde_json::Result<Cow<'_, T>> {

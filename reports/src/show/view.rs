@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A way to write documents of one type. Each view is a static, so that it is compiled only once.
+/// A writer of documents of one type in one format. Views are statics, so each is compiled once.
 pub struct View<T: Clone + 'static> {
     /// The view's value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Function that escapes names that could control a terminal; `None` if the format does so.
+    /// Escapes names that could control a terminal; `None` if the format escapes them itself.
     sanitise: Option<Sanitise<T>>,
 }
 
@@ -42,8 +42,7 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view for a writer that does not escape names. The view escapes their invisible
-    /// characters.
+    /// Returns a view that escapes invisible characters in names before it calls the writer.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
@@ -87,7 +86,7 @@ impl<T: Clone> View<T> {
 pub struct Page {
     /// Width in columns.
     pub width: usize,
-    /// The level of detail.
+    /// How much of each violation the page shows.
     pub detail: Detail,
 }
 

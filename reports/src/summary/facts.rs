@@ -1,4 +1,4 @@
-//! The first stage of a report: the facts of one run of a plan.
+//! The first stage of a report: the facts from one run of a plan.
 
 mod shown;
 
@@ -25,15 +25,13 @@ pub struct RunContext {
     pub expected: Option<Expected>,
     /// The lengths of leases, critical sections and waits by scenario key, if the seed drew them.
     pub lengths: BTreeMap<String, String>,
-    /// The output and the exit of each of the user's programs, if programs use the lock.
+    /// Output and exit status of each of the user's programs, if programs use the lock.
     pub programs: Vec<ProgramReport>,
     /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Reason why the programs failed, if they did. If they failed, a run without findings is
-    /// inconclusive.
+    /// Why the programs failed, if they did. A run without findings is then inconclusive.
     pub failure: Option<String>,
-    /// Reason why a real server exited on its own, if one did. A lack of progress is then
-    /// inconclusive.
+    /// Why a real server exited on its own, if one did. A lack of progress is then inconclusive.
     pub failed_server: Option<String>,
     /// A remark about how the run was judged.
     pub note: Option<String>,
@@ -182,7 +180,7 @@ impl Latency {
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // The smallest duration that at least `percent` of the durations do not exceed.
+        // Percentile by the nearest-rank method.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }

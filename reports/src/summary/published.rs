@@ -104,22 +104,22 @@ pub const PUBLISHED: &[Published] = &[
 /// A lock that a single fault breaks, although a sweep may not find a violation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// The lock that breaks.
+    /// Name of the lock, as in `--client`.
     pub client: &'static str,
     /// The fault families that break the lock.
     pub fault: &'static str,
     settings: &'static str,
 }
 
-/// All known counterexamples. These locks end with the connection of their holder. After the holder
-/// crashes, the next process may therefore enter before the holder's last write arrives.
+/// All known counterexamples. A lock of this list ends with its holder's connection, so after the
+/// holder crashes, the next process may enter before the holder's last write arrives.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
     Counterexample { client: "pg-advisory", fault: "client-crash", settings: " --hold 3983ms" },
 ];
 
-/// Returns the counterexample for a lock under fault families; `None` if none is known.
+/// Returns the known counterexample for a lock under fault families; `None` if there is none.
 pub fn counterexample(client: &str, fault: &str) -> Option<&'static Counterexample> {
     COUNTEREXAMPLES.iter().find(|one| one.client == client && one.fault == fault)
 }
@@ -132,7 +132,7 @@ impl Counterexample {
     }
 }
 
-/// Returns the certificates for a lock under fault families that hold for a scenario's settings.
+/// Returns the certificates that cover a lock, its fault families and a scenario's settings.
 pub fn published(
     client: &str,
     fault: &str,
@@ -143,8 +143,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns whether the certificate has the settings of a scenario. A setting that is absent in
-    /// the scenario has its built-in value.
+    /// Returns whether the scenario's settings are those of the certificate. A setting that the
+    /// scenario omits has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),
@@ -165,7 +165,7 @@ impl Published {
             && bound("holds of ", "").map_or_else(is_short, is_long)
     }
 
-    /// Returns the path of the certificate, relative to the folder of the documentation.
+    /// Returns the path of the certificate relative to the documentation folder.
     pub fn file(&self) -> String {
         format!("data/certificates/{}.json", self.name)
     }

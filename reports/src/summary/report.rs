@@ -28,7 +28,7 @@ pub struct Report {
     /// Version of the format, always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the report.
+    /// Name and version of the program that wrote the report.
     pub tool: Tool,
     /// Seed of all random values.
     pub seed: Seed,
@@ -75,7 +75,7 @@ pub struct RunReport {
     pub messages: u64,
     /// Number of faults in the plan that began.
     pub faults_fired: u32,
-    /// The faults of the run.
+    /// The injected fault plan.
     pub plan: FaultPlan,
     /// Lengths of leases, critical sections and waits that the seed drew under `all`, by scenario
     /// key. They override the report's config.
@@ -85,12 +85,12 @@ pub struct RunReport {
     pub latency_us: Latencies,
     /// Numbers of storage requests by result.
     pub storage: StorageTally,
-    /// The violations found in the run.
+    /// The violations, in order of first occurrence.
     pub violations: Vec<ViolationReport>,
     /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// The events around the violations, described for people.
+    /// Events around the violations, each with a description.
     pub timeline: Vec<TimelineEntry>,
     /// The complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,8 +132,7 @@ pub struct Latencies {
     /// Durations from the success of an acquire to the end of its critical section; `null` if there
     /// was no critical section.
     pub hold: Option<Latency>,
-    /// Durations from the invocation of a release to its completion; `null` if there was no
-    /// release.
+    /// Durations from the invocation of a release to its completion; `null` if there was none.
     pub release: Option<Latency>,
 }
 
@@ -178,8 +177,8 @@ pub struct ViolationReport {
     /// For each fault of the minimal plan, whether the violation still happens without that fault.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run. Each states whether the violation still
-    /// happens if the events happen in the reverse order; absent if there was no search.
+    /// Pairs of neighbouring events of the minimal run, and whether the violation still happens
+    /// with the two swapped; absent if there was no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
     /// For each safeguard that applies to the run, its effect on the violation.
@@ -219,8 +218,8 @@ pub struct Boundary {
     /// A neighbouring value with which the violation does not happen, in the unit of the quantity.
     /// The value is one step less, or one step more for a server's downtime, where less is worse.
     pub not_enough: i64,
-    /// The calculated bound, in the unit of the quantity; `null` if no bound is known. In no run
-    /// can the violation happen with a smaller value (or a greater value, where less is worse).
+    /// The calculated bound, in the unit of the quantity; `null` if no bound is known. No run can
+    /// show the violation with a smaller value (or a greater value, where less is worse).
     pub analytic: Option<i64>,
 }
 
@@ -261,8 +260,7 @@ pub struct Remedy {
     pub unknown_without: u64,
     /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,
-    /// The first of the additional seeds. They are consecutive, except that the seed of the report
-    /// is skipped.
+    /// First additional seed. The seeds are consecutive, except that the report's seed is skipped.
     pub seeds_from: Seed,
 }
 
@@ -281,8 +279,8 @@ pub enum OnThisPlan {
     NotComparable,
 }
 
-/// Results of plans similar to the run's plan. In a similar plan, all faults begin up to one second
-/// earlier or later and have the same magnitude or a magnitude that is one tenth greater.
+/// Results of plans similar to the run's plan. In a similar plan, each fault begins up to one
+/// second earlier or later, and its magnitude is unchanged or 10 % greater.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Nearby {
     /// Number of similar plans that were run.
@@ -314,7 +312,7 @@ fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<R
     Ok(current.collect())
 }
 
-/// An event of the timeline, with a description for people.
+/// An event of the timeline and its description.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     /// Position of the event in the history, counted from 0.
@@ -328,8 +326,7 @@ pub struct TimelineEntry {
     pub what: What,
     /// The event, in words.
     pub text: String,
-    /// `true` if the event starts a critical section inside another critical section of the same
-    /// thread.
+    /// `true` if the event starts a critical section inside another of the same thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
     /// `true` if the event is evidence of a violation.
@@ -337,8 +334,7 @@ pub struct TimelineEntry {
     /// Number of events omitted between the previous entry and this entry.
     #[serde(default)]
     pub left_out: u64,
-    /// The nodes whose critical sections began among the omitted events, with one entry for each
-    /// critical section.
+    /// The nodes whose critical sections began among the omitted events, one entry per section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
     /// The nodes in a critical section immediately after the event, according to the full history.

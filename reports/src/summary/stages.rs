@@ -47,7 +47,7 @@ impl From<RunFacts> for Stages {
 pub struct Diagnosis {
     /// Results for each violation, keyed by the violation's id.
     pub violations: BTreeMap<String, ViolationDiagnosis>,
-    /// The first system call in which two runs of the same programs differed, if any did.
+    /// The first system call that differed between two runs of the same programs, if any.
     pub not_reproducible: Option<String>,
 }
 

@@ -46,20 +46,19 @@ pub struct Sweep {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// The settings that all runs share. Seeds, shard and number of threads are not included.
     pub config: serde_json::Value,
     /// Checksum of this document without the measurements; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
-    /// The range from the first seed that was run to the last, in this shard.
+    /// Range from the first to the last seed that this shard ran.
     pub seeds: SeedRange,
-    /// Ranges of seeds within `seeds` that were not run, in ascending order; absent if all were
-    /// run.
+    /// Ranges within `seeds` that were not run, in ascending order; absent if all seeds were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<SeedRange>,
-    /// The part of the complete sweep that was run.
+    /// The shard of the complete sweep that this document covers.
     pub shard: Shard,
     /// The seeds of the complete sweep, all shards together; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +70,7 @@ pub struct Sweep {
     /// The comparison with an earlier sweep; absent if no baseline was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
-    /// Measurements of speed, which differ between machines.
+    /// Speed of the sweep, which differs between machines.
     #[serde(default)]
     pub measured: Measured,
 }
@@ -82,11 +81,11 @@ pub struct Sweep {
 pub struct SeedRange {
     /// The first seed.
     pub from: Seed,
-    /// The seed after the last seed.
+    /// One past the last seed.
     pub to: Seed,
 }
 
-/// One of several parts of a whole. The parts are contiguous and of nearly equal size.
+/// One of `count` contiguous parts of a whole. Their sizes differ by at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
     /// Number of the shard, from 1 to `count`.
@@ -95,7 +94,7 @@ pub struct Shard {
     pub count: u32,
 }
 
-/// Measurements of speed.
+/// Speed of a sweep in real time.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Number of runs per second on all cores; absent if not measured.
@@ -119,11 +118,10 @@ impl Sweep {
 }
 
 impl Shard {
-    /// The only shard of a range that is not divided.
+    /// The whole range as a single shard.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// Returns the seeds of this shard. Shards are contiguous, and their sizes differ by at most
-    /// one.
+    /// Returns this shard's part of a range of seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));

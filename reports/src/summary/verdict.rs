@@ -148,8 +148,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why a history is inconclusive if a live process was still in its critical section, and
-/// had been for longer than the progress bound, when the run ended before its processes did.
+/// Returns why a history is inconclusive if its run was cut off while a live process had been in
+/// its critical section for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;

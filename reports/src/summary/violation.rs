@@ -16,9 +16,9 @@ pub struct Violation {
     /// Stable fingerprint of the lock, the broken rule and the cause. The same anomaly has the same
     /// id in every run.
     pub id: String,
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The severity of the violation.
+    /// `harm` if data was damaged or progress was lost, otherwise `hazard`.
     pub severity: Severity,
     /// Name of the locked resource.
     pub resource: String,
@@ -32,7 +32,7 @@ pub struct Violation {
     pub total_duration_us: Micros,
     /// The processes involved in the violation, the earlier holder first.
     pub processes: Vec<Node>,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// A description of the violation in two or three sentences.
     pub summary: String,

@@ -1,4 +1,4 @@
-//! Tests of properties that the judgement of every history has.
+//! Property tests of the judgement of random histories.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;

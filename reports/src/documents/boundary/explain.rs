@@ -2,8 +2,7 @@
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Explains the threshold in a few sentences. Does not use the explanation that the report
-/// contains.
+/// Explains the threshold in a few sentences. Does not use the report's own explanation.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

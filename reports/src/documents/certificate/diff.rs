@@ -64,8 +64,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares the slices in pairs, or only counts the equal slices if the certificates have different
-/// bounds.
+/// Compares the slices in pairs, or counts the equal slices if the certificates' bounds differ.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -37,7 +37,7 @@ pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an incomplete exploration.
+/// Reads an unfinished exploration; fails if its format, version or checksum is wrong.
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

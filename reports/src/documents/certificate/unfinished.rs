@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.exploration";
-/// The output formats of an exploration.
+/// Output formats of an exploration: text, JSON, and an HTML page.
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
@@ -28,7 +28,7 @@ pub struct Unfinished {
     /// Version of the format: 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// The program that wrote the document.
+    /// Name and version of the program that wrote the document.
     pub tool: Tool,
     /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
@@ -49,9 +49,9 @@ pub struct Unfinished {
     pub runs: Runs,
     /// Numbers of plans that were not run, by reason.
     pub left_out: LeftOut,
-    /// The slices of the enumeration of which every unit was run, in order.
+    /// Slices whose units were all run, in order.
     pub slices: Vec<Slice>,
-    /// The finished units of slices that are not finished, in order.
+    /// Finished units of unfinished slices, in order.
     pub loose: Vec<LooseUnit>,
 }
 
@@ -68,8 +68,7 @@ pub struct LooseUnit {
     pub unit: u64,
     /// Number of runs in the unit.
     pub runs: u64,
-    /// SHA-256, in hex, of the digests of the histories and of the verdicts of the unit's runs, in
-    /// order.
+    /// SHA-256, in hex, of the history digests and verdicts of the unit's runs, in order.
     pub digest: String,
 }
 

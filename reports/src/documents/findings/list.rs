@@ -1,11 +1,11 @@
-//! Writes the store of findings as text and Markdown.
+//! Writes the findings store as text and Markdown.
 
 use super::{Finding, Findings};
 use crate::record::visible::one_line;
 use crate::show::view::View;
 use crate::summary::sweep::FindingState;
 
-/// The output formats of a store.
+/// Output formats of a store: text, JSON and Markdown.
 pub static VIEWS: &[View<Findings>] =
     &[View::new("text", text), View::JSON, View::new("markdown", markdown)];
 

@@ -1,10 +1,10 @@
-//! Reads and writes the lines of the store of findings.
+//! Reads and writes the lines of a findings file.
 
 use super::{FORMAT, Finding, Findings, Header, VERSION};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Error for a line of a store that cannot be read.
+/// Error for an unreadable line of a findings file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {

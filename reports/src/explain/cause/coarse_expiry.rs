@@ -1,5 +1,4 @@
-//! Cause `coarse-expiry`: a server that counts leases in whole seconds ended a lease up to one
-//! second early.
+//! Cause `coarse-expiry`: a server that counts in whole seconds ended a lease up to 1 s early.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

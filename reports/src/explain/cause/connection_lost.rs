@@ -1,4 +1,4 @@
-//! Cause `connection-lost`: the connection of a process ended without the process noticing.
+//! Cause `connection-lost`: a process's connection ended without the process noticing.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -19,7 +19,7 @@ pub(super) enum Question {
     Standstill,
     /// Why did a process that asked later get the lock first?
     Overtaken,
-    /// Why is the lock held for so long?
+    /// Why was the lock held for too long?
     Held,
     /// Why did a process receive a false answer?
     UntrueAnswer,

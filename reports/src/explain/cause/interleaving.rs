@@ -1,5 +1,4 @@
-//! Cause `interleaving`: the steps of two processes interleaved in an order that breaks the
-//! protocol.
+//! Cause `interleaving`: the steps of two processes interleaved and broke the protocol.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

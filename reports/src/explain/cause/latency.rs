@@ -1,4 +1,4 @@
-//! Cause `latency`: the answer of a server was late.
+//! Cause `latency`: a server's answer was late.
 
 use super::entry::{Entry, Measure};
 use crate::explain::evidence::{Case, Obstacle, UntrueAnswer};

@@ -1,4 +1,4 @@
-//! Cause `session-expired`: the session of the holder ended during its critical section.
+//! Cause `session-expired`: the holder's session ended during its critical section.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,5 +1,4 @@
-//! Cause `shared-client-id`: processes share a client id, and one process treated another's lock
-//! as its own.
+//! Cause `shared-client-id`: processes share a client id and treat each other's lock as their own.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

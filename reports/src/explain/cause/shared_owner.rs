@@ -1,5 +1,4 @@
-//! Cause `shared-owner`: threads or processes share an owner value, and one was mistaken for
-//! another.
+//! Cause `shared-owner`: threads or processes share an owner value and are mistaken for each other.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -59,7 +59,7 @@ fn promoted(scene: &Scene<'_, '_>, [new, old]: [&Acquisition<'_>; 2], at: Moment
     }
 }
 
-/// Returns when the server of a grant started again, if it was down during the promotion.
+/// Returns when the grant's server restarted, if it was down during the promotion.
 fn started_after(scene: &Scene<'_, '_>, grant: &Grant, promoted: Moment) -> Option<SimTime> {
     let events = &scene.timeline.history.events;
     let is_own = |event: &&Event| {

@@ -1,5 +1,4 @@
-//! Tests of the causes, each with the smallest history that shows it, and of the precedence of
-//! causes.
+//! Tests each cause with the smallest history that shows it, and the precedence of causes.
 
 mod answers;
 mod late;

@@ -1,4 +1,4 @@
-//! Cause `unexplained`: the recorded events do not show the reason.
+//! Cause `unexplained`: the recorded events do not show the cause.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

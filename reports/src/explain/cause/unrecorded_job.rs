@@ -1,4 +1,4 @@
-//! Cause `unrecorded-job`: it was not recorded that a job was done.
+//! Cause `unrecorded-job`: a job was done, but its completion was not recorded.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

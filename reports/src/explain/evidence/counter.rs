@@ -1,4 +1,4 @@
-//! The changes of the counter of fencing tokens between two grants.
+//! Changes of the fencing token counter between two grants.
 
 use super::early_loss;
 use crate::judge::finding::Clash;
@@ -26,8 +26,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         let is_of_members = matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease));
         let between = timeline.history.events.iter().skip(earlier.moment.index);
         let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
-        // The members of a distributed system share the counter, so the changes at all servers
-        // count.
+        // Members of a distributed system share the counter, so changes at all servers count.
         let here = between.filter(|event| match is_of_members {
             true => !event.node.is_process(),
             false => nodes.contains(&event.node),

@@ -12,8 +12,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 
 pub(crate) struct LockLoss<'t, 'h> {
-    /// The loss at the server that granted the lock first, if it is not the server that granted it
-    /// again.
+    /// The loss at the server that granted the lock first, if another server granted it again.
     pub(crate) at_granting_server: Option<Loss<'t, 'h>>,
     pub(crate) at_taking_server: Option<Loss<'t, 'h>>,
 }

@@ -9,7 +9,6 @@ use fencepost_faults::{Impact, Micros, Node};
 pub(crate) enum InFlightWrite {
     Delayed,
     OfPausedProcess,
-    /// The process sent the write after it had left its critical section.
     AfterLeaving,
     /// No fault delayed the write, and its process left before the lock changed hands.
     OfFormerHolder,

@@ -24,7 +24,6 @@ impl Lease {
     }
 }
 
-/// Returns the last lease that the holder set for this acquisition of the lock.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -120,7 +119,7 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// Returns the value of the holder's lock that the server lost during the critical section.
+/// Returns the holder's value that the server lost during the critical section.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -141,8 +140,8 @@ pub(crate) fn lost_at<'t, 'h>(
     own.iter().find(lost).copied()
 }
 
-/// Returns the value that kept the lock taken after an acquiring process had overwritten the
-/// holder's value at `at` without being granted the lock, and when another process removed it.
+/// Returns the value with which an acquiring process overwrote the holder's value at `at` without
+/// getting the lock, and when and how another process removed that value.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

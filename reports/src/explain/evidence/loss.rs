@@ -1,4 +1,4 @@
-//! A loss: how a server lost a lock before its lease ended.
+//! How a server lost a lock before its lease ended.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
@@ -52,7 +52,7 @@ pub(crate) enum EarlyExpiry {
     Unknown,
 }
 
-/// Clocks that may have ended a lock early: the hosts, and since when a step matters.
+/// Clocks of hosts that may have ended a lock early. Steps before `since` do not matter.
 struct Clocks {
     hosts: Vec<Node>,
     since: SimTime,
@@ -222,8 +222,7 @@ impl<'t, 'h> Loss<'t, 'h> {
             return EarlyExpiry::ByOtherLease;
         }
         let clocks = self.clocks_of_servers(span);
-        // Of the servers other than Redis that end leases themselves, only GemFire reads a clock
-        // that can be stepped.
+        // Besides Redis, only GemFire ends leases by a clock that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &clocks, at.time).is_some();

@@ -90,8 +90,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
             && (renews_by_itself(self.timeline) || self.lost_a_renewal() || self.failed_to_extend())
     }
 
-    /// Returns whether the holder sent an extension during the lease and got no confirmation. The
-    /// last lease that took effect is the one that ended.
+    /// Returns whether an extension that the holder sent during its last lease was not confirmed.
     fn failed_to_extend(&self) -> bool {
         let events = self.timeline.history.events.iter();
         let during = |at: SimTime| self.lease.from < at && at <= self.lease.ends();
@@ -112,8 +111,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         sent.iter().any(|operation| !confirmed(operation))
     }
 
-    /// Returns whether a command was lost while no lock call was open. Such a command was a
-    /// renewal.
+    /// Returns whether a command, which must be a renewal, was lost between lock calls.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

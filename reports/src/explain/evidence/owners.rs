@@ -16,8 +16,7 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found || is_mistaken()
 }
 
-/// Returns whether a process entered without a grant while a server had the value that it names as
-/// its own, and that the other process had written.
+/// Returns whether an ungranted process found its own owner value, written by the other process.
 fn has_own_value_of_another(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,

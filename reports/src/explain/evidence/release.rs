@@ -54,8 +54,7 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether a release with an unknown outcome, sent by the process, may still arrive at
-/// `at`.
+/// Returns whether one of the process's releases may still be in transit at `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -150,12 +149,10 @@ fn was_paused(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LateRelease {
     InProcess,
-    /// The server was down before it answered, so the process sent the release again.
+    /// The server went down before it answered, so the process sent the release again.
     SentAgain,
-    /// The release had already removed the process's own lock, so a second command made this
-    /// removal.
+    /// The release had already removed the process's own lock; a second command removed this lock.
     SentTwice,
-    /// The server was paused, and executed the release after its pause.
     AtPausedServer,
     InTransit,
 }
@@ -166,7 +163,7 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// Returns the pause after which the server executed a command of the process. A paused server
+/// Returns the pause after which the server executed a command from the process. A paused server
 /// still receives messages, unless the network delays them.
 pub(crate) fn server_pause<'t, 'h>(
     timeline: &'t Timeline<'h>,

@@ -131,8 +131,7 @@ pub(super) enum FirstInQueue {
     UnknownToCreator,
 }
 
-/// Returns whether the process that created the queue's first node waits with this node; `None` if
-/// unknown.
+/// Returns whether the creator of the queue's first node waits with this node; `None` if unknown.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -1,7 +1,8 @@
 //! Finds the reason why no process acquires the lock, or why a waiting process is not served
 //! ([`Standstill`]).
 //!
-//! The reason is the disks if servers stopped or refused writes because syncs failed.
+//! If servers stopped or refused writes because syncs of their disks failed, the disks are the
+//! reason.
 //!
 //! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
 //! - the first process in the queue was paused;
@@ -11,7 +12,7 @@
 //! - a server was down or paused;
 //! - no server was a primary;
 //! - a server was partitioned, or messages were delayed;
-//! - last, the reasons of the second list that concern votes, crashed processes and clocks.
+//! - the reasons in the second list that concern votes, crashed processes and clocks.
 //!
 //! If no pending event can end the wait (`deadlock`) or a waiting process is not served
 //! (`starved`), the first reasons are that the waiting processes wait on dead connections, or were
@@ -27,7 +28,7 @@
 //! - there is no lock, and the clocks that processes compare with a row differ;
 //! - there is no lock, and all processes that tried to acquire it had given up a call before.
 //!
-//! If a lock exists, its owner may have given up the call.
+//! The owner of an existing lock may also have given up its call.
 
 mod circle;
 mod clocks;

@@ -1,4 +1,4 @@
-//! Recognizes that a process removed an existing lock while it acquired the lock.
+//! Detects that a process removed an existing lock while it acquired the lock.
 
 use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};

@@ -33,8 +33,7 @@ pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opti
     }
 }
 
-/// Returns whether the holder left within the validity that the lock had stated, and this validity
-/// was too long.
+/// Returns whether the holder left within the stated validity, and this validity was too long.
 pub(super) fn is_promised_too_long(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
     if !is_key_with_lease(timeline) {

@@ -126,8 +126,8 @@ pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<N
     servers.into_iter().collect()
 }
 
-/// Returns whether the count first exceeded the process's own acquires while a fault kept answers
-/// from the process.
+/// Returns whether a fault blocked answers to the acquire that first raised the count outside a
+/// critical section.
 fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySpan<'_>) -> bool {
     let mut counted = vec![lowered];
     while let Some(before) = counted.last().and_then(|span| {

@@ -1,8 +1,7 @@
-//! Predictions of the literature for locks that it does not discuss for each fault family
-//! ([`verdict`]).
+//! Predictions for locks that the literature does not discuss for each fault family ([`verdict`]).
 //!
-//! Each rule consists of a sentence in a source and the locks to which the sentence applies. If no
-//! source has a sentence, there is no prediction, even if one seems obvious.
+//! Each rule consists of a sentence in a source and the locks to which the sentence applies.
+//! Without such a sentence there is no prediction, even if one seems obvious.
 
 mod locks;
 mod sources;

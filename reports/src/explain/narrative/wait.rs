@@ -1,4 +1,4 @@
-//! The part of a story that tells why no process gets a lock.
+//! The part of a story that explains why no process gets the lock.
 
 use super::{Story, Weight};
 use crate::judge::finding::Finding;

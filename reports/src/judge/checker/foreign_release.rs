@@ -71,8 +71,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the write took another process's lock. GETSET writes even if the lock is
-    /// taken.
+    /// Returns whether the write took another process's lock, as GETSET can.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =
@@ -90,8 +89,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock of {owner} at {server}, {} after {owner} had been granted it.",
         removed.time.since(granted.time)
     );
-    // The remover's acquisition is its last one before the removal. The owner's acquisition is the
-    // one that this grant belongs to.
+    // The clash is between the remover's last acquisition and the acquisition of the removed lock.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

@@ -55,8 +55,7 @@ pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: S
     left.min(lost)
 }
 
-/// Returns the last value that replaced this value for the same owner. Nested acquires replace
-/// values.
+/// Returns the owner's last value that replaced this value, because nested acquires replace values.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -49,8 +49,8 @@ pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     })
 }
 
-/// Returns an error if the write replaced another value than the last recorded write had written.
-/// The error is the value of that write. A write that the storage received twice counts twice.
+/// Returns the value of the last recorded write as an error if the write replaced a different
+/// value. A write that the storage received twice counts twice.
 fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
     let before = timeline.history.events[..write.moment.index].iter().rev();
     let mut written = before.filter_map(|event| match event.what {

@@ -108,7 +108,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
         let other = &timeline.acquisitions[section.acquisition];
         let waits = first.invoked < section.from
             && first.completed.is_none_or(|completed| section.from < completed);
-        // A nested acquire of the holder does not take the place of a waiting process.
+        // A nested acquire by the holder does not overtake a waiting process.
         let nested = timeline
             .sections
             .iter()

@@ -1,8 +1,8 @@
-//! Checks progress after all faults have ended: each time that the lock becomes free, a process
-//! must acquire it within the stated bound.
+//! Checks progress after all faults have ended: each time the lock becomes free, a process must
+//! acquire it within the stated bound.
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
-//! does not include time in which a process holds the lock. It restarts when the last holder
+//! does not include time in which a process holds the lock. The bound restarts when the last holder
 //! leaves, or when the servers have lost the holder's lock.
 
 use super::held_forever::lease_kept_until;

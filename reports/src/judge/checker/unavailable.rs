@@ -2,13 +2,13 @@
 //! servers run. Runs without this bound are not checked.
 //!
 //! At a given time, the lock is
-//! - *free* if no process is in its critical section and the key does not exist or exists only for
-//!   a running process that never learns of its grant. With independent servers, fewer than a
-//!   quorum may have such a value.
+//! - *free* if no process is in its critical section and no value blocks the lock at a quorum of
+//!   servers. A value blocks the lock unless its process is running but never learns of its grant.
 //! - *wanted* if a process that is neither crashed nor paused has an open acquire, or will try
 //!   again after a failed acquire.
 //! - *available* if enough servers are neither down nor paused. A lock is also available if a
-//!   partition separates a process from running servers, because this rule must find such waits.
+//!   partition separates a process from running servers, because this rule reports the resulting
+//!   wait.
 //!
 //! If the bound applies only between faults, times with an active fault or with failing syncs are
 //! not checked. Times after all faults have ended are not checked either, because the rule `stuck`
@@ -60,7 +60,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         if let Some(failing) = timeline.history.header.sync_fails {
             levels.add((failing.from_us, failing.until_us), [0, 0, 0, 1]);
         }
-        // After all faults have ended, the rule `stuck` applies instead.
         if let Some(healed) = timeline.healed {
             levels.add((healed.time, timeline.end), [0, 0, 0, 1]);
         }
@@ -74,8 +73,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// A cheap test before the expensive checks: returns whether the lock was unused for longer than
-/// the bound.
+/// Returns whether the lock was unused for longer than the bound; a cheap test that runs first.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -140,8 +138,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns the periods in which the value blocked others because its process had entered, crashed
-/// or paused.
+/// Returns when the value blocked others because its process had entered, crashed or paused.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -221,8 +221,7 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values from before its release that still existed when the release was
-/// answered.
+/// Returns the owner's values from before its release that still existed at the answer.
 fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -268,7 +267,6 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns whether the value replaced another process's value.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
         other.node == span.node
@@ -277,8 +275,7 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists at `at`, and its process does not remove it before its next
-/// acquire.
+/// Returns whether the value exists at `at` and its process keeps the value until the next acquire.
 fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// One acquire call by one thread of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
-    /// The operation number.
+    /// Number of the acquire operation in the history.
     pub operation: u64,
-    /// The thread that acquired.
+    /// The thread that called acquire.
     pub process: Node,
     /// Start of the acquire.
     pub invoked: Moment,
@@ -31,7 +31,7 @@ pub struct Acquisition<'h> {
 /// The outcome of an acquire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The acquire succeeded.
+    /// The acquire succeeded, and a critical section began.
     Granted,
     /// The acquire failed, and the process knows it.
     Refused,

@@ -35,8 +35,8 @@ impl FaultSpan<'_> {
         self.kind == kind && self.names(node)
     }
 
-    /// Returns how long the fault acted between two times. A fault without a recorded end still
-    /// acts at `to`.
+    /// Returns how long the fault acted between two times. A fault without a recorded end counts as
+    /// acting at `to`.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))

@@ -2,17 +2,17 @@
 //!
 //! For each server, a ledger has a stack of claims on the current value: the grant that created the
 //! value, and each command of the owner that raised its count or reset its time to live. A claim
-//! ends when the value is removed or, if the value is a count, when the owner lowers it again.
+//! ends when the value is removed or, if the value is a count, when the owner lowers the count
+//! again.
 //!
-//! An acquisition relies on the last claim at each server that is still open when the process
-//! enters. If the open claims are not a quorum, because the process was paused until its lease
-//! expired, the acquisition relies on the last claim at each server that its own process has not
-//! withdrawn. If a lower count withdrew the claims of an acquire that succeeded, an earlier release
-//! arrived late, and the acquisition relies on these claims. If the lock needs a quorum, the
-//! deciding claim is the one that completes it. For a replicated lock, it is the last claim,
-//! because the server answered that one. A nested acquire that recreates a lost lock relies on its
-//! own claim. Any other nested acquire shares the grant of the outer acquire, even if it changed a
-//! count.
+//! An acquisition relies on each server's last claim that is still open when the process enters. If
+//! the open claims are not a quorum, because the process was paused until its lease expired, the
+//! acquisition relies on each server's last claim that its own process has not withdrawn. A
+//! successful acquisition also relies on claims that a lower count withdrew, because the lower
+//! count is an earlier release that arrived late. If the lock needs a quorum, the claim that
+//! completes the quorum decides. For a replicated lock, the last claim decides, because the server
+//! answered that claim. A nested acquire that recreates a lost lock relies on its own claim. Any
+//! other nested acquire shares the grant of the outer acquire, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -64,8 +64,8 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns for each acquisition its outer acquisition: the last one that the thread had entered and
-/// not yet left; `None` if there is none.
+/// Returns each acquisition's outer acquisition: the last one that its thread had entered and not
+/// left; `None` if there is none.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -176,7 +176,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a write of the owner over its own value. If the new count is lower, the owner's last
+    /// Handles a write by the owner over its own value. If the new count is lower, the owner's last
     /// claim ends.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
@@ -289,8 +289,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open when the process enters. If these claims are too few,
-/// decides by all claims.
+/// Decides by the claims that are open at the entry or, if these are too few, by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

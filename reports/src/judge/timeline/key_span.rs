@@ -16,7 +16,7 @@ pub struct KeySpan<'h> {
     pub by: Option<Node>,
     /// The process to which the value was granted, and when, if recorded.
     pub granted: Option<(Node, Moment)>,
-    /// Start of the span.
+    /// Start of the period.
     pub from: Moment,
     /// Times at which commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,
@@ -103,8 +103,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant that the replica copied: the next grant of the server from which it copied
-    /// before or, if the latest grant is by another server, that grant.
+    /// Returns the grant that the replica copied: the latest grant or, if the replica copied the
+    /// same server before, that server's next grant.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

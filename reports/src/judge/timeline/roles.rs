@@ -20,8 +20,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Reads the roles from a history. In histories of older versions, changes of keys show the
-    /// roles.
+    /// Reads the recorded roles. In histories of older versions, key changes show the roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -32,15 +31,13 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record roles. For other servers, the fault that promotes them
-                // counts.
+                // Only Redis servers record roles. For other servers, the promoting fault counts.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
                 }
                 What::Turn { turn: Turn::Unaware, .. } => roles.begin(node, None),
-                // A restarted server has not yet learned its role when it records what it lost or
-                // loaded.
+                // A restarted server records what it lost or loaded before it learns its role.
                 What::Server {
                     change: Change::Forgotten | Change::Restored,
                     primary: true,

@@ -12,7 +12,7 @@ pub struct Section {
     pub acquisition: usize,
     /// The thread in the critical section.
     pub process: Node,
-    /// The ok of the acquire.
+    /// The time of the acquire's ok.
     pub from: Moment,
     /// End of the section; `None` if it was open when the history ended.
     pub to: Option<Moment>,

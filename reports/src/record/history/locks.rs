@@ -15,7 +15,7 @@ impl History {
         locks.into_iter().map(|lock| self.of_lock(lock)).collect()
     }
 
-    /// Returns the history of one lock, of a run with several locks.
+    /// Returns the history of one lock in a run with several locks.
     pub fn of_lock(&self, lock: &str) -> History {
         let mut about: BTreeMap<Node, &str> = BTreeMap::new();
         let mut storage: BTreeSet<u64> = BTreeSet::new();

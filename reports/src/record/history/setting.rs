@@ -1,4 +1,4 @@
-//! The properties of the storage and of the servers that a history states.
+//! Properties of the storage and the servers, as stated in a history.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Checks {
 
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
-        /// The way in which the storage treats fencing tokens.
+        /// How the storage checks fencing tokens.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[derive(Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
         #[derive(Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ storage_rules! {
     CheckThenWrite = Checks { reads: true, writes: true, writes_late: true },
 }
 
-/// The form in which a server keeps a lock.
+/// How a server stores a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeping {
@@ -66,7 +66,7 @@ pub enum Keeping {
     /// A lock that belongs to a member of a distributed system and is released when the member
     /// departs.
     Membership,
-    /// A lock that belongs to a member of a distributed system and has a lease by the server's wall
-    /// clock.
+    /// A lock that belongs to a member of a distributed system. The server measures its lease with
+    /// a wall clock.
     MemberLease,
 }

@@ -38,7 +38,7 @@ workloads! {
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
     /// Each cycle issues an increasing number, such as an order number.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
-    /// Does numbered jobs, each of which must be done only once.
+    /// Numbered jobs, each of which must be done only once.
     Jobs = Work { initial: 0, next: |value| Some(value + 1) },
 }
 
@@ -55,8 +55,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// Returns whether the workload requires that each job is done only once. When the job is done,
-    /// no process needs its lock any more.
+    /// Returns whether each job must be done only once, after which its lock is no longer needed.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

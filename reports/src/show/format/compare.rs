@@ -5,7 +5,7 @@ use super::{html, text};
 use crate::show::view::View;
 use crate::summary::sweep::Comparison;
 
-/// The output formats of a comparison.
+/// Output formats of a comparison: text, JSON, Markdown, and an HTML page.
 pub static VIEWS: &[View<Comparison>] = &[
     View::new("text", text::comparison::text),
     View::JSON,

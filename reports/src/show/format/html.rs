@@ -18,7 +18,7 @@ use page::{PageContent, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// Possible contents of a page, in decreasing size. A page has the first that fits.
+/// Possible contents of a page, the largest first. A page gets the first that fits.
 const FILLS: [PageContent; 5] = [
     PageContent { messages_max: 1_500, extent: Extent::Run, histories: true },
     PageContent { messages_max: 1_000, extent: Extent::Run, histories: false },

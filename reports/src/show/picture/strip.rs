@@ -1,4 +1,4 @@
-//! The strip of a picture, which shows the processes that are in their critical sections.
+//! The strip that shows which processes are in their critical sections.
 
 use super::Span;
 use fencepost_faults::Node;

@@ -43,12 +43,12 @@ pub struct Cell {
     pub violations_by_cause: BTreeMap<Cause, u64>,
     /// The lowest seed whose run broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
     /// 95 % upper bound of the violation rate by the rule of three; absent if a run was violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// Number of seeds until the first violation.
+    /// Median and 90th percentile of the number of seeds until the first violation.
     #[serde(default)]
     pub seeds_to_first: SeedsToFirst,
     /// Number of anomalies whose smallest run turmoil reproduced event by event.
@@ -61,14 +61,13 @@ pub struct Cell {
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Violations that these faults and settings cannot show with any number of seeds, in
-    /// sentences.
+    /// Sentences about violations that these faults and settings cannot show with any seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// The comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Measurements, which differ between machines. `cpu_us` is the processor time of all runs in
+    /// Measurements that differ between machines. `cpu_us` is the processor time of all runs in
     /// microseconds, `cpu_us_per_run` is the processor time per run, and `cpu_us_to_first_median`
     /// and `cpu_us_to_first_p90` are the numbers of seeds to the first violation multiplied by
     /// `cpu_us_per_run`.
@@ -76,8 +75,7 @@ pub struct Cell {
     pub measured: BTreeMap<String, f64>,
 }
 
-/// The `unknown` runs in which a user's own program failed. A program that ends because its host
-/// crashes has not failed.
+/// The `unknown` runs in which a user's program failed, other than by a crash of its host.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
     /// Number of `unknown` runs in which a program failed.
@@ -91,7 +89,7 @@ pub struct Failures {
 /// The `unknown` run with the lowest seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FirstUnknown {
-    /// Seed of the run.
+    /// Lowest seed whose run is `unknown`.
     pub seed: Seed,
     /// The reason why the run is `unknown`.
     pub reason: String,
@@ -111,9 +109,9 @@ const CPU_US: &str = "cpu_us";
 pub struct Fingerprint {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,
@@ -122,8 +120,7 @@ pub struct Fingerprint {
     /// Further runs that show the anomaly, the smallest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// The violation in the smallest run, with its minimal plan; absent if the plan was not
-    /// minimized.
+    /// The smallest run's violation with its minimal plan; absent if the plan was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
     /// The state of the anomaly in the findings file; absent without `--findings`.
@@ -131,8 +128,7 @@ pub struct Fingerprint {
     pub state: Option<FindingState>,
 }
 
-/// A run that shows an anomaly. A run is smaller if its plan has fewer faults, or as many faults
-/// and a lower seed.
+/// A run that shows an anomaly. Runs are ordered by number of faults and then by seed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Kept {
@@ -142,8 +138,7 @@ pub struct Kept {
     pub seed: Seed,
 }
 
-/// The smallest run that shows an anomaly, which has the fewest faults and, among those, the lowest
-/// seed.
+/// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Smallest {
@@ -156,12 +151,12 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// The facts about one run that a cell counts.
+/// The facts about one run that a cell's counts are based on.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
     /// The seed of the run.
     pub seed: Seed,
-    /// The facts of the run.
+    /// The facts from the run's history and context.
     pub run: &'r RunFacts,
     /// The kind of each fault that began, and the protocol phase in which it began.
     pub phases: &'r [(String, String)],
@@ -289,7 +284,7 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began. In a quiet cell, they are untested.
+    /// Returns the protocol phases in which no fault began, so a quiet cell did not test them.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
@@ -311,7 +306,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the largest runs. The order in which cells are merged does not matter.
+    /// Drops the largest runs. The result does not depend on the order in which cells are merged.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

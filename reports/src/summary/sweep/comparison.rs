@@ -40,8 +40,7 @@ pub struct Comparison {
     pub only_a: Vec<String>,
     /// The cells that only the second side has, as `lock x fault`.
     pub only_b: Vec<String>,
-    /// Significance threshold: a pair differs if its p-value is below this number. It is the
-    /// significance level divided by the number of pairs.
+    /// A pair differs if its p-value is below this: 0.05 divided by the number of pairs.
     pub p_max: f64,
 }
 
@@ -50,7 +49,7 @@ pub struct Comparison {
 pub struct Side {
     /// Name of the lock or file, as on the command line.
     pub name: String,
-    /// The program that wrote the sweep.
+    /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
     /// The range from the first seed to the last.
     pub seeds: SeedRange,
@@ -99,7 +98,7 @@ pub struct Half {
     pub exercised: u64,
     /// Number of exercised runs that were violated.
     pub violated: u64,
-    /// Rate of the violated runs among the runs that exercised the lock.
+    /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
 }
 
@@ -107,9 +106,9 @@ pub struct Half {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
-    /// The rule that was broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
+    /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,
@@ -119,9 +118,9 @@ pub struct Anomaly {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// The second side breaks less often than the first, and the difference is significant.
+    /// The second side breaks significantly less often than the first.
     Less,
-    /// The second side breaks more often than the first, and the difference is significant.
+    /// The second side breaks significantly more often than the first.
     More,
     /// The difference is not significant, so it may be due to chance.
     NotSignificant,
@@ -198,7 +197,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key of a remark about the source of the scenario, which is not a setting.
+/// Scenario key whose value is a remark on the scenario's source, not a setting.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

@@ -16,8 +16,7 @@ pub enum Standing {
 }
 
 impl Cell {
-    /// Returns the state of the cell. The expectation decides it or, if there is none, the cell's
-    /// verdicts.
+    /// Returns the state, which follows from the expectation or, without one, from the verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -28,7 +27,7 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell has a violation by an anomaly that is not accepted.
+    /// Returns whether the cell shows an anomaly that the user has not accepted.
     pub fn has_open_finding(&self) -> bool {
         let is_accepted = |state| state == Some(FindingState::Accepted);
         self.violated > 0 && !self.fingerprints.iter().all(|found| is_accepted(found.state))
@@ -73,8 +72,7 @@ impl Cell {
         ))
     }
 
-    /// Returns the seed that the user should examine first, which is the seed of the smallest run
-    /// with an anomaly.
+    /// Returns the seed to examine first: that of the smallest run with an anomaly.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }

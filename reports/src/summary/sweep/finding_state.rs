@@ -1,4 +1,4 @@
-//! The state of an anomaly in the store of findings.
+//! The state of an anomaly in the findings store.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingState {
-    /// The last sweep found the anomaly for the first time, or found it again after it had been
-    /// fixed.
+    /// The last sweep found the anomaly for the first time, or again after it had been fixed.
     New,
     /// An earlier sweep had already found the anomaly.
     Known,

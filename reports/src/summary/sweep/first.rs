@@ -32,7 +32,7 @@ pub struct SeedsToFirst {
     pub block: u64,
     /// Number of complete blocks of the length `block`.
     pub complete: u64,
-    /// The blocks of each length from which `median` and `p90` are computed.
+    /// Results for blocks of each length, from which `median` and `p90` are computed.
     pub blocks: Vec<Blocks>,
 }
 
@@ -45,11 +45,11 @@ pub struct Blocks {
     pub quiet: u64,
     /// Number of complete blocks by the number of seeds until their first violation.
     pub first: BTreeMap<u64, u64>,
-    /// The incomplete blocks, of which not all seeds were run, in ascending order.
+    /// Blocks of which only some seeds were run, in ascending order.
     pub open: Vec<OpenBlock>,
 }
 
-/// A block of which not all seeds were run.
+/// A block of which only some seeds were run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OpenBlock {
     /// The first seed of the block.

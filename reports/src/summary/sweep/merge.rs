@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
-/// The treatment of seeds that are missing between the sweeps.
+/// How a merge treats seeds that no sweep ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
     /// A missing seed is an error.
@@ -14,7 +14,7 @@ pub enum Gaps {
     Allowed,
 }
 
-/// Error for sweeps that cannot be merged, with their seeds.
+/// Error for sweeps that cannot be merged, with their ranges of seeds.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// There are no sweeps to merge.
@@ -35,7 +35,7 @@ pub enum MergeError {
     /// Seeds are missing between the sweeps.
     #[error("seeds {0} are missing: add the summary that contains them, or merge with --partial")]
     Gap(SeedRange),
-    /// A sweep was truncated.
+    /// An incomplete sweep does not list its missing seeds.
     #[error(
         "the sweep of seeds {0} is incomplete and does not list its missing seeds: run it again"
     )]
@@ -54,8 +54,7 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Merges sweeps in any order. Merged sweeps may be merged again. The result has no measurements of
-/// speed.
+/// Merges sweeps, in any order. A result can be merged again and has no speed measurements.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);

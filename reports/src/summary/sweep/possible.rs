@@ -13,7 +13,7 @@ pub enum Impossible {
          the sweep"
     )]
     Seeds(SeedRange),
-    /// The sweep states wrongly that it is complete.
+    /// The value of `complete` contradicts the listed seeds and gaps.
     #[error("seeds {0}: 'complete' contradicts the seeds and gaps")]
     Complete(SeedRange),
     /// A cell's counts contradict each other.

@@ -12,8 +12,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Adds a range of seeds. Panics if the set already has one of them, because its run would
-    /// count twice.
+    /// Adds a range of seeds. Panics if the set has one of them, because its run would count twice.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;

@@ -130,8 +130,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Compares a cell of the sample sweep, in which `single-node` is violated and `redlock` is
-    /// quiet.
+    /// Checks a cell of the sample sweep, where `single-node` is violated and `redlock` is quiet.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -1,4 +1,4 @@
-//! Tests of the causes of wrong answers.
+//! Tests for wrong answers.
 
 use super::*;
 

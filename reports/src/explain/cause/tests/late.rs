@@ -1,4 +1,4 @@
-//! Tests of the causes of writes and releases that arrive late.
+//! Tests for writes and releases that arrive late.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of the causes of holders that are in their critical section when their lease expires.
+//! Tests for holders that are in their critical section when their lease expires.
 
 use super::*;
 use crate::record::story::KEY;

@@ -1,4 +1,4 @@
-//! Tests of violations that replication or a failover causes.
+//! Tests for violations that replication or a failover causes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of the causes of violations after a server lost a lock or another process removed it.
+//! Tests for violations after a server lost a lock or another process removed it.
 
 use super::*;
 
@@ -22,8 +22,7 @@ fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
     assert_eq!(of_client, Cause::Unexplained, "the server looks at no clock of a process");
     assert_eq!(overwritten(Keeping::RowByServer, "clock-jump", server), Cause::ClockJump);
     assert_eq!(overwritten(Keeping::RowByServer, "clock-drift", server), Cause::ClockDrift);
-    // The transaction reads the clock, then the clock is stepped, and then the transaction writes
-    // the row.
+    // The transaction reads the clock, the clock is stepped, and the transaction writes the row.
     let stepped = Story::kept_as(Keeping::RowByServer).ttl(10_000).acquires(1, 1);
     let stepped = stepped.fault_began(2, 1, "clock-jump", &[server]).grants(3, 1, "a");
     let stepped = stepped.hears(4, 1, "a").takes(5, 2, "b").releases(6, 1).releases(7, 2);

@@ -1,4 +1,4 @@
-//! Tests of the causes of violations with locks that belong to a session or a kept-alive lease.
+//! Tests for locks that belong to a session or to a lease that the holder keeps alive.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of the causes of locks that no process gets, or that one process holds for too long.
+//! Tests for locks that no process gets, or that one process holds for too long.
 
 use super::*;
 
@@ -250,8 +250,7 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
         "that may be a command sent again"
     );
     assert_eq!(cause_of_standstill(story(&[])), Cause::LostRelease);
-    // After a renewal while the holder was inside, a single renewal after its exit is enough
-    // evidence.
+    // If the holder renewed in its critical section, one renewal after its exit is enough evidence.
     let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
     assert_eq!(cause_of_standstill(renewed(renews, &[80])), Cause::OrphanRenewal);
 }
@@ -278,8 +277,8 @@ fn who_waits_for_a_server_that_lost_power_waits_on_a_lost_connection() {
     assert_eq!(waits(Keeping::RowByServer, 4), Cause::MissedWakeup, "nobody waits there");
 }
 
-/// Returns the cause of the following standstill: client 2 waits, client 1 releases the lock,
-/// client 3 acquires and releases the lock after the faults, and then no process gets the lock.
+/// Returns the cause of this standstill: client 2 waits, client 1 releases the lock, client 3
+/// acquires and releases it after the faults, and then no process gets the lock.
 fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     let story =
         Story::kept_as(keeping).progress_bound(50).takes(1, 1, "7").acquires(2, 2).leaves(5, 1);
@@ -359,8 +358,7 @@ fn one_that_was_passed_over_lost_its_place() {
 
 #[test]
 fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_release_did_not_come() {
-    // The release either lowers a count that was raised twice, so the lock remains, or never
-    // arrives.
+    // The release never arrives, or lowers a count that was raised twice, so the lock remains.
     let story = |lowered: bool| {
         let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });

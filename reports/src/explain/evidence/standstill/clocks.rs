@@ -1,4 +1,4 @@
-//! Finds rows in a database that seem locked because the clocks of processes differ.
+//! Finds database rows that seem locked because processes' clocks differ.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{FaultSpan, Timeline};

@@ -66,8 +66,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock. The lock's value may be that of a refused process,
-/// which wrote over the holder's value.
+/// Returns how the last holder lost its lock, whose value a refused process may have overwritten.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
@@ -97,8 +96,8 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether a process slept on although the lock was free: the process that got the lock at
-/// the end, or the process that had asked first and still slept when a fault ended the period.
+/// Returns whether a process kept sleeping although the lock was free: the process that got the
+/// lock at the end, or the first to ask, if it was asleep when a fault ended the period.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let asked = asked_throughout(timeline, period);
@@ -144,7 +143,7 @@ fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(sum)
 }
 
-/// Returns whether, for most of the period, partitions left a quorum of servers untouched.
+/// Returns whether a quorum of servers was outside every partition for most of the period.
 fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let header = &timeline.history.header;

@@ -1,4 +1,4 @@
-//! Finds out what happened to the process whose lock still exists at the servers.
+//! Finds out what happened to the process whose lock remains at the servers.
 
 use super::Standstill;
 use super::spans::{remaining_values, values_for_most_of};

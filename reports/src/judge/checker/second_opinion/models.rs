@@ -14,7 +14,6 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ret {
     Done,
-    /// The operation had no effect, because the state of the lock does not allow it.
     Refused,
     Token(u64),
 }

@@ -35,7 +35,7 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // The process may have written its value with another owner.
+    // The process may have written a different owner value from the one it reported.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())

@@ -1,9 +1,7 @@
-//! Writes the history as a log for ShiViz. Each event has two lines, of which the second contains
-//! its vector clock.
+//! Writes the history as a log for ShiViz. Each event has two lines; the second has its vector
+//! clock.
 //!
-//! ShiViz parses the log with its default expression: `(?<event>.*)
-//!
-//! (?<host>\S*) (?<clock>{.*})`.
+//! ShiViz parses the log with its default expression, `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
 use crate::explain::narrate;
 use crate::record::history::{History, What};
@@ -23,8 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// Writes the first violated run or, if no run is violated, the first run, because ShiViz draws a
-/// single execution.
+/// Writes the first violated run, or the first run if none is violated: ShiViz draws only one.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {

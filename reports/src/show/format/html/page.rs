@@ -1,4 +1,4 @@
-//! The parts that all pages have in common: the document around the body, the style and the script.
+//! The parts that all pages share: the document around the body, the style and the script.
 
 use crate::record::visible::visible_json;
 use crate::show::format::drawing::canvas::Extent;
@@ -53,8 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns a content security policy. It blocks injected scripts if a name is left unescaped by
-/// mistake.
+/// Returns a content security policy that blocks injected scripts if a name is left unescaped.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

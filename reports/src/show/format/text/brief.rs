@@ -155,7 +155,6 @@ fn faults(run: &RunReport) -> String {
     format!("faults: {}{left}", told.join(", "))
 }
 
-/// Writes the last lines. They include the exit status if no results are expected.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

@@ -1,4 +1,4 @@
-//! Writes the output and the exit of programs as text.
+//! Writes programs' output and exit status as text.
 
 use super::layout::{DIM, RED};
 use crate::record::programs::ProgramReport;

@@ -143,7 +143,6 @@ fn differing_effects(
     (!told.is_empty()).then(|| format!("Against {what}, {}.", told.join("; ")))
 }
 
-/// Returns the plural noun for violations of the rule.
 fn plural(kind: Kind) -> &'static str {
     match kind {
         Kind::Overlap => "overlaps",
@@ -174,8 +173,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Compares the 95 % intervals with and without the remedy. If the intervals overlap, the
-    /// effect is unclear.
+    /// Compares the two 95 % intervals. If the intervals overlap, the effect is unclear.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

@@ -82,8 +82,8 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// Returns the verb phrase for the value that does not cause the violation. If the violation needs
-/// a short downtime or delay, this value is greater than the threshold.
+/// Returns the verb phrase for the value that does not cause the violation. If less is worse, as
+/// for a downtime, that value is greater than the threshold.
 pub(crate) fn insufficient(boundary: &Boundary) -> &'static str {
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
     if is_less { "is not" } else { "is too much" }

@@ -53,8 +53,7 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Stories with causes in the lock itself come first, then those with causes that no lock with a
-    // lease can prevent.
+    // Causes that no lock with a lease can prevent come last.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }
@@ -243,8 +242,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// Describes the value that is not enough. The faults of the plan are printed without numbers, so
-/// this names a fault by its place in the plan.
+/// Describes the value that is not enough. Faults are printed without numbers, so the text names a
+/// fault by its place in the plan.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();

@@ -10,8 +10,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the events around the violation. If all of them were written before (`told`), writes only
-/// the evidence.
+/// Writes the events around the violation, or only the evidence if all are in `told` already.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,

@@ -40,8 +40,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Returns the probability of `x + 1` hits on the first side, divided by the probability of `x`
-    /// hits.
+    /// Returns the probability of `x + 1` hits on the first side, divided by that of `x` hits.
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;

@@ -33,7 +33,7 @@ pub(super) enum End {
     Head,
 }
 
-/// Maximum number of tracks of a node for one topic. No run needs as many.
+/// Maximum number of tracks per node and topic, more than any run needs.
 const ROWS: usize = 1 << 12;
 
 impl Topic {
