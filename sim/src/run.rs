@@ -166,7 +166,7 @@ impl RunSpec {
         (history, watched)
     }
 
-    /// Returns the end of the last fault and of the time in which syncs fail.
+    /// Returns the time at which the last fault has ended and syncs no longer fail.
     fn heals_at(&self) -> SimTime {
         let syncs = self.failing_syncs().map_or(SimTime::ZERO, |failing| failing.until);
         self.plan.heals_at().max(syncs)

@@ -50,7 +50,7 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The expected result of every fault in a test.
+/// The expected result of a test under every one of its faults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
     /// No rule is broken.

@@ -138,8 +138,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
     ),
-    // The second process arrives at a time at which the first could already know that it lost its
-    // lock.
+    // The second process arrives when the first could already know that it lost its lock.
     on_primary(
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
@@ -159,7 +158,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
     // A lease that is kept alive every third of its time survives a pause of two thirds.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The first contender in the queue leaves when the next contender is about to watch it.
+    // The first contender in the queue leaves just before the next contender watches it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",

@@ -1,4 +1,4 @@
-//! The result of testing a mutant, and its line in a file of results.
+//! The result of testing a mutant, and its line in a results file.
 
 use std::collections::BTreeMap;
 

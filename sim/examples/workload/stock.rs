@@ -1,4 +1,5 @@
-//! Runs the benchmark's workload on stock turmoil, without faults, judge and skipped idle time.
+//! Runs the benchmark's workload on stock turmoil, without faults, without the judge, and without
+//! skipping idle time.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};

@@ -3,7 +3,7 @@
 
 use super::Failure;
 
-/// Number of the signal SIGXFSZ on Linux and macOS, which ends a process by default.
+/// SIGXFSZ on Linux and macOS, which ends a process by default.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 

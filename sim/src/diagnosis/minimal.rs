@@ -46,7 +46,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may permit a smaller workload, and a smaller workload a smaller plan.
+        // A smaller plan may permit a smaller workload, and vice versa.
         if search.refused || best.plan == before {
             break;
         }

@@ -35,11 +35,11 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Numbers of runs for reports.
+    /// Extent of the trials for reports.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
 }
 
-/// First of the other seeds. It is far from the seeds with which users start.
+/// First of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
 /// A cache of the runs of other seeds. All violations of a lock under the same faults share it.
@@ -64,7 +64,7 @@ struct TrialEnding {
     is_known: bool,
 }
 
-/// A run without safeguards, and with each safeguard that fits.
+/// Trials of a run without safeguards, and with each safeguard that fits.
 pub struct SafeguardTrials {
     without: TrialEnding,
     history: Option<History>,

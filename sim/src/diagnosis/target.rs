@@ -27,7 +27,7 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// A cache of reduced runs, which the searches for several violations of a run share.
+/// A cache of reduced runs, shared by the searches for all violations of a run.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,

@@ -1,6 +1,6 @@
 //! Injects the faults of a plan, and undoes them.
 //!
-//! At any simulated time, the nemesis acts before every host. It decides which messages can be
+//! At any simulated time, the nemesis acts before all hosts. It decides which messages can be
 //! delivered. If it crashes or starts a host, the effect happens when that host acts, at the same
 //! simulated time.
 

@@ -64,7 +64,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault after the end of the scout that has no effect. It delays the scout's probe.
+/// Returns a fault that begins after the end of the scout, and only delays the scout's probe.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }

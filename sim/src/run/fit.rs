@@ -26,7 +26,7 @@ pub enum Incompatible {
         /// The existing machines.
         valid: String,
     },
-    /// The lock's coordinator is not the coordinator that has the setting.
+    /// The lock's coordinator does not have the setting.
     #[error("{key} '{value}' works only with locks on {expected}, but {client} uses {coordinator}")]
     Coordinator {
         /// Key of the scenario.

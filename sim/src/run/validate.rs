@@ -23,7 +23,7 @@ pub enum InvalidRun {
         /// The nodes of the deployment.
         valid: String,
     },
-    /// A fault of the plan ends too late.
+    /// A fault of the plan lasts longer than 100 days.
     #[error("fault {fault} of the plan lasts longer than 100 days: expected at most 100 days")]
     Beyond {
         /// Id of the fault.

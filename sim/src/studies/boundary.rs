@@ -39,11 +39,11 @@ pub struct Search {
     pub quantity: &'static Varied,
     /// The rule whose violations count, or `None` if violations of all rules count.
     pub kind: Option<Kind>,
-    /// Seeds of every probe.
+    /// Seeds to run in each probe.
     pub seeds: SeedRange,
-    /// The least and the greatest value, which must differ.
+    /// Lowest and highest value, which must differ.
     pub range: (u64, u64),
-    /// Resolution, at least 1.
+    /// Resolution in the unit of the quantity, at least 1.
     pub step: u64,
     /// Number of equal parts of the range to probe first, at least 1.
     pub parts: u64,

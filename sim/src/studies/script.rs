@@ -1,5 +1,5 @@
 //! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
-//! folder's script replays the requests of each client, each no earlier than its recorded time, and
+//! folder's script replays each client's requests, none earlier than its recorded time, and
 //! compares the replies. A client's decisions depend only on replies and on time. Therefore, while
 //! the replies match, two clients both believe that they hold the lock, as in the recorded run.
 

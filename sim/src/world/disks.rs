@@ -48,7 +48,8 @@ impl State {
                 let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
                 self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
             }
-            // The server learns of it before the following outputs leave, as they may depend on it.
+            // The server learns of the failed sync before its next outputs leave, because these may
+            // depend on the sync.
             DiskReply::Failed(error) => {
                 let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
                 self.feed_machine(host, failed, None);
@@ -56,8 +57,8 @@ impl State {
         }
     }
 
-    /// Ends a server that stopped because a sync failed. A real server may have sent its clients
-    /// an error before it exited; a machine with a [`fencepost_machine::Disk`] says nothing more.
+    /// Ends a server that stopped because a sync failed. A real server may have sent its clients an
+    /// error before it exited; a machine with a [`fencepost_machine::Disk`] sends nothing more.
     pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
         let machine = self.server(host).and_then(|server| server.machine.as_ref());
         if machine.is_some_and(|machine| machine.has_failed_sync()) {

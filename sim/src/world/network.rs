@@ -1,8 +1,8 @@
 //! The network between hosts. A message is one write. Its latency is drawn from the random stream
 //! of its link and direction, and messages in one direction of a connection keep their order. If
-//! the link is cut or the receiving host is dark, the network retries the message after delays that
-//! double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`] for a connect. Later messages in the
-//! same direction of the connection wait.
+//! the link is cut or the receiving host has no power, the network retries the message after delays
+//! that double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`] for a connect. Later messages in
+//! the same direction of the connection wait.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
@@ -35,7 +35,8 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// `true` if a host was ever cut off or dark. While it is `false`, sending skips the checks.
+    /// `true` if a host was ever cut off or without power. While it is `false`, sending skips the
+    /// checks.
     pub(crate) had_obstacles: bool,
 }
 

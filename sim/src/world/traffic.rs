@@ -56,7 +56,7 @@ impl State {
     }
 
     /// Notes that a waiting process sent a message. A heartbeat or a message to a Sentinel does not
-    /// count, because it is no attempt to acquire.
+    /// count, because neither is an attempt to acquire.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {

@@ -149,7 +149,7 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Files and folders (with a final slash) that may name members of a closed set.
+/// Files and folders (with a trailing slash) that may name members of a closed set.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
@@ -164,7 +164,7 @@ const PLACES: &[(&str, &[&str])] = &[
         "Cause",
         &[
             "reports/src/explain/cause/classify.rs",
-            // This file has the rows of the table from which causes are found.
+            // This file has the rows of the decision table for causes.
             "reports/src/explain/cause/decision.rs",
         ],
     ),

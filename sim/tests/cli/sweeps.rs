@@ -405,8 +405,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// The test puts a file in place of the folder. It does not use a read-only folder, because CI runs
-/// as root, which may write to such a folder.
+/// The test puts a file where the folder should be. A read-only folder would not fail, because CI
+/// runs as root, which may write to it.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, which are not
-//! selected, and that its twin shows no violation over the same seeds.
+//! Tests that every anomaly in docs/protocols.md appears within a few seeds from 0, which are not
+//! hand-picked, and that the lock's safe twin shows no violation over the same seeds.
 //!
 //! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results over 10,000
 //! seeds.

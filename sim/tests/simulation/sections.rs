@@ -71,7 +71,7 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// If an operator makes a primary a replica, it accepts no writes until a Sentinel notices this. In
+/// A primary that an operator turns into a replica accepts no writes until a Sentinel notices. In
 /// the meantime a watchdog cannot renew the lock and loses it, but the holder continues its work.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {

@@ -1,5 +1,5 @@
-//! Keeps, for the judge and the storage, the current acquisition of each holder and the guarded
-//! value that the holder knows.
+//! Stores, for the judge and the storage, each holder's current acquisition and the guarded value
+//! that the holder knows.
 
 use bytes::Bytes;
 use fencepost_faults::Node;

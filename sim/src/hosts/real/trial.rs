@@ -137,9 +137,9 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts one of the user's servers alone, until it listens, and sets its port if none is given.
-/// Skips a server with a given port if there are several servers, because a member of a cluster may
-/// need the others before it opens its port.
+/// Starts one of the user-supplied servers alone, until it listens, and sets its port if none is
+/// given. Skips a server with a given port if there are several servers, because a member of a
+/// cluster may need the others before it opens its port.
 pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {
     let server = servers[place].clone();
     if servers.len() > 1 && server.port > 0 {

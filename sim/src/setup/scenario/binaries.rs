@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The real servers of a run by coordinator. All other coordinators are simulated.
+/// The real servers of a run by coordinator. The other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
 /// The binary of a real server.
@@ -45,7 +45,7 @@ pub enum InvalidServers {
         coordinator: &'static str,
         /// Path of the binary.
         path: String,
-        /// Reason of the failure.
+        /// Reason for the failure.
         why: String,
     },
     /// The file has changed since the report was written.
@@ -59,7 +59,7 @@ pub enum InvalidServers {
         /// Name and version in the report, or the user's name for the server.
         was: String,
     },
-    /// The user's own server cannot be run.
+    /// A user-supplied server cannot be run.
     #[error("--server '{text}': {why}")]
     Own {
         /// The argument.

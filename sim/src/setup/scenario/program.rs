@@ -141,7 +141,7 @@ pub enum InvalidProgram {
 }
 
 impl ProgramDeployment {
-    /// Returns the name in `--deployment`.
+    /// Returns the name that `--deployment` takes.
     pub fn name(self) -> &'static str {
         match self {
             ProgramDeployment::Single => "single",
@@ -209,8 +209,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator, and the requested deployment or else the coordinator's default
-    /// deployment.
+    /// Sets the coordinator and the requested deployment, or else the coordinator's default one.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;

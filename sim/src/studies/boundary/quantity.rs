@@ -11,7 +11,7 @@ use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 pub struct Varied {
     /// Name in `--vary`.
     pub name: &'static str,
-    /// Description in one line.
+    /// One-line description.
     pub about: &'static str,
     /// Unit of the values.
     pub unit: Unit,
@@ -40,7 +40,7 @@ pub struct Facts {
     /// Longest time, without delays, from the first server's grant to the end of the critical
     /// section.
     pub longest_hold: Micros,
-    /// Time, by the server's clock, by which a server may end a lease before its ttl.
+    /// Time, on the server's clock, by which a lease may end before its ttl.
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session; `None` if the lock depends on no
     /// session.
@@ -301,7 +301,7 @@ pub fn find(name: &str) -> Option<&'static Varied> {
 }
 
 impl Varied {
-    /// Returns the quantity for a report.
+    /// Returns the quantity in the form that reports contain.
     pub fn quantity(&self) -> Quantity {
         Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
     }
@@ -412,8 +412,8 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // The bound is two thirds of the session's timeout, minus one second by which a server may
-        // delay.
+        // The bound is two thirds of the session timeout, minus the second by which a server may be
+        // late.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

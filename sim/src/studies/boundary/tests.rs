@@ -1,5 +1,4 @@
-//! Tests of the calculated bounds. Runs break a rule only beyond its bound, and do so close to the
-//! bound.
+//! Tests that runs break a rule only beyond its calculated bound, and do so close to the bound.
 
 use super::quantity::{Facts, find};
 use super::{alone, longest_hold};

@@ -1,4 +1,4 @@
-//! Certificates, which document the runs of an exploration. Repeating some of the runs checks them.
+//! Certificates, which document the runs of an exploration. A check repeats some of these runs.
 
 mod claim;
 pub mod partial;
@@ -37,7 +37,7 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
     }
 }
 
-/// The part of a certificate's runs that is repeated.
+/// The part of a certificate's runs to repeat in a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// The runs without a fault, and four slices spread over the other runs.
@@ -46,14 +46,14 @@ pub enum Extent {
     Whole,
 }
 
-/// The result of a certificate's check.
+/// The result of checking a certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Checked {
     /// The repeated slices had the stated results.
     Same {
         /// Number of repeated slices.
         slices: usize,
-        /// Number of all slices.
+        /// Total number of slices.
         of: usize,
         /// Number of repeated runs.
         runs: u64,
@@ -94,8 +94,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats slices of a certificate and compares the results. The first faults of these slices must
-/// have been placed.
+/// Repeats slices of a certificate and compares the results. Call [`Exploration::place_for`] with
+/// these slices first.
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

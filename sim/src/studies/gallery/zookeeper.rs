@@ -1,4 +1,4 @@
-//! Exhibits of locks on ZooKeeper.
+//! Exhibits for locks on ZooKeeper.
 
 use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};

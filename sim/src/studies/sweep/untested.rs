@@ -1,4 +1,4 @@
-//! Mistakes in a lock that a sweep cannot show with any number of seeds.
+//! Mistakes in a lock that a sweep cannot reveal with any number of seeds.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};

@@ -1,4 +1,4 @@
-//! The table of anomalies: locks that show them, and their twins that do not.
+//! The table of anomalies, with the locks that show them and the safe twins that do not.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
@@ -138,7 +138,7 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Returns a scenario in which the lease has expired halfway through a critical section.
+/// Returns a scenario in which the lease expires before the middle of a critical section.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }

@@ -1,4 +1,4 @@
-//! Calls of clients that use gRPC, read from the HTTP/2 frames of their connections.
+//! Reads gRPC calls from the HTTP/2 frames of clients' connections.
 
 use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
@@ -16,7 +16,6 @@ const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// One connection of a client.
 #[derive(Default)]
 pub(super) struct Connection {
     decoder: Option<Decoder<'static>>,

@@ -146,7 +146,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Returns whether the row of ShedLock is taken. A release only moves the end in the row to an
+    /// Returns whether ShedLock's row is taken. A release only moves the end in the row to an
     /// earlier time.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };

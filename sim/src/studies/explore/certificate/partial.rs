@@ -53,8 +53,8 @@ pub struct Merged {
     pub ledger: Ledger,
 }
 
-/// Returns the document for runs that cannot be certified, with the reason. The document has no
-/// checksum yet.
+/// Returns the document of an unfinished exploration, with the reason. The document has no checksum
+/// yet.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],

@@ -29,9 +29,9 @@ pub struct Bounds {
     pub client: &'static Definition,
     /// Families of the faults, or `none`.
     pub families: Families,
-    /// Maximum number of faults in a plan.
+    /// Maximum number of faults in a plan: 0, 1 or 2.
     pub faults: u8,
-    /// Maximum number of messages that a plan delays past other events.
+    /// Maximum number of messages that a plan delays past other events: 0, 1 or 2.
     pub delays: u8,
     /// Deployment and workload. The durations of critical sections, waits and retries are fixed.
     /// The base runs vary the latency.

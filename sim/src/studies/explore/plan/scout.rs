@@ -1,4 +1,4 @@
-//! The record of one run, from which faults are placed.
+//! The record of one run, used to place another fault.
 
 use super::base::Base;
 use super::bounds::Bounds;

@@ -34,7 +34,7 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// A primary fails for at least `least`, and until another server has taken over.
+    /// A primary fails for `least` or until another server has taken over, whichever is longer.
     Fails {
         how: Fault,
         least: Micros,

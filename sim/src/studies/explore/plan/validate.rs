@@ -70,7 +70,7 @@ pub enum InvalidBounds {
     /// The longest fault is too short for `failover`.
     #[error("longest '{0}': expected at least {1} with --fault failover")]
     TooShort(Span, Span),
-    /// A duration is a range.
+    /// A duration that must be fixed is a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
         /// Key of the scenario.

@@ -130,7 +130,7 @@ impl Exploration<'_> {
         Survey { runs, ..*survey }
     }
 
-    /// Returns the number of units by level.
+    /// Returns the number of units for each plan size.
     pub fn units(&self) -> Units {
         let count = |level: Level| match level.depth() {
             0 => self.bases.len(),
