@@ -30,8 +30,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Waits for an exclusive lock on the folder of `path`. Returns `None` on systems without such
-/// locks.
+/// Locks the folder of `path` exclusively. Returns `None` on systems without such locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

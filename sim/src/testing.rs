@@ -78,8 +78,8 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test with the built-in scenario, no faults and the seeds 0 to 99. The test expects
-    /// that no rule is broken.
+    /// Creates a test with the built-in scenario, no faults, the seeds 0 to 99 and
+    /// [`Expect::Safe`].
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,

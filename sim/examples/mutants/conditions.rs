@@ -106,8 +106,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // Waiting processes send nothing, so after the restart a process that was not waiting must ask
-    // first.
+    // Waiting processes send nothing, so after the restart another process must ask first.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \

@@ -35,8 +35,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Fault families of the first runs. A mistake that has no effect in these runs is not tried
-/// further.
+/// Fault families of the first runs. A mistake without an effect in them is tried no further.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

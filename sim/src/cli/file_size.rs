@@ -1,5 +1,4 @@
-//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error instead of ending the
-//! process.
+//! Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
 
 use super::Failure;
 

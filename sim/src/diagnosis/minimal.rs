@@ -1,5 +1,4 @@
-//! Finds the smallest run with a violation, by leaving out and reducing faults, cycles and
-//! processes.
+//! Finds the smallest run with a violation by removing and reducing faults, cycles and processes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -23,7 +22,7 @@ pub struct Minimal {
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if every fault, cycle and magnitude is necessary. `false` if the search reached its
+    /// `true` if every fault, cycle and magnitude is necessary, `false` if the search hit its
     /// limit.
     pub complete: bool,
 }

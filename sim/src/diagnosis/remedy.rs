@@ -87,8 +87,7 @@ impl SafeguardTrials {
         SafeguardTrials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards. No two of them may have the same name and
-    /// setting.
+    /// Makes the runs with the caller's safeguards, each with a different name or setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -199,8 +198,7 @@ impl SafeguardRuns {
 }
 
 impl Rates {
-    /// Sets the number of threads. Callers in a rayon pool must not use this function, because they
-    /// could deadlock.
+    /// Sets the number of threads. Calling this function in a rayon pool could cause a deadlock.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

@@ -34,8 +34,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Returns whether a run shows the violation. All runs of a cache must have the same seed, lock
-    /// and families.
+    /// Returns whether a run shows the violation. A cache is for one seed, lock and set of
+    /// families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

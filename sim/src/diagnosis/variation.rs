@@ -17,8 +17,7 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// Returns the plan with all faults moved earlier or later by up to six seconds, smallest move
-/// first.
+/// Returns the plan with all faults moved by up to six seconds either way, smallest move first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])

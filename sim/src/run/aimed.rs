@@ -21,8 +21,8 @@ const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the aimed plan. If a scout fails, its incidents stay as drawn, and the run itself
-/// reports the error.
+/// Returns the aimed plan. If a scout fails, its incidents stay as drawn, and the run reports the
+/// error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -41,8 +41,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the early part of the window. Incidents are moved only into this part, because a longer
-/// part would make scouts slower.
+/// Returns the early part of the window, to which incidents move. A longer part would slow scouts.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));

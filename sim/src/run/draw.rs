@@ -22,8 +22,7 @@ impl RunSpec {
         let mut setting = drawn.scenario.setting(drawn.topology());
         if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
         {
-            // A program sets its own timeouts, so messages may be delayed for as long as a
-            // partition lasts.
+            // A program sets its own timeouts, so messages may be delayed as long as a partition.
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);

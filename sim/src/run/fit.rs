@@ -172,8 +172,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports several threads per process. Builds the lock without a world to
-/// find out.
+/// Returns whether a lock supports several threads per process. Builds the lock in an empty world.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

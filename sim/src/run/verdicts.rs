@@ -115,8 +115,7 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-/// Returns the conditions, in addition to lock and fault, on which the literature's verdict
-/// depends.
+/// Returns the conditions, besides lock and fault, on which the literature's verdict depends.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;

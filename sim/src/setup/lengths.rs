@@ -65,8 +65,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. A value is drawn even for a kept length, so that the other lengths do not
-/// change.
+/// Draws the lengths. Kept lengths are drawn too, so that the others do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

@@ -1,5 +1,5 @@
-//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid and then
-//! by bisection.
+//! Searches for the value of a scenario parameter at which a lock breaks, in a grid and by
+//! bisection.
 
 mod livelock;
 pub mod quantity;
@@ -134,8 +134,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The bounds are calculated for the scenario's durations, so `all` must not draw other
-        // durations.
+        // The bounds hold for the scenario's durations, so `all` must not draw others.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);

@@ -50,8 +50,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for the first of the runs in which the violation lasts long enough, or else
-/// for the run in which it lasts longest.
+/// Returns the folder for the first run in which the violation lasts long enough, or else for the
+/// run in which it lasts longest.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

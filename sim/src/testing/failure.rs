@@ -55,8 +55,8 @@ pub enum What {
     },
     /// No seed breaks the rule, although at least one should. The number counts the tested seeds.
     Missing(Kind, u64),
-    /// No seed breaks the rule for this cause, although at least one should. The number counts the
-    /// tested seeds.
+    /// No seed breaks the rule for this cause, although one should. The number counts the tested
+    /// seeds.
     OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,

@@ -48,8 +48,8 @@ impl State {
                 let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
                 self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
             }
-            // The server learns of the failed sync before its next outputs leave, because these may
-            // depend on the sync.
+            // The server learns of the failed sync before its next outputs leave, which may depend
+            // on it.
             DiskReply::Failed(error) => {
                 let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
                 self.feed_machine(host, failed, None);

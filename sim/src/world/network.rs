@@ -35,8 +35,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// `true` if a host was ever cut off or without power. While it is `false`, sending skips the
-    /// checks.
+    /// `true` if a host was ever cut off or without power. Until then, sending skips the checks.
     pub(crate) had_obstacles: bool,
 }
 

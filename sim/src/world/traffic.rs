@@ -121,8 +121,8 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Closes an end of a connection. If the end has unread bytes, the peer sees a reset (RFC 9293
-    /// section 3.10.4).
+    /// Closes an end of a connection. If it has unread bytes, the peer sees a reset (RFC 9293,
+    /// 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);

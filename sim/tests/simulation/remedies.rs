@@ -181,8 +181,8 @@ const AGAINST: &[RemedyCase] = &[
 ];
 
 impl RemedyCase {
-    /// Tries a remedy under uniform faults, because aimed faults also find other mistakes of the
-    /// lock.
+    /// Tries a remedy under uniform faults, because aimed faults also find the lock's other
+    /// mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());

@@ -66,8 +66,7 @@ pub(crate) fn binary(
     tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }
 
-/// Finds the binary. Does not resolve symbolic links, because a server may depend on the name of
-/// its file.
+/// Finds the binary without resolving symbolic links, because a server may depend on its file name.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {

@@ -21,8 +21,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Returns the value for reports without this key. In these reports, all critical sections are
-    /// nested.
+    /// Returns the value for reports without this key, in which all critical sections are nested.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

@@ -175,8 +175,8 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program that will start in this folder. Its default name is the name of the last
-    /// file in the command.
+    /// Parses a program that will start in this folder. Its default name is that of the last file
+    /// in the command.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()

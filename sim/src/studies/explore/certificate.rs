@@ -18,8 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// Returns the certificate of an exploration without a counterexample. The certificate has no
-/// checksum yet.
+/// Returns the certificate, without a checksum, of an exploration without a counterexample.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {

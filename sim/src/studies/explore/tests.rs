@@ -1,5 +1,4 @@
-//! Tests that small explorations give the same results without pruning, and with faults at every
-//! quantum.
+//! Tests that small explorations match explorations without pruning, and faults at every quantum.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;

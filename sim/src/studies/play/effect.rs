@@ -174,7 +174,7 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Makes a server a replica of the next server. Uses the next server's address, because the
+    /// Makes a server a replica of the next one. Uses the next server's address, because the
     /// operator action names simulated servers.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.running_server(node)?;

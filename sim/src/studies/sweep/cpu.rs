@@ -9,8 +9,8 @@ impl ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// Returns the processor time since the start in microseconds, or `None` if the system does not
-    /// report it.
+    /// Returns microseconds of processor time since the start, or `None` if the system reports
+    /// none.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

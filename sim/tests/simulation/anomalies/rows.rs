@@ -144,8 +144,7 @@ fn long_overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Returns a scenario in which two processes are sometimes between the same two steps of the
-/// protocol.
+/// Returns a scenario in which two processes are sometimes at the same step of the protocol.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
@@ -217,8 +216,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Returns a scenario without aimed faults. Aimed faults delay a lock and its twin so much that ten
-/// seeds do not distinguish them.
+/// Returns a scenario without aimed faults, which delay a lock and its twin so much that ten seeds
+/// do not distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -14,8 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
-/// Types of requests that change nothing, such as exists, getData, getChildren, ping and
-/// setWatches.
+/// Requests that change nothing, such as exists, getData, getChildren, ping and setWatches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
@@ -179,8 +178,7 @@ impl Console for ZooKeeperConsole {
         self.peers.note_peer(connection, address);
     }
 
-    /// Returns how a node was removed. If a client removed it, also returns the client's
-    /// connection.
+    /// Returns how a node was removed, and the client's connection if a client removed it.
     fn removal_of(
         &self,
         before: &Key,

@@ -53,8 +53,7 @@ pub struct Merged {
     pub ledger: Ledger,
 }
 
-/// Returns the document of an unfinished exploration, with the reason. The document has no checksum
-/// yet.
+/// Returns the document of an unfinished exploration, with the reason but without a checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],

@@ -1,5 +1,4 @@
-//! Computes the magnitudes of a fault, with one magnitude for every interval in which the fault can
-//! end.
+//! Computes the magnitudes of a fault, one for every interval in which the fault can end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;

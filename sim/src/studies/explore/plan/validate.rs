@@ -15,8 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// The families that can be enumerated, because timers divide the magnitudes of their faults into
-/// classes.
+/// The families that can be enumerated: timers divide their faults' magnitudes into classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -53,8 +52,7 @@ pub enum InvalidBounds {
     /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// An operator performs the failover of this lock's servers, and `explore` cannot enumerate an
-    /// operator's failover.
+    /// `explore` cannot enumerate failovers by an operator, and this lock has no others.
     #[error(
         "explore does not enumerate failovers by an operator, the only ones on this lock's \
          servers: expected any of {valid}",

@@ -1,5 +1,4 @@
-//! The finished runs, with one digest for each complete slice and for each finished unit of the
-//! other slices.
+//! The finished runs, with a digest per complete slice, and per finished unit of incomplete slices.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;

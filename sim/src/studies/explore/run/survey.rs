@@ -23,8 +23,7 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// Numbers of plans with zero, one, two and three faults or delays.
     pub runs: [u128; 4],
-    /// Number of plans that are kept in memory: the plans with one fault or delay, if they are
-    /// extended.
+    /// Number of plans kept in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults, if known.
     pub run_us: Option<u64>,

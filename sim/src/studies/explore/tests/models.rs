@@ -1,5 +1,4 @@
-//! Compares the explorer with independent models of locks. Both must find violations in the same
-//! cases.
+//! Compares the explorer with independent models of locks, which must break in the same cases.
 
 mod world;
 
