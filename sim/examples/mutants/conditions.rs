@@ -155,7 +155,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 30",
     ),
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is kept alive every third of its time survives a pause of two thirds.
+    // A lease that is renewed every third of its ttl survives a pause of two thirds of the ttl.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
     // The first contender in the queue leaves just before the next contender watches it.
     on_etcd(

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of seeds with which the correct lock is run. A rule that it breaks kills no mutant.
+/// Number of runs of the correct lock. A rule that is broken in these runs kills no mutant.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
@@ -35,7 +35,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Fault families of the first runs. A mistake without an effect in them is tried no further.
+/// Fault families of the first runs. A mistake that has no effect in them is not tried further.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

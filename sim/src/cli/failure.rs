@@ -77,7 +77,7 @@ impl Failure {
         Failure::Usage(line + &advice)
     }
 
-    /// Like `usage`, but lists the commands if the error is about an unknown one.
+    /// Like `usage`, but lists the commands if the error names an unknown command.
     pub(crate) fn usage_of<A: clap::CommandFactory>(error: &clap::Error) -> Failure {
         let failure = Failure::usage(error);
         if error.kind() != clap::error::ErrorKind::InvalidSubcommand {

@@ -178,7 +178,7 @@ impl Swap<'_> {
     }
 }
 
-/// The identity of an event across runs, in which its operation may have another number.
+/// The identity of an event across runs, where its operation number may differ.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -163,7 +163,7 @@ fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatibl
     Err(Incompatible::FailoverBy { by, client: client.name, expected })
 }
 
-/// Returns how the lock is used. For programs, it is `Usage::PLAIN`.
+/// Returns how the lock is used; `Usage::PLAIN` for programs.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;

@@ -8,7 +8,8 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. The first job is number 0 in Kubernetes, and assumed to be 1 in Slurm.
+/// The supported schedulers. Jobs are numbered from 0 in Kubernetes, and presumably from 1 in
+/// Slurm.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },

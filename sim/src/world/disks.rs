@@ -12,7 +12,7 @@ use fencepost_reports::{Turn, What};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-/// Time after which a supervisor starts a server that has stopped (`RestartSec` of systemd).
+/// Time after which a supervisor restarts a server that has stopped (systemd's `RestartSec`).
 const RESTART: Micros = Micros::from_millis(100);
 
 impl State {
@@ -106,7 +106,7 @@ impl Server {
     }
 }
 
-/// Draws the length of a prefix of `length` bytes.
+/// Draws the length of a prefix: 0 to `length` bytes.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
     ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }

@@ -229,7 +229,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether messages cannot be delivered. Only an action of the nemesis changes this.
+    /// Returns whether messages cannot be delivered. Only the nemesis changes this.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark

@@ -274,7 +274,7 @@ fn no_function_is_longer_than_seventy_lines() {
 }
 
 /// Finds the functions of a file. In rustfmt's layout, a function ends at the first closing line
-/// with its start's indentation.
+/// that is indented like its start.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -34,7 +34,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Returns the member timeout. A silent member departs after two and a half timeouts, the ttl.
+/// Returns the member timeout, two fifths of the ttl: a silent member departs after 2.5 timeouts.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }

@@ -47,7 +47,7 @@ impl HolderDesk {
         }
     }
 
-    /// Returns the value from which the holder computes its next write, if it has read the value.
+    /// Returns the value from which the holder computes its next write, if the holder has read one.
     pub(crate) fn known(&self, node: Node) -> Option<i64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.known)
     }

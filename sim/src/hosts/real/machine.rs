@@ -22,8 +22,7 @@ use std::rc::Rc;
 
 /// Initial monotonic clock of a server's host, large enough for a start before the run begins.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// If a server already serves and its boot time is at most this many microseconds, the rest of the
-/// boot time is skipped.
+/// Maximum boot time, in microseconds, whose rest is skipped once the server serves.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 /// Error numbers of Linux, the only system on which servers are traced.

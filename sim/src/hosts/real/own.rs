@@ -22,7 +22,7 @@ pub(crate) static KIND: Kind = Kind {
     console: |_| Box::new(NoConsole),
 };
 
-/// An empty placeholder, because commands identify user-supplied servers, not a binary.
+/// An empty placeholder, because user-supplied servers are identified by their commands.
 pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     path: String::new(),
     name: String::new(),

@@ -316,7 +316,8 @@ impl Process {
         true
     }
 
-    /// Returns the remaining validity; `None` if the lock states none, and the holder works on.
+    /// Returns the remaining validity; `None` if the lock states none, so that the holder
+    /// continues.
     fn remaining(&self, lease: &Lease) -> Option<Duration> {
         lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }

@@ -59,7 +59,7 @@ impl ContentionModel {
     }
 }
 
-/// Computes a power. Unlike `powi`, the result is the same on every machine.
+/// Computes a power with the same result on every machine, unlike `powi`.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

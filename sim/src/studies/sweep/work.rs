@@ -194,7 +194,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// Locks a mutex. Ignores a panic of another thread, because the state is consistent even then.
+/// Locks a mutex. Ignores a panic in another thread, because the state is consistent even then.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

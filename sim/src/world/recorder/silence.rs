@@ -4,7 +4,7 @@ use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 
-/// The silences that are recorded before healing.
+/// The silences to record before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
     /// Silences that are longer than this time.

@@ -144,7 +144,7 @@ fn long_overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Returns a scenario in which two processes are sometimes at the same step of the protocol.
+/// Returns a scenario in which two processes are sometimes between the same two protocol steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }

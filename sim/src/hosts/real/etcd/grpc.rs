@@ -25,8 +25,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns each complete message, with the path of its call in front. Numbers in a message are
-    /// appended in quotes, as the JSON gateway writes them.
+    /// Returns each complete message, prefixed with its call's path. Appends the message's numbers
+    /// in quotes, as the JSON gateway writes them.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();

@@ -47,7 +47,7 @@ pub(crate) enum Site {
     },
 }
 
-/// Length of a trap in quanta. It is shorter than the distance between two commands.
+/// Length of a trap in quanta, shorter than the distance between two commands.
 const TRAP_QUANTA: u64 = 2;
 
 /// Returns the sites of a family's faults. A partition cuts one or both directions of a link, or
