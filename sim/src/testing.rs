@@ -98,7 +98,7 @@ impl LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
 
-    /// Sets the range of seeds. The end of the range is excluded.
+    /// Sets the seeds, a range whose end is excluded.
     pub fn seeds(self, seeds: Range<u64>) -> LockTest {
         LockTest { seeds, ..self }
     }
@@ -109,7 +109,7 @@ impl LockTest {
         self
     }
 
-    /// Sets the expected result.
+    /// Sets the expected result, which is by default [`Expect::Safe`].
     pub fn expect(self, expect: Expect) -> LockTest {
         LockTest { expect, ..self }
     }

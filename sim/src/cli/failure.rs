@@ -24,7 +24,7 @@ pub enum Failure {
     Content {
         /// Path of the file.
         path: PathBuf,
-        /// Description of the problem, and of valid content.
+        /// Description of the problem and of valid content.
         what: String,
     },
     /// A failure of the simulation itself.

@@ -28,9 +28,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Number of runs for each safeguard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// Number of nearby plans.
+    /// Number of nearby plans to try.
     pub nearby: usize,
-    /// Number of other seeds.
+    /// Number of other seeds to run.
     pub seeds: usize,
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The rule and the cause of a violation to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// The broken rule.
+    /// Rule that the violation breaks.
     pub kind: Kind,
     /// The cause of the violation.
     pub cause: Cause,

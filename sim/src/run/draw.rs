@@ -11,7 +11,7 @@ use fencepost_faults::{Families, FaultPlan, Seed, Setting, generate, incidents};
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Draws the run of a seed.
+    /// Draws a seed's plan and, for the family `all`, its durations.
     pub fn draw(
         seed: Seed,
         client: &'static Definition,
@@ -39,7 +39,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the run of a seed with a given plan.
+    /// Returns the run of a seed with a given plan. Draws its durations for the family `all`.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

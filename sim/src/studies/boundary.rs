@@ -31,7 +31,7 @@ use std::rc::Rc;
 pub struct Search {
     /// The lock under test.
     pub client: &'static Definition,
-    /// Families of faults.
+    /// Fault families of the runs.
     pub families: Families,
     /// The scenario of the runs. The search replaces its value of the quantity.
     pub scenario: Scenario,
@@ -47,7 +47,7 @@ pub struct Search {
     pub step: u64,
     /// Number of equal parts of the range to probe first, at least 1.
     pub parts: u64,
-    /// Number of threads.
+    /// Number of threads that make the runs.
     pub jobs: usize,
 }
 

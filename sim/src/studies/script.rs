@@ -26,9 +26,9 @@ const README: &str = include_str!("script/README.md");
 
 /// A file of the folder.
 pub struct ScriptFile {
-    /// Name of the file.
+    /// Name of the file within the folder.
     pub name: &'static str,
-    /// Content of the file.
+    /// The whole text of the file.
     pub content: String,
 }
 

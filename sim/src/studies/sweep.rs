@@ -42,7 +42,7 @@ pub struct SweepSpec {
     pub seeds: SeedRange,
     /// Shard of the seeds to run.
     pub shard: Shard,
-    /// Number of threads.
+    /// Number of threads that make the runs.
     pub jobs: usize,
     /// `true` to stop at the first violation.
     pub fail_fast: bool,

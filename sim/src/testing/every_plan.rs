@@ -94,7 +94,7 @@ impl EveryPlan {
         self
     }
 
-    /// Sets the number of threads.
+    /// Sets the number of threads, which is by default the number of processors.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }

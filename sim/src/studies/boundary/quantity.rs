@@ -293,7 +293,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
 ];
 
-/// Returns the quantity with this name.
+/// Returns the quantity with this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Varied> {
     QUANTITIES.iter().find(|quantity| quantity.name == name)
 }

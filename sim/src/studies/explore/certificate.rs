@@ -67,7 +67,7 @@ pub enum Checked {
 
 const SAMPLE: usize = 4;
 
-/// Returns the slices to repeat.
+/// Returns the slices that a check of this extent repeats.
 pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     let slices = &certificate.slices;
     let (first, others) = (slices.iter().take(1), slices.iter().skip(1));
@@ -78,7 +78,7 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// Returns the slices to repeat, converted for the exploration.
+/// Returns the same slices as [`chosen`], converted for the exploration.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }

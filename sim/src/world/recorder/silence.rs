@@ -7,7 +7,7 @@ use fencepost_reports::{Action, What};
 /// The silences to record before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
-    /// Silences that are longer than this time.
+    /// Silences longer than this time.
     All(Micros),
     /// Silences during which no process used the lock for longer than this time.
     WhileUnused(Micros),

@@ -38,7 +38,7 @@ pub enum InvalidPartial {
         level: Level,
         /// First missing unit.
         from: usize,
-        /// The unit after the last missing unit.
+        /// First unit after the missing ones.
         to: usize,
     },
 }
