@@ -3,11 +3,11 @@
 //! A safeguard also changes the timing of a run, so a precisely timed fault may miss its moment.
 //! Each safeguard is therefore tried on the whole run in three ways:
 //!
-//! 1. on the plan itself. The result *gone* requires that the run exercised the lock, and that the
+//! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
 //!    same faults met the processes in the same state.
-//! 2. on nearby plans, whose faults are all moved by up to a second and have magnitudes up to a
+//! 2. On nearby plans, whose faults are all moved by up to a second and have magnitudes up to a
 //!    tenth greater.
-//! 3. on other seeds of the same lock, faults and scenario.
+//! 3. On other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};

@@ -1,5 +1,5 @@
-//! Aimed plans, in which about half of the faults are moved to points where they can hurt the
-//! protocol.
+//! Aimed plans, in which about half of the faults are moved to points where the protocol is
+//! vulnerable.
 //!
 //! The beginning of the window is divided into parts, and about every second incident is moved into
 //! one of these parts. For each part, a scout runs the current plan up to the end of the part,

@@ -1,7 +1,7 @@
-//! Draws the durations of leases, critical sections and waits in addition to the faults. A constant
-//! duration hides behaviour that another duration would show (Groce, Zhang, Eide, Chen and Regehr,
-//! "Swarm Testing", ISSTA 2012). Durations that the user requested are kept. If a lock renews its
-//! lease, its critical sections exceed the lease.
+//! Draws the durations of leases, critical sections and waits, in addition to the faults. A
+//! constant duration hides behaviour that another duration would show (Groce, Zhang, Eide, Chen and
+//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept. If a lock
+//! renews its lease, its critical sections exceed the lease.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};

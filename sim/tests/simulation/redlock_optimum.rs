@@ -1,6 +1,6 @@
 //! Compares minimal runs of Redlock with the shortest path to two holders in an abstract model.
 //!
-//! The model follows the model of the Specl project (`showcase/redlock.specl`). A client asks the
+//! The model follows that of the Specl project (`showcase/redlock.specl`). A client asks the
 //! masters one after the other. A separate step may expire a master's lock when true time has
 //! reached the end of its lease. For three masters, two clients and a ttl of 3, Specl reports a
 //! violation "in 15 steps", which are 15 states and therefore 14 transitions.

@@ -1,4 +1,4 @@
-//! Before any run, identifies a binary and checks that it serves.
+//! Identifies a server binary before any run, and checks that it serves.
 
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};

@@ -1,4 +1,4 @@
-//! How often a critical section acquires its lock a second time.
+//! Critical sections that acquire their lock a second time.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

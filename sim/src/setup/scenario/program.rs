@@ -1,4 +1,4 @@
-//! A user's own program as the lock under test.
+//! A user-supplied program as the lock under test.
 
 use super::hashed::hashed;
 use super::own_server::OwnServer;

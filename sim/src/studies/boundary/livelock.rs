@@ -1,5 +1,5 @@
 //! Calculates the spread of retry delays that prevents independent masters from splitting their
-//! votes again and again.
+//! votes repeatedly.
 //!
 //! In a round, each of `n` processes begins after a delay drawn uniformly from a spread `s`. The
 //! first process leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of

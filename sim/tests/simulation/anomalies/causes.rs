@@ -1,4 +1,4 @@
-//! Tests of further causes of violations on memcached and ZooKeeper.
+//! Tests for violations with other causes, on memcached and ZooKeeper.
 
 use super::rows::Case;
 use super::rows::coordinators::{

@@ -1,4 +1,4 @@
-//! Tests that a run does not depend on when a cut starts or ends between two checks of the network.
+//! Tests that it does not matter when a cut starts or ends between two checks by the network.
 
 use super::*;
 use fencepost_reports::Event;
