@@ -1,6 +1,6 @@
-//! The storage's protocol for user-supplied programs. Its commands are `GET name [token] [AS
-//! holder]` and `SET name value [token] [AS holder]`, and the greetings that client libraries send.
-//! The guarded value is called `orders`; other values are not judged.
+//! The storage's protocol for user-supplied programs. Its commands are
+//! `GET name [token] [AS holder]` and `SET name value [token] [AS holder]`, and the greetings that
+//! client libraries send. The guarded value is called `orders`; other values are not judged.
 //!
 //! A request belongs to the latest acquisition that the process, or the named holder, reported.
 //! Requests before the first acquisition are not judged. A write is computed from the value that
