@@ -50,7 +50,7 @@ pub enum Incompatible {
         /// The ways that the coordinator supports.
         expected: &'static str,
     },
-    /// The application abandons calls, but the lock is the user's own program.
+    /// The application abandons calls, but the lock is a user-supplied program.
     #[error(
         "{key} '{value}' does not work with {program}: expected none, because a program sets its \
          own timeouts"

@@ -16,7 +16,7 @@ impl Length {
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
-    /// Returns the key in the scenario.
+    /// Returns the scenario key that sets this length.
     pub fn key(self) -> &'static str {
         match self {
             Length::Ttl => "ttl",

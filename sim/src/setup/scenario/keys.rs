@@ -121,7 +121,7 @@ keys {
 }
 /// Durations of messages, commands and the run.
 group timing: Timing {
-    /// Latency of a message.
+    /// Range from which a message's latency is drawn.
     latency: SpanRange = SpanRange::new(Span(Micros(200)), Span::millis(2));
     /// The only link whose latency is the maximum of `latency`. All other links have the minimum.
     /// By default every latency is drawn.

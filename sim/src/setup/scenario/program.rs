@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A user's own program that takes the lock.
+/// A user-supplied program that takes the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Program {
@@ -32,7 +32,7 @@ pub struct Program {
     pub coordinator: Coordinator,
     /// The servers that the program uses.
     pub deployment: ProgramDeployment,
-    /// The user's own servers, which replace those of the coordinator; absent if there are none.
+    /// The user-supplied servers, which replace those of the coordinator; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<OwnServer>,
     /// Key of the program's lock at the servers.

@@ -76,7 +76,7 @@ pub enum InvalidBounds {
         /// Value of the key.
         range: SpanRange,
     },
-    /// The lock is the user's own program.
+    /// The lock is a user-supplied program.
     #[error(
         "program '{0}': expected --client or --lock, because the runs of a program do not share \
          the instants at which faults can begin"
