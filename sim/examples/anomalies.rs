@@ -1,7 +1,6 @@
 //! Writes the table of docs/anomalies.md. For every anomaly the table shows the median number of
-//! seeds until the anomaly appears, over 20 disjoint ranges of seeds, and the number of the same
-//! runs in which the safe twin of the lock shows the anomaly. The page also shows how the locks use
-//! their time.
+//! seeds until the anomaly appears, over 20 disjoint ranges of seeds, and how many of the same runs
+//! show it with the lock's safe twin. The page also shows how the locks spend their time.
 //!
 //! Run `cargo run --release --example anomalies > docs/anomalies.md`. The first argument sets the
 //! length of a range (100), the second the number of threads (all cores, like 0), and the third

@@ -222,7 +222,7 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// Approximates the normal tails by Abramowitz and Stegun 7.1.26, with an error below 1.5e-7.
+/// Approximates both normal tails (Abramowitz and Stegun, 7.1.26) with an error below 1.5e-7.
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -1,8 +1,8 @@
 //! Prints the sizes of plans before and after minimization, over N violations. Run
 //! `cargo run --release --example minimal_plans -- 200`.
 //!
-//! Runs the seeds from 0 on, each with every lock and family, until there are N violations. Prints
-//! durations, in processor time of this thread, on stderr.
+//! Runs seeds from 0, each with every lock and family, until it has found N violations. The
+//! durations on stderr are the thread's processor time.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, SafeguardTrials, Target, diagnose_one, minimise,

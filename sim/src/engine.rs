@@ -110,7 +110,7 @@ impl Engine {
         }
     }
 
-    /// Returns the name in `--engine`.
+    /// Returns the name that `--engine` takes.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Turmoil => "turmoil",

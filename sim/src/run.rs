@@ -61,8 +61,7 @@ impl RunSpec {
         self.run_with_silences(Engine::Fast, recording, early)
     }
 
-    /// Returns which silences to record before healing. They are evidence for the availability
-    /// rule.
+    /// Returns the silences to record before healing, as evidence for the availability rule.
     fn early_silences(&self) -> EarlySilences {
         let bound = self.availability().bound_us;
         let is_stated = self.scenario.availability.is_some();
@@ -143,8 +142,7 @@ impl RunSpec {
         })
     }
 
-    /// Returns the history. It is built after the run, because the key of a program's lock is not
-    /// known earlier.
+    /// Returns the history. It is built after the run, when the key of a program's lock is known.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -166,7 +164,7 @@ impl RunSpec {
         (history, watched)
     }
 
-    /// Returns the end of the last fault and of the time in which syncs fail.
+    /// Returns the time at which the last fault has ended and syncs no longer fail.
     fn heals_at(&self) -> SimTime {
         let syncs = self.failing_syncs().map_or(SimTime::ZERO, |failing| failing.until);
         self.plan.heals_at().max(syncs)
@@ -188,8 +186,7 @@ impl RunSpec {
     }
 }
 
-/// Returns whether a server granted a lease. A database lock with a lease is not tied to a
-/// connection.
+/// Returns whether a server granted a lease. Database locks with leases outlive their connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -3,8 +3,8 @@
 //! A study takes a request and returns a document of `fencepost_reports`. The studies are a
 //! [`sweep`] over seeds, the [`boundary`] at which a lock breaks, the cost of waiting ([`load`]),
 //! every plan of a given size ([`explore`]), the pages of the [`gallery`], and a violation repeated
-//! on real servers ([`reality`]) or exported as a script for them ([`script`]). `play` returns no
-//! document. It plays a plan in real time.
+//! on real servers ([`reality`]) or exported as a script for them ([`script`]). `play` plays a plan
+//! in real time, and returns no document.
 
 #[doc(hidden)]
 pub mod bench;

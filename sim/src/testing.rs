@@ -50,7 +50,7 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The expected result of every fault in a test.
+/// The expected result of a test under every one of its faults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
     /// No rule is broken.
@@ -78,8 +78,8 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test with the built-in scenario, no faults and the seeds 0 to 99. The test expects
-    /// that no rule is broken.
+    /// Creates a test with the built-in scenario, no faults, the seeds 0 to 99 and
+    /// [`Expect::Safe`].
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -98,7 +98,7 @@ impl LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
 
-    /// Sets the range of seeds. The end of the range is excluded.
+    /// Sets the seeds, a range whose end is excluded.
     pub fn seeds(self, seeds: Range<u64>) -> LockTest {
         LockTest { seeds, ..self }
     }
@@ -109,7 +109,7 @@ impl LockTest {
         self
     }
 
-    /// Sets the expected result.
+    /// Sets the expected result, which is by default [`Expect::Safe`].
     pub fn expect(self, expect: Expect) -> LockTest {
         LockTest { expect, ..self }
     }

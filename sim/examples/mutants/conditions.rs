@@ -106,8 +106,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // Waiting processes send nothing, so after the restart a process that was not waiting must ask
-    // first.
+    // Waiting processes send nothing, so after the restart another process must ask first.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -138,8 +137,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
     ),
-    // The second process arrives at a time at which the first could already know that it lost its
-    // lock.
+    // The second process arrives when the first could already know that it lost its lock.
     on_primary(
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
@@ -157,9 +155,9 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 30",
     ),
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is kept alive every third of its time survives a pause of two thirds.
+    // A lease that is renewed every third of its ttl survives a pause of two thirds of the ttl.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The first contender in the queue leaves when the next contender is about to watch it.
+    // The first contender in the queue leaves just before the next contender watches it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",

@@ -1,4 +1,4 @@
-//! The result of testing a mutant, and its line in a file of results.
+//! The result of testing a mutant, and its line in a results file.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,7 @@ pub(crate) enum Fate {
     Equivalent,
     /// Number of runs that the mistake changed. None of them broke a rule.
     Survived(u64),
-    /// Number of runs that the mistake changed. They broke only rules that the lock breaks without
-    /// it.
+    /// Number of runs that the mistake changed. They broke only rules that the correct lock breaks.
     Masked(u64),
     Found(Kill),
     Quiet {

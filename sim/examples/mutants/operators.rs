@@ -8,7 +8,7 @@
 //! mistake ([`Scenario::mutant`]). The machines of other runs have no wrapper.
 //!
 //! To add an operator, add a line to a table. [`Marks`] count the operator's effects on a lock. An
-//! operator without an effect on a lock makes no mutant of it.
+//! operator that has no effect on a lock yields no mutant.
 //!
 //! [`Scenario::mutant`]: fencepost::Scenario
 

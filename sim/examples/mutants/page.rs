@@ -1,4 +1,4 @@
-//! Writes the page about all mutants.
+//! Writes docs/mutants.md, the page about all mutants.
 
 use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};

@@ -1,9 +1,9 @@
 //! Searches for mutants by applying every operator to every lock that it fits.
 //!
-//! A run **kills** a mutant if it breaks a rule that the lock without a mistake breaks in no run of
-//! the same case, over more seeds. A mutant is also killed if many of its runs break a rule that
-//! the lock without a mistake seldom breaks, or are unknown. A mutant without a changed run is
-//! **equivalent** within the budget. Any other mutant **survives**.
+//! A run **kills** a mutant by breaking a rule that the correct lock never breaks in the same case,
+//! even over more seeds. A mutant is also killed if many of its runs are unknown, or break a rule
+//! that the correct lock seldom breaks. A mutant without a changed run is **equivalent** within the
+//! budget. Any other mutant **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -21,8 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of seeds for runs of the lock without a mistake. A rule that is broken in these runs
-/// kills no mutant.
+/// Number of runs of the correct lock. A rule that is broken in these runs kills no mutant.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
@@ -36,8 +35,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Fault families of the first runs. A mistake without an effect in these runs is tried in no other
-/// run.
+/// Fault families of the first runs. A mistake that has no effect in them is not tried further.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

@@ -24,8 +24,7 @@ const STEPS_OF_RANGE: u64 = 256;
 
 const SEEDS: (u64, u64) = (0, 200);
 
-/// Default limit of runs in a search with programs or real servers, because each of their runs is
-/// slow.
+/// Default limit of runs in a search with programs or real servers, whose runs are slow.
 const TRACED_RUNS: u64 = 400;
 
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {

@@ -1,4 +1,4 @@
-//! The file of a checkpoint, which a sweep or an exploration writes at intervals.
+//! The checkpoint file, which a sweep or an exploration writes at intervals.
 
 use super::Failure;
 use super::arguments::SweepArguments;

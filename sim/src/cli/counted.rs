@@ -1,4 +1,4 @@
-//! Counts violations over seeds. Does not minimize or explain them, or repeat them under turmoil.
+//! Counts violations over seeds, without minimizing, explaining or repeating them under turmoil.
 
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};

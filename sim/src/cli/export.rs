@@ -1,4 +1,4 @@
-//! The command `fencepost export`, which reproduces a violation without fencepost.
+//! The command `fencepost export`, which writes a reproduction that does not need fencepost.
 
 use super::arguments::ExportArguments;
 use super::options::unknown;
@@ -102,7 +102,7 @@ fn shown<'r>(
 }
 
 /// Returns the runs to try, the smaller ones first. Runs with minimal magnitudes come later,
-/// because they leave no spare time on real servers.
+/// because they leave real servers no slack.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

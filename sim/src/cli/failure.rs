@@ -1,14 +1,14 @@
-//! The error of a command, which is printed as one line.
+//! Errors of commands, each printed as one line.
 
 use crate::engine::EngineError;
 use crate::files::FileError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The failure of a command, with exit status 2.
+/// A command failure, which has exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Wrong arguments. The text names the wrong value and the valid ones.
+    /// Invalid arguments. The text names the invalid value and the valid ones.
     #[error("{0}")]
     Usage(String),
     /// A file that cannot be read or written.
@@ -16,15 +16,15 @@ pub enum Failure {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error from the operating system.
         error: std::io::Error,
     },
-    /// A readable file with wrong content.
+    /// A readable file with invalid content.
     #[error("{path}: {what}", path = .path.display())]
     Content {
         /// Path of the file.
         path: PathBuf,
-        /// Description of the problem, with the valid content.
+        /// Description of the problem and of valid content.
         what: String,
     },
     /// A failure of the simulation itself.
@@ -36,7 +36,7 @@ pub enum Failure {
         client: String,
         /// Fault families of the run.
         fault: String,
-        /// Error of the engine.
+        /// Error from the engine.
         error: EngineError,
     },
     /// A replay whose history differs from the report.
@@ -77,7 +77,7 @@ impl Failure {
         Failure::Usage(line + &advice)
     }
 
-    /// Like `usage`, for an error that may be about the name of a command.
+    /// Like `usage`, but lists the commands if the error names an unknown command.
     pub(crate) fn usage_of<A: clap::CommandFactory>(error: &clap::Error) -> Failure {
         let failure = Failure::usage(error);
         if error.kind() != clap::error::ErrorKind::InvalidSubcommand {

@@ -1,9 +1,8 @@
-//! Makes a write beyond the limit on file sizes (`ulimit -f`) return an error instead of ending the
-//! process.
+//! Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
 
 use super::Failure;
 
-/// Number of the signal SIGXFSZ on Linux and macOS, which ends a process by default.
+/// SIGXFSZ on Linux and macOS, which ends a process by default.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 

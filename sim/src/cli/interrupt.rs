@@ -1,4 +1,4 @@
-//! Handles SIGINT and SIGTERM during a sweep, which then prints its finished runs.
+//! Handles SIGINT and SIGTERM during a sweep: the sweep stops and prints its finished runs.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;

@@ -1,4 +1,4 @@
-//! Joins an option with a negative value, which would otherwise be read as an unknown option.
+//! Joins an option and its negative value, which would otherwise be parsed as an unknown option.
 
 use std::ffi::OsString;
 

@@ -62,7 +62,7 @@ impl<F> Options<F> {
     }
 }
 
-/// Adds the real servers that the cells need to the scenario. Each server must first pass a trial.
+/// Adds to the scenario the real servers that the cells need. Each server must first pass a trial.
 pub(crate) fn add_real_servers(
     arguments: &ServersArguments,
     cells: &[(&'static Definition, Families)],

@@ -30,13 +30,12 @@ impl Outcome {
         }
     }
 
-    /// Returns the exit status.
+    /// Returns the exit status: 0, 1, 3, or 128 plus the number of the signal.
     pub fn status(self) -> u8 {
         match self {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
-            // Shells report 128 plus the signal's number.
             Outcome::Interrupted => 130,
             Outcome::Terminated => 143,
         }

@@ -1,4 +1,4 @@
-//! Shows progress on stderr, as a bar on a terminal and as occasional lines in a file.
+//! Shows progress on stderr, as a bar on a terminal or else as occasional lines.
 
 use super::output::log;
 use crate::diagnosis::Extent;

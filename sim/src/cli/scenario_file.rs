@@ -105,8 +105,7 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// Returns the durations that the user set, even if to their built-in values. A swarm does not draw
-/// these durations.
+/// Returns the durations that the user set, even to built-in values; `all` draws the others.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

@@ -115,8 +115,7 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // An explanation repeats a run up to a thousand times, which takes too long with real
-        // processes.
+        // An explanation makes up to a thousand runs, which take too long with real processes.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),

@@ -1,5 +1,4 @@
-//! Finds the smallest run with a violation, by leaving out and reducing faults, cycles and
-//! processes.
+//! Finds the smallest run with a violation by removing and reducing faults, cycles and processes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -23,7 +22,7 @@ pub struct Minimal {
     pub boundaries: Vec<Boundary>,
     /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if every fault, cycle and magnitude is necessary. `false` if the search reached its
+    /// `true` if every fault, cycle and magnitude is necessary, `false` if the search hit its
     /// limit.
     pub complete: bool,
 }
@@ -46,7 +45,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may permit a smaller workload, and a smaller workload a smaller plan.
+        // A smaller plan may permit a smaller workload, and vice versa.
         if search.refused || best.plan == before {
             break;
         }

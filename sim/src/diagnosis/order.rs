@@ -1,9 +1,8 @@
 //! Finds the order of events that a violation needs.
 //!
-//! The search takes each event of the narrative and the witness, and makes one of the next three
-//! events happen before it: it delays a message, pauses a process, or moves a fault. The search
-//! reports a pair of events only if the new run has the later event without the earlier event
-//! before it.
+//! For each event of the narrative and the witness, the search makes one of the next three events
+//! happen first, by delaying a message, pausing a process or moving a fault. It reports a pair of
+//! events only if the later event also happens in the new run, without the earlier event before it.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -100,8 +99,8 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // If this fault began late because it waited for another event, a later planned
-                // time would not move it.
+                // A fault that began late was waiting for another event, so a later planned time
+                // would not move it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),
@@ -179,7 +178,7 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event in another run, whose operations may have other numbers.
+/// The identity of an event across runs, where its operation number may differ.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

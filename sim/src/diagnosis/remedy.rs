@@ -3,11 +3,11 @@
 //! A safeguard also changes the timing of a run, so a precisely timed fault may miss its moment.
 //! Each safeguard is therefore tried on the whole run in three ways:
 //!
-//! 1. on the plan itself. The result *gone* requires that the run exercised the lock, and that the
+//! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
 //!    same faults met the processes in the same state.
-//! 2. on nearby plans, whose faults are all moved by up to a second and have magnitudes up to a
+//! 2. On nearby plans, whose faults are all moved by up to a second and have magnitudes up to a
 //!    tenth greater.
-//! 3. on other seeds of the same lock, faults and scenario.
+//! 3. On other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
@@ -29,18 +29,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Number of runs for each safeguard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// Number of nearby plans.
+    /// Number of nearby plans to try.
     pub nearby: usize,
-    /// Number of other seeds.
+    /// Number of other seeds to run.
     pub seeds: usize,
 }
 
 impl Extent {
-    /// Numbers of runs for reports.
+    /// Extent of the trials for reports.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
 }
 
-/// First of the other seeds. It is far from the seeds with which users start.
+/// First of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
 /// A cache of the runs of other seeds. All violations of a lock under the same faults share it.
@@ -65,7 +65,7 @@ struct TrialEnding {
     is_known: bool,
 }
 
-/// A run without safeguards, and with each safeguard that fits.
+/// Trials of a run without safeguards, and with each safeguard that fits.
 pub struct SafeguardTrials {
     without: TrialEnding,
     history: Option<History>,
@@ -91,8 +91,7 @@ impl SafeguardTrials {
         SafeguardTrials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards. No two of them may have the same name and
-    /// setting.
+    /// Makes the runs with the caller's safeguards, each with a different name or setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -211,8 +210,7 @@ fn is_extended(spec: &RunSpec) -> bool {
 }
 
 impl Rates {
-    /// Sets the number of threads. Callers in a rayon pool must not use this function, because they
-    /// could deadlock.
+    /// Sets the number of threads. Calling this function in a rayon pool could cause a deadlock.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

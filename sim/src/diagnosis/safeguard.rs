@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct Safeguard {
     /// Name in reports.
     pub name: &'static str,
-    /// Description in one line.
+    /// One-line description.
     pub about: &'static str,
     /// Function that returns whether the safeguard applies to a run and would change it.
     pub fits: fn(&RunSpec) -> bool,
@@ -345,8 +345,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns the fault that has the same effect as this fault has if Redis expires keys by a
-/// monotonic clock; `None` if the effect does not change.
+/// Returns a fault with the effect that `fault` would have if Redis expired keys by a monotonic
+/// clock; `None` if the effect would not change.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The rule and the cause of a violation to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// The broken rule.
+    /// Rule that the violation breaks.
     pub kind: Kind,
     /// The cause of the violation.
     pub cause: Cause,
@@ -27,15 +27,15 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// A cache of reduced runs, which the searches for several violations of a run share.
+/// A cache of reduced runs, shared by the searches for all violations of a run.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
 }
 
 impl Memory {
-    /// Returns whether a run shows the violation. All runs of a cache must have the same seed, lock
-    /// and families.
+    /// Returns whether a run shows the violation. A cache is for one seed, lock and set of
+    /// families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);

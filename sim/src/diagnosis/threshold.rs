@@ -60,8 +60,7 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that shows the violation, for violations that a shorter downtime
-/// causes.
+/// Finds the longest downtime that shows the violation, if a shorter downtime causes it.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

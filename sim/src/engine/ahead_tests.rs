@@ -1,5 +1,4 @@
-//! Tests that the record of a silence at the end of a run states correctly whether a later event
-//! could wake a process.
+//! Tests that the record of a run's last silence states whether a later event could wake a process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

@@ -1,4 +1,4 @@
-//! Tests that both engines give the same run of a bare world under every kind of fault.
+//! Tests that both engines produce the same run of a bare world under every kind of fault.
 
 mod half_closed;
 mod lost;

@@ -1,5 +1,4 @@
-//! Finds temporary files that killed processes left behind, which are those that no process has
-//! locked.
+//! Finds temporary files that killed processes left behind. No process has a lock on these files.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};

@@ -12,7 +12,7 @@ pub(super) enum Place {
     Stream(PathBuf),
 }
 
-/// Finds the place of an output. The target of a symbolic link is replaced, not the link.
+/// Decides where an output goes. The target of a symbolic link is replaced, not the link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {

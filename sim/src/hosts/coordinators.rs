@@ -18,19 +18,18 @@ use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
 
-/// A coordinator's entry in the table.
+/// An entry in the table of coordinators.
 pub struct Entry {
-    /// Kind of coordinator.
+    /// The coordinator that the entry describes.
     pub coordinator: Coordinator,
-    /// Description in one line.
+    /// One-line description.
     pub about: &'static str,
     /// Default port of the real server.
     pub port: u16,
     /// Fault families that have no effect on this coordinator and are never drawn.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Time by which a server may end a lease before its ttl, because it counts ttls in coarse
-    /// units.
+    /// Time by which a lease may end before its ttl, because the server counts in coarse units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
@@ -71,13 +70,13 @@ pub static COORDINATORS: &[Entry] = &[
 ];
 
 impl Scenario {
-    /// Returns the servers of a lock under these faults.
+    /// Returns the servers that a lock needs under these faults.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
         (entry(client.deployment.coordinator()).topology)(self, client, families)
     }
 }
 
-/// Returns the entry of a coordinator.
+/// Returns the entry of any coordinator, including [`Coordinator::Own`].
 pub fn entry(coordinator: Coordinator) -> &'static Entry {
     match coordinator {
         Coordinator::Redis => &redis::ENTRY,

@@ -1,8 +1,7 @@
 //! Injects the faults of a plan, and undoes them.
 //!
-//! At any simulated time, the nemesis acts before every host. It decides which messages can be
-//! delivered. If it crashes or starts a host, the effect happens when that host acts, at the same
-//! simulated time.
+//! At any simulated time, the nemesis acts before all hosts. It decides which messages can be
+//! delivered. A crash or start takes effect when the host acts, at the same simulated time.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};

@@ -1,4 +1,4 @@
-//! Runs users' own programs as the lock under test.
+//! Runs user-supplied programs as the lock under test.
 //!
 //! `fencepost-programs` traces a program, and a task on the program's host steps the program's
 //! processes ([`host`]). Connections, bytes, clocks and timers are those of [`Env`], so faults

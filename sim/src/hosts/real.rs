@@ -1,10 +1,10 @@
 //! Real servers. The machine of a host is an unmodified binary.
 //!
-//! `fencepost-programs` traces the server's processes, as it does with users' programs. [`machine`]
-//! makes a [`fencepost_machine::Machine`] of these processes. The machine passes input to the
-//! processes, steps them until they wait, and hands their network requests to the world. Pauses,
-//! crashes, clock faults, cuts and lost replies therefore affect a real server like any other
-//! machine.
+//! `fencepost-programs` traces the server's processes, as it does with user-supplied programs.
+//! [`machine`] makes a [`fencepost_machine::Machine`] of these processes. The machine passes input
+//! to the processes, steps them until they wait, and hands their network requests to the world.
+//! Pauses, crashes, clock faults, cuts and lost replies therefore affect a real server like any
+//! other machine.
 //!
 //! A real server does not report to the judge. Instead, each server has a [`console`], whose
 //! connections are not part of the network, so no fault affects them. After every event that may

@@ -1,5 +1,4 @@
-//! The workload of the processes. In a loop, a process acquires the lock, reads, holds, writes and
-//! releases.
+//! The workload of a process: a loop of acquire, read, hold, write and release.
 
 mod guard;
 mod impatience;

@@ -1,4 +1,4 @@
-//! Detects a closed standard output, which Rust replaces by /dev/null before `main`.
+//! Detects a closed standard output, which Rust replaces with /dev/null before `main`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,5 +1,5 @@
-//! Aimed plans, in which about half of the faults are moved to points where they can hurt the
-//! protocol.
+//! Aimed plans, in which about half of the faults are moved to points where the protocol is
+//! vulnerable.
 //!
 //! The beginning of the window is divided into parts, and about every second incident is moved into
 //! one of these parts. For each part, a scout runs the current plan up to the end of the part,
@@ -21,8 +21,8 @@ const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the aimed plan. If a scout fails, its incidents stay as drawn, and the run itself
-/// reports the error.
+/// Returns the aimed plan. If a scout fails, its incidents stay as drawn, and the run reports the
+/// error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -41,8 +41,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the early part of the window. Incidents are moved only into this part, because a longer
-/// part would make scouts slower.
+/// Returns the early part of the window, to which incidents move. A longer part would slow scouts.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -64,7 +63,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault after the end of the scout that has no effect. It delays the scout's probe.
+/// Returns a fault that begins after the end of the scout, and only delays the scout's probe.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }

@@ -37,8 +37,7 @@ impl RunSpec {
     }
 
     /// Returns the longest time for which a waiting process may send nothing: a lease, a command
-    /// timeout and a retry. For sessions and for servers that may have a queue, it is the progress
-    /// bound.
+    /// timeout and a retry, or for sessions and servers with queues the progress bound.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -50,9 +49,9 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Returns the sum of the progress bound, the longest delay of a message, and the pause of a
-    /// process after a failed acquire. The delay counts because the fault that delays a message may
-    /// end before the message arrives.
+    /// Returns the sum of the progress bound, the longest delay of a message, and the pause after a
+    /// failed acquire. The delay counts because a delayed message may arrive after its fault has
+    /// ended.
     fn default_availability(&self) -> Micros {
         let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
             Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
@@ -65,9 +64,8 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// Returns the time within which a free lock must be granted while enough servers run, and the
-    /// number of servers that are enough: one of a primary and its replicas, or a majority of a
-    /// quorum system.
+    /// Returns the time within which a free lock must be granted while enough servers run, and how
+    /// many are enough: one of a primary and its replicas, or a majority of a quorum system.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

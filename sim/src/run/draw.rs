@@ -11,7 +11,7 @@ use fencepost_faults::{Families, FaultPlan, Seed, Setting, generate, incidents};
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Draws the run of a seed.
+    /// Draws a seed's plan and, for the family `all`, its durations.
     pub fn draw(
         seed: Seed,
         client: &'static Definition,
@@ -22,8 +22,7 @@ impl RunSpec {
         let mut setting = drawn.scenario.setting(drawn.topology());
         if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
         {
-            // A program sets its own timeouts, so messages may be delayed for as long as a
-            // partition lasts.
+            // A program sets its own timeouts, so messages may be delayed as long as a partition.
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);
@@ -40,7 +39,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the run of a seed with a given plan.
+    /// Returns the run of a seed with a given plan. Draws its durations for the family `all`.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

@@ -26,7 +26,7 @@ pub enum Incompatible {
         /// The existing machines.
         valid: String,
     },
-    /// The lock's coordinator is not the coordinator that has the setting.
+    /// The lock's coordinator does not have the setting.
     #[error("{key} '{value}' works only with locks on {expected}, but {client} uses {coordinator}")]
     Coordinator {
         /// Key of the scenario.
@@ -50,7 +50,7 @@ pub enum Incompatible {
         /// The ways that the coordinator supports.
         expected: &'static str,
     },
-    /// The application abandons calls, but the lock is the user's own program.
+    /// The application abandons calls, but the lock is a user-supplied program.
     #[error(
         "{key} '{value}' does not work with {program}: expected none, because a program sets its \
          own timeouts"
@@ -163,7 +163,7 @@ fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatibl
     Err(Incompatible::FailoverBy { by, client: client.name, expected })
 }
 
-/// Returns how the lock is used. For programs, it is `Usage::PLAIN`.
+/// Returns how the lock is used; `Usage::PLAIN` for programs.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -172,8 +172,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports several threads per process. Builds the lock without a world to
-/// find out.
+/// Returns whether a lock supports several threads per process. Builds the lock in an empty world.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

@@ -5,8 +5,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Maximum number of repetitions of a command that are distinguished. A long wait repeats its
-/// commands.
+/// Maximum number of repetitions of a command to distinguish. A long wait repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -33,8 +32,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Returns the requests of each process. The reply to a request is the first message back after the
-/// request arrived.
+/// Returns the requests of each process. A reply is the first message back after the request
+/// arrived.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -185,8 +184,8 @@ fn fill(client: Node, phase_spans: &[PhaseSpan], requests: &[Request]) -> Vec<Pl
     places
 }
 
-/// Returns the phase of a request. In a critical section, a program's first request to the storage
-/// is a read.
+/// Returns the phase of a request. A program's first storage request in a critical section is a
+/// read.
 fn request_phase(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

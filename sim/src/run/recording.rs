@@ -25,7 +25,7 @@ pub struct RunOutcome {
     pub turns: Vec<(SimTime, Node)>,
     /// Times and links at which a message was held up, in order, if turns were recorded.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// Records of the user's programs. Empty for other locks.
+    /// Records of user-supplied programs. Empty for other locks.
     pub programs: Vec<Life>,
     /// Records of the real servers. Empty if the servers are simulated.
     pub servers: Vec<Life>,

@@ -18,7 +18,7 @@ pub struct RunSpec {
     pub families: Families,
     /// The scenario, with the durations that the seed drew if the families are a swarm.
     pub scenario: Rc<Scenario>,
-    /// The fault plan.
+    /// The faults of the run, with their times.
     pub plan: FaultPlan,
 }
 

@@ -16,17 +16,17 @@ pub enum InvalidRun {
          {valid}"
     )]
     UnknownNode {
-        /// Id of the fault.
+        /// Id of the fault in the plan.
         fault: u32,
         /// Name of the unknown node.
         node: Node,
         /// The nodes of the deployment.
         valid: String,
     },
-    /// A fault of the plan ends too late.
+    /// A fault of the plan lasts longer than 100 days.
     #[error("fault {fault} of the plan lasts longer than 100 days: expected at most 100 days")]
     Beyond {
-        /// Id of the fault.
+        /// Id of the fault in the plan.
         fault: u32,
     },
     /// Two faults of the plan collide.

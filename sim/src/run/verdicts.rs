@@ -24,12 +24,12 @@ pub struct Findings<'r> {
 }
 
 impl Findings<'_> {
-    /// Returns the facts of the run.
+    /// Judges the run and returns its facts, with the usual replay command.
     pub fn facts(&self) -> RunFacts {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// Returns the facts of the run, with a command that replays it.
+    /// Judges the run and returns its facts, with this replay command.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {
@@ -96,7 +96,7 @@ impl Findings<'_> {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Returns the command that repeats the run.
+    /// Returns the command line that repeats the run.
     pub fn command(spec: &RunSpec) -> String {
         let lock = match spec.scenario.program(spec.client) {
             Some(program) => program.flags(),
@@ -115,8 +115,7 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-/// Returns the conditions, in addition to lock and fault, on which the literature's verdict
-/// depends.
+/// Returns the conditions, besides lock and fault, on which the literature's verdict depends.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;
@@ -127,7 +126,7 @@ pub fn conditions(scenario: &Scenario) -> Conditions {
     }
 }
 
-/// Builds the report of a seed.
+/// Builds the report of a seed from its runs.
 pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunReport>) -> Report {
     let mut faults: Vec<String> = Vec::new();
     for run in &runs {

@@ -1,7 +1,7 @@
-//! Draws the durations of leases, critical sections and waits in addition to the faults. A constant
-//! duration hides behaviour that another duration would show (Groce, Zhang, Eide, Chen and Regehr,
-//! "Swarm Testing", ISSTA 2012). Durations that the user requested are kept. If a lock renews its
-//! lease, its critical sections exceed the lease.
+//! Draws the durations of leases, critical sections and waits, in addition to the faults. A
+//! constant duration hides behaviour that another duration would show (Groce, Zhang, Eide, Chen and
+//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept. If a lock
+//! renews its lease, its critical sections exceed the lease.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -16,7 +16,7 @@ impl Length {
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
-    /// Returns the key in the scenario.
+    /// Returns the scenario key that sets this length.
     pub fn key(self) -> &'static str {
         match self {
             Length::Ttl => "ttl",
@@ -65,8 +65,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. A value is drawn even for a kept length, so that the other lengths do not
-/// change.
+/// Draws the lengths. Kept lengths are drawn too, so that the others do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

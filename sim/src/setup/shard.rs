@@ -1,5 +1,4 @@
-//! Determines which shard of a sweep this process runs, from a flag or from a scheduler's
-//! variables.
+//! Determines this process's shard of a sweep, from a flag or from a scheduler's variables.
 
 use fencepost_reports::summary::sweep::Shard;
 
@@ -9,8 +8,8 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. The first job has the number 0 in Kubernetes. In Slurm, the first job
-/// is assumed to have the number 1.
+/// The supported schedulers. Jobs are numbered from 0 in Kubernetes, and presumably from 1 in
+/// Slurm.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A span of time.
+/// A span of time, in whole microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
@@ -17,11 +17,11 @@ pub struct Span(pub Micros);
 pub struct SpanRange {
     /// Shortest span.
     pub min: Span,
-    /// Longest span, at least the shortest.
+    /// Longest span, not shorter than `min`.
     pub max: Span,
 }
 
-/// The error for an invalid text of a span or a range.
+/// The error for text that is not a valid span or range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSpan {
     /// The duration is not a number with a unit.
@@ -45,7 +45,7 @@ impl Span {
 }
 
 impl SpanRange {
-    /// Creates a range from two spans.
+    /// Creates a range. `max` must not be shorter than `min`.
     pub const fn new(min: Span, max: Span) -> SpanRange {
         SpanRange { min, max }
     }

@@ -1,5 +1,5 @@
-//! Searches for the value of a scenario parameter at which a lock breaks, first in a grid and then
-//! by bisection.
+//! Searches for the value of a scenario parameter at which a lock breaks, in a grid and by
+//! bisection.
 
 mod livelock;
 pub mod quantity;
@@ -31,7 +31,7 @@ use std::rc::Rc;
 pub struct Search {
     /// The lock under test.
     pub client: &'static Definition,
-    /// Families of faults.
+    /// Fault families of the runs.
     pub families: Families,
     /// The scenario of the runs. The search replaces its value of the quantity.
     pub scenario: Scenario,
@@ -39,15 +39,15 @@ pub struct Search {
     pub quantity: &'static Varied,
     /// The rule whose violations count, or `None` if violations of all rules count.
     pub kind: Option<Kind>,
-    /// Seeds of every probe.
+    /// Seeds to run in each probe.
     pub seeds: SeedRange,
-    /// The least and the greatest value, which must differ.
+    /// Lowest and highest value, which must differ.
     pub range: (u64, u64),
-    /// Resolution, at least 1.
+    /// Resolution in the unit of the quantity, at least 1.
     pub step: u64,
     /// Number of equal parts of the range to probe first, at least 1.
     pub parts: u64,
-    /// Number of threads.
+    /// Number of threads that make the runs.
     pub jobs: usize,
 }
 
@@ -134,8 +134,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The bounds are calculated for the scenario's durations, so `all` must not draw other
-        // durations.
+        // The bounds hold for the scenario's durations, so `all` must not draw others.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);

@@ -3,7 +3,7 @@
 //! A base run has fixed latencies, fixed start times and no fault. A scout of the base run records
 //! every turn and message. From the scout, `plan/place.rs` makes the plans with one more fault:
 //! before and after every event, for every site and class of magnitude. A second fault is placed
-//! from the scout of the run with the first fault.
+//! from a scout of the run with the first fault.
 
 pub mod certificate;
 mod plan;

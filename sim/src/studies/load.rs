@@ -33,7 +33,7 @@ pub struct Load {
     pub client: &'static Definition,
     /// Seed of all random values.
     pub seed: Seed,
-    /// Number of processes.
+    /// Number of competing processes.
     pub processes: u16,
     /// Total number of requests.
     pub requests: u32,

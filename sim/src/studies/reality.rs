@@ -24,8 +24,7 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Compares the first violation of each case on simulated and real servers. A case without a
-/// violation gives `None`.
+/// Compares each case's first violation on simulated and real servers; `None` if there is none.
 pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

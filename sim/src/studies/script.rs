@@ -1,5 +1,5 @@
 //! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
-//! folder's script replays the requests of each client, each no earlier than its recorded time, and
+//! folder's script replays each client's requests, none earlier than its recorded time, and
 //! compares the replies. A client's decisions depend only on replies and on time. Therefore, while
 //! the replies match, two clients both believe that they hold the lock, as in the recorded run.
 
@@ -26,9 +26,9 @@ const README: &str = include_str!("script/README.md");
 
 /// A file of the folder.
 pub struct ScriptFile {
-    /// Name of the file.
+    /// Name of the file within the folder.
     pub name: &'static str,
-    /// Content of the file.
+    /// The whole text of the file.
     pub content: String,
 }
 
@@ -50,8 +50,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for the first of the runs in which the violation lasts long enough, or else
-/// for the run in which it lasts longest.
+/// Returns the folder for the first run in which the violation lasts long enough, or else for the
+/// run in which it lasts longest.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

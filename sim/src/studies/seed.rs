@@ -20,7 +20,7 @@ pub struct FailedRun {
     pub fault: String,
     /// Seed of the run.
     pub seed: Seed,
-    /// Error of the engine.
+    /// Error from the engine.
     pub error: EngineError,
 }
 

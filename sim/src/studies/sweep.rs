@@ -40,9 +40,9 @@ pub struct SweepSpec {
     pub engine: Engine,
     /// Seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// The shard of the seeds that is run.
+    /// Shard of the seeds to run.
     pub shard: Shard,
-    /// Number of threads.
+    /// Number of threads that make the runs.
     pub jobs: usize,
     /// `true` to stop at the first violation.
     pub fail_fast: bool,
@@ -69,7 +69,7 @@ pub trait Listener: Sync {
         None
     }
 
-    /// Handles an addition of seeds. `sum` computes the sum. Other threads wait in the meantime.
+    /// Handles newly added seeds. `sum` computes the total so far, while other threads wait.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
@@ -105,12 +105,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Creates a `Stop` that has not been requested.
+    /// Creates a stop that is not yet requested.
     pub const fn new() -> Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
 
-    /// Requests the stop. After this, no more seeds are begun.
+    /// Requests the stop, so that no more seeds begin.
     pub fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
@@ -133,7 +133,7 @@ impl Stop {
     }
 }
 
-/// The result of a sweep. If a run failed, the sum does not contain that run and later runs.
+/// The result of a sweep. If a run failed, the sum excludes that run and all later runs.
 #[derive(Debug)]
 pub struct Swept {
     /// The sum of the finished runs.

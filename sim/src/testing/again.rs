@@ -1,5 +1,4 @@
-//! Repeats one seed of a test, and prints its full story, its report and the command that
-//! reproduces it.
+//! Repeats one seed of a test, and prints its full story, report and reproducing command.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};

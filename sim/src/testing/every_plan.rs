@@ -1,4 +1,4 @@
-//! Runs every plan of a stated size in your own `#[test]`.
+//! Runs every plan within bounds in your own `#[test]`.
 
 use super::failure::TestFailure;
 use crate::engine::Engine;
@@ -15,7 +15,7 @@ use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Kind, judge};
 
-/// A test that runs every plan of a stated size, as `fencepost explore` does.
+/// A test that runs every plan within bounds, as `fencepost explore` does.
 ///
 /// ```
 /// use fencepost::testing::EveryPlan;
@@ -35,7 +35,7 @@ pub struct EveryPlan {
     jobs: usize,
 }
 
-/// The reason for the failure of an [`EveryPlan`] test.
+/// The reason why an [`EveryPlan`] test failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
     /// A plan breaks rules, and no plan with fewer faults does.
@@ -94,7 +94,7 @@ impl EveryPlan {
         self
     }
 
-    /// Sets the number of threads.
+    /// Sets the number of threads, which is by default the number of processors.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }

@@ -1,4 +1,4 @@
-//! The failure of a lock's test, with its message for developers.
+//! Failures of lock tests, with messages for developers.
 
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub enum TestFailure {
     /// The results under these faults were unexpected.
     Unexpected(Vec<Deviation>),
-    /// The test is invalid. The text names the wrong value and the valid ones.
+    /// The test is invalid. The text names the invalid value and the valid ones.
     Wrong(String),
     /// A run failed.
     Run(FailedRun),
@@ -44,7 +44,7 @@ pub enum What {
         seed: u64,
         /// The broken rule.
         kind: Kind,
-        /// Lower bound of the number of runs that broke a rule that should hold.
+        /// Lower bound on the number of runs that broke a rule that should hold.
         runs: u64,
         /// Summary in two or three sentences.
         summary: String,
@@ -53,10 +53,10 @@ pub enum What {
         /// Command that reproduces the violation.
         replay: String,
     },
-    /// None of the seeds, whose number is given, breaks the rule, although at least one should.
+    /// No seed breaks the rule, although at least one should. The number counts the tested seeds.
     Missing(Kind, u64),
-    /// None of the seeds, whose number is given, breaks the rule for this cause, although at least
-    /// one should.
+    /// No seed breaks the rule for this cause, although one should. The number counts the tested
+    /// seeds.
     OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,

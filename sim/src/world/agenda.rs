@@ -36,7 +36,7 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The future events as a sorted list. New events usually belong near the front, so shifting the
+/// The future events as a sorted list. New events usually belong near the front, where shifting a
 /// few earlier events is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {

@@ -7,8 +7,8 @@ use super::socket::Message;
 use super::state::State;
 
 impl State {
-    /// Returns whether an event that could wake a waiting process is still to come. The servers'
-    /// own timers and the messages between servers do not count.
+    /// Returns whether a future event could wake a waiting process. Servers' own timers and
+    /// messages between servers do not count.
     pub(crate) fn is_wakeup_possible(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);

@@ -1,5 +1,4 @@
-//! Carries bytes between the ends of a connection, either in the world's messages or through
-//! turmoil.
+//! Carries bytes between the ends of a connection, in the world's messages or through turmoil.
 
 use super::agenda::HostIndex;
 

@@ -12,7 +12,7 @@ use fencepost_reports::{Turn, What};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-/// Time after which a supervisor starts a server that has stopped (`RestartSec` of systemd).
+/// Time after which a supervisor restarts a server that has stopped (systemd's `RestartSec`).
 const RESTART: Micros = Micros::from_millis(100);
 
 impl State {
@@ -48,7 +48,8 @@ impl State {
                 let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
                 self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
             }
-            // The server learns of it before the following outputs leave, as they may depend on it.
+            // The server learns of the failed sync before its next outputs leave, which may depend
+            // on it.
             DiskReply::Failed(error) => {
                 let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
                 self.feed_machine(host, failed, None);
@@ -56,8 +57,8 @@ impl State {
         }
     }
 
-    /// Ends a server that stopped because a sync failed. A real server may have sent its clients
-    /// an error before it exited; a machine with a [`fencepost_machine::Disk`] says nothing more.
+    /// Ends a server that stopped because a sync failed. A real server may have sent its clients an
+    /// error before it exited; a machine with a [`fencepost_machine::Disk`] sends nothing more.
     pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
         let machine = self.server(host).and_then(|server| server.machine.as_ref());
         if machine.is_some_and(|machine| machine.has_failed_sync()) {
@@ -105,7 +106,7 @@ impl Server {
     }
 }
 
-/// Draws the length of a prefix of `length` bytes.
+/// Draws the length of a prefix: 0 to `length` bytes.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
     ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }

@@ -1,6 +1,6 @@
 //! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Polls, drops
-//! and boots run foreign code. This code may call the kernel, so the kernel must not hold a borrow
-//! of the state.
+//! and boots run foreign code, which may call the kernel. The kernel must therefore hold no borrow
+//! of the state while they run.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;

@@ -1,17 +1,17 @@
 //! The network between hosts. A message is one write. Its latency is drawn from the random stream
 //! of its link and direction, and messages in one direction of a connection keep their order. If
-//! the link is cut or the receiving host is dark, the network retries the message after delays that
-//! double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`] for a connect. Later messages in the
-//! same direction of the connection wait.
+//! the link is cut or the receiving host has no power, the network retries the message after delays
+//! that double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`] for a connect. Later messages in
+//! the same direction of the connection wait.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
 
-/// Delay of the first retry of data, as Linux's `TCP_RTO_MIN`.
+/// Delay of the first retry of data (Linux's `TCP_RTO_MIN`).
 pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
 pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
-/// Delay of the first retry of a connect, as Linux's `TCP_TIMEOUT_INIT`.
+/// Delay of the first retry of a connect (Linux's `TCP_TIMEOUT_INIT`).
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
@@ -35,7 +35,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// `true` if a host was ever cut off or dark. While it is `false`, sending skips the checks.
+    /// `true` if a host was ever cut off or without power. Until then, sending skips the checks.
     pub(crate) had_obstacles: bool,
 }
 

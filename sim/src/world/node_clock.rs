@@ -1,4 +1,4 @@
-//! The clocks of one host. They run at one million plus `rate_ppm` parts per million of true time.
+//! The clocks of one host, whose rate deviates from true time by `rate_ppm` parts per million.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};

@@ -1,7 +1,7 @@
-//! Priorities of links. They decide the latencies, and therefore the order of simultaneous
-//! messages. The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized
-//! Scheduler with Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of
-//! threads. At [`CHANGES`] random messages, the sending link gets the lowest priority.
+//! Link priorities, which decide the latencies and therefore the order of simultaneous messages.
+//! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
+//! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. At
+//! [`CHANGES`] random messages, the sending link gets the lowest priority.
 
 use fencepost_faults::{Seed, Stream, draw};
 

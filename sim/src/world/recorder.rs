@@ -49,8 +49,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes a message to a machine, and therefore to all its threads, because the sending
-    /// thread is unknown.
+    /// Attributes a message to a machine and all its threads, because its thread is unknown.
     pub(crate) fn attribute_to_machines(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

@@ -154,8 +154,7 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // The output is usually a single reply, and draining a list with one element would be
-        // expensive.
+        // The output is usually a single reply, for which draining a list would be expensive.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>

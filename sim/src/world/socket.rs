@@ -58,8 +58,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unique number of the socket. The slot of the socket in the store may be reused, but not its
-    /// number.
+    /// Unique number of the socket, which is not reused, unlike the socket's slot in the store.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

@@ -56,7 +56,7 @@ impl State {
     }
 
     /// Notes that a waiting process sent a message. A heartbeat or a message to a Sentinel does not
-    /// count, because it is no attempt to acquire.
+    /// count, because neither is an attempt to acquire.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -121,8 +121,8 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Closes an end of a connection. If the end has unread bytes, the peer sees a reset (RFC 9293
-    /// section 3.10.4).
+    /// Closes an end of a connection. If it has unread bytes, the peer sees a reset (RFC 9293,
+    /// 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -229,7 +229,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether messages cannot be delivered. Only an action of the nemesis changes this.
+    /// Returns whether messages cannot be delivered. Only the nemesis changes this.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark

@@ -149,7 +149,7 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Files and folders (with a final slash) that may name members of a closed set.
+/// Files and folders (with a trailing slash) that may name members of a closed set.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
@@ -164,7 +164,7 @@ const PLACES: &[(&str, &[&str])] = &[
         "Cause",
         &[
             "reports/src/explain/cause/classify.rs",
-            // This file has the rows of the table from which causes are found.
+            // This file has the rows of the decision table for causes.
             "reports/src/explain/cause/decision.rs",
         ],
     ),
@@ -274,7 +274,7 @@ fn no_function_is_longer_than_seventy_lines() {
 }
 
 /// Finds the functions of a file. In rustfmt's layout, a function ends at the first closing line
-/// with the same indentation as its start.
+/// that is indented like its start.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

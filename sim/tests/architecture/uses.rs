@@ -1,5 +1,4 @@
-//! Finds which files of a crate use each other. Reads the tokens of the files and follows
-//! re-exports.
+//! Finds which files of a crate use each other, from their tokens and re-exports.
 
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,4 @@
-//! Tests with scarce resources: a closed stdout, limits on file sizes and descriptors, endless
-//! devices.
+//! Tests with scarce resources: a closed stdout, file size and descriptor limits, endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};

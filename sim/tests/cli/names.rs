@@ -1,5 +1,4 @@
-//! Tests that reports, `list`, `explain`, the glossary and the completion scripts use the same
-//! names.
+//! Tests that reports, `list`, `explain`, the glossary and completion scripts use the same names.
 
 use crate::answer::fencepost;
 use fencepost::diagnosis::SAFEGUARDS;

@@ -1,4 +1,4 @@
-//! Tests of `--server`, which runs the user's own server with the user's own program.
+//! Tests of `--server`, which runs a user-supplied server with a user-supplied program.
 
 use crate::answer::{Answer, fencepost_in};
 use fencepost_testing::skip;

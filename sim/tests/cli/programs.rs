@@ -1,4 +1,4 @@
-//! Tests of users' own programs on the command line.
+//! Tests of user-supplied programs on the command line.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;

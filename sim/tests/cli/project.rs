@@ -1,4 +1,4 @@
-//! Tests of `fencepost.toml`: its search, profiles, flags that override it, and errors.
+//! Tests of `fencepost.toml`: how it is found, its profiles, flags that override it, and errors.
 
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;

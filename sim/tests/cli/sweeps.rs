@@ -306,8 +306,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // If the flipped bit is in the name of the checksum's member, there is only a warning
-            // about an unknown member.
+            // A bit flipped in the key of the checksum only causes a warning about an unknown key.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }
@@ -405,8 +404,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// The test puts a file in place of the folder. It does not use a read-only folder, because CI runs
-/// as root, which may write to such a folder.
+/// A file is where the folder should be. A read-only folder would not fail, because CI runs as
+/// root.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -128,8 +128,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// A worker that reports a loss although its key exists. With RENAME, it gives the key another
-/// value before the report.
+/// A worker that reports a loss although its key exists. With RENAME, it first changes the value.
 const REPORTS_FALSE_LOSS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -272,8 +271,7 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// A worker with a Redlock. It needs NEED masters, enters late with LATE, and states leases of
-/// VALID.
+/// A Redlock worker that needs NEED masters, enters late with LATE, and states leases of VALID.
 const QUORUM: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(*words): return sum(bool(master(*words)) for master in masters)

@@ -3,7 +3,7 @@
 use crate::cases::{case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind};
 
-/// A worker of which one process never requests the lock. With NOBODY, no process requests it.
+/// A worker in which process 2 never requests the lock. With NOBODY, no process requests it.
 const NEVER_ASKS: &str = r#"
 for cycle in range(CYCLES):
     value = f"{ME}-{cycle}"

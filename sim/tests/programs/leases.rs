@@ -135,8 +135,7 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// A worker that waits for replies without a time limit, and resends a command until its server is
-/// back.
+/// A worker that waits for replies without a limit, and resends commands until its server is back.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):

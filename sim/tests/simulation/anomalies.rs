@@ -1,8 +1,7 @@
-//! Tests that every anomaly of docs/protocols.md is found in a few seeds from 0, which are not
-//! selected, and that its twin shows no violation over the same seeds.
+//! Tests that every anomaly in docs/protocols.md appears within a few seeds from 0, which are not
+//! hand-picked, and that the lock's safe twin shows no violation over the same seeds.
 //!
-//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results over 10,000
-//! seeds.
+//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results for 10,000.
 
 mod causes;
 mod measure;
@@ -140,8 +139,8 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter leaves the queue only after its first wait of 30 s, so waiters keep their order until
-/// then.
+/// A waiter leaves the queue only after its first wait of 30 s. Until then, waiters keep their
+/// order.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);

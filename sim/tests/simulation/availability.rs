@@ -31,8 +31,7 @@ fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
 
 #[test]
 fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_polls_does_not() {
-    // After a restart, the server has no subscriptions, so the message that the lock is free
-    // reaches no waiter.
+    // A restarted server has no subscriptions, so no waiter learns that the lock is free.
     assert_eq!(causes("redisson", "restart", Some(5)), [Cause::MissedWakeup].into());
     assert_eq!(causes("single-node", "restart", Some(5)), [].into());
     assert_eq!(causes("redisson", "restart", None), [].into());
@@ -40,11 +39,11 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // After a cut, a SET arrives whose sender has given up. The lock is then taken, but no process
-    // holds it.
+    // After a cut, a SET from a client that has given up arrives. The lock is then taken, but no
+    // process holds it.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
-    // After consecutive cuts of a majority, messages arrive whose senders have given up.
+    // After consecutive cuts of a majority, messages from clients that have given up arrive.
     assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

@@ -1,4 +1,4 @@
-//! Tests of locks in a database, which end by a clock or with their connection.
+//! Tests of database locks, which end when their lease expires or with their connection.
 
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};

@@ -301,7 +301,7 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digest of each lock with `--seed 7 --fault failover`. `ci/digests.sh` makes the digests of
+/// The digest of each lock with `--seed 7 --fault failover`, which `ci/digests.sh` makes for
 /// another build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 

@@ -1,5 +1,4 @@
-//! Tests that ZooKeeper's queues keep their order, and that the checker detects processes that join
-//! late.
+//! Tests that ZooKeeper's queues keep their order, and that the checker detects late joiners.
 
 use super::waiting::{assert_quiet, shown};
 use fencepost::Scenario;

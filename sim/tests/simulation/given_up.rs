@@ -1,4 +1,4 @@
-//! Tests of applications that abandon calls of their lock (`cancel`, `interrupt`, `patience`).
+//! Tests of applications that abandon lock calls (`cancel`, `interrupt`, `patience`).
 
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;

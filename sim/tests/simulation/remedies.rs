@@ -146,8 +146,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
-    // A longer lease also lengthens the bound, but the processes still use up their attempts in
-    // vain.
+    // A longer lease also lengthens the bound, but the processes use up their attempts anyway.
     let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
     assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
     assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
@@ -182,8 +181,8 @@ const AGAINST: &[RemedyCase] = &[
 ];
 
 impl RemedyCase {
-    /// Tries a remedy under uniform faults, because aimed faults also find other mistakes of the
-    /// lock.
+    /// Tries a remedy under uniform faults, because aimed faults also find the lock's other
+    /// mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());

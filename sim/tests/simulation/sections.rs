@@ -37,8 +37,7 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half of the critical section ends at 3.5 s, but the paused process notices this
-    // only at 5 s.
+    // The first half of the critical section ends at 3.5 s, but the process is paused until 5 s.
     assert_eq!(seconds(Section::Wait), 8);
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
@@ -71,7 +70,7 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// If an operator makes a primary a replica, it accepts no writes until a Sentinel notices this. In
+/// A primary that an operator turns into a replica accepts no writes until a Sentinel notices. In
 /// the meantime a watchdog cannot renew the lock and loses it, but the holder continues its work.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
@@ -82,8 +81,7 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     assert_eq!(broken("fencing"), 0);
 }
 
-/// Cuts a process off from its cell while the process is in a critical section that outlasts its
-/// session.
+/// Cuts a process off from its cell during a critical section that outlasts its session.
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };

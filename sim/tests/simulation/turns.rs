@@ -1,4 +1,5 @@
-//! Tests that a failover records changes of roles of servers and Sentinels in a possible order.
+//! Tests that a failover records the role changes of servers and Sentinels in an order that
+//! Sentinel can produce.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -1,5 +1,4 @@
-//! Tests of locks that resend a command when its reply is late, and believe the reply to the second
-//! command.
+//! Tests of locks that resend a command when its reply is late, and believe the second reply.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};

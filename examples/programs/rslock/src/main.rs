@@ -1,4 +1,4 @@
-//! A program that locks with rslock over independent masters, on redis-rs and tokio.
+//! A worker that takes its lock with rslock on independent Redis masters, over redis-rs and tokio.
 use redis::{AsyncCommands, Value, aio::MultiplexedConnection as Connection, cmd};
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Mistakes that fit any server, in its clock, its disk or its memory.
+//! Mistakes in the clock, the disk or the memory of any server.
 
 use super::operator::{At, Of, Operator, Side};
 use super::rule;

@@ -1,4 +1,4 @@
-//! Mistakes of locks on Chubby, and of Chubby itself.
+//! Mistakes in Chubby, and in the locks on it.
 
 use super::operator::{Operator, lock, server};
 use super::rule::line::{Rule, changed, tenth};

@@ -1,4 +1,4 @@
-//! Mistakes of locks on etcd, and of etcd itself, in the calls of its JSON gateway.
+//! Mistakes in etcd and in the locks on it, planted in the calls of its JSON gateway.
 
 use super::operator::{Operator, lock, server};
 use super::rule::etcd::Rule;

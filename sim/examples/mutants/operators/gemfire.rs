@@ -1,4 +1,4 @@
-//! Mistakes of locks on GemFire, and of GemFire itself.
+//! Mistakes in GemFire, and in the locks on it.
 
 use super::operator::{Operator, lock, server};
 use super::rule::line::{Rule, changed, tenth};

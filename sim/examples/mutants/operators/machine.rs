@@ -1,4 +1,4 @@
-//! The machine of a server with a planted mistake, which wraps the server's own machine.
+//! Wraps a server's machine to plant a mistake in the server.
 
 use super::operator::Operator;
 use super::rule::Rule;

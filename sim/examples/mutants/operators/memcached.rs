@@ -1,4 +1,4 @@
-//! Mistakes of locks on memcached, and of memcached itself.
+//! Mistakes in memcached, and in the locks on it.
 
 use super::operator::{Operator, lock, server};
 use super::rule::memcached::Rule;

@@ -1,4 +1,4 @@
-//! Mistakes of locks on MySQL, and of the server, in statements and replies.
+//! Mistakes in MySQL and in the locks on it, planted in statements and replies.
 
 use super::operator::{Operator, lock, server};
 use super::rule::Rule;

@@ -1,4 +1,4 @@
-//! The type of operators, and functions that create them.
+//! Operators, and functions that create them.
 
 use super::rule::Rule;
 use fencepost_clients::{Coordinator, Definition, Deployment};

@@ -1,4 +1,4 @@
-//! Mistakes of locks on Redis, and of Redis itself.
+//! Mistakes in Redis, and in the locks on it.
 
 mod changes;
 mod keeping;

@@ -1,4 +1,4 @@
-//! Mistakes in the tokens of storage requests, and in the check by the storage.
+//! Mistakes in the fencing tokens of storage requests, and in how the storage checks them.
 
 use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};

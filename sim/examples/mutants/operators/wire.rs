@@ -49,7 +49,7 @@ impl Heard {
     }
 }
 
-/// Applies the edits. Pads each replacement with spaces to the length of the text that it replaces.
+/// Applies the edits. Pads each replacement with spaces to the length of the text it replaces.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

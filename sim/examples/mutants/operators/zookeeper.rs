@@ -1,4 +1,4 @@
-//! Mistakes of locks on ZooKeeper, and of ZooKeeper itself.
+//! Mistakes in ZooKeeper, and in the locks on it.
 
 use super::operator::{Operator, lock, server};
 use super::rule::zookeeper::*;

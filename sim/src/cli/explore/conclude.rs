@@ -1,4 +1,4 @@
-//! Ends an exploration without a counterexample with a certificate or an incomplete result.
+//! Ends an exploration that found no counterexample: prints a certificate or an incomplete result.
 
 use crate::cli::options::view;
 use crate::cli::output::print;

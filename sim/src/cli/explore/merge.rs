@@ -1,4 +1,4 @@
-//! The command `fencepost merge`, for shards of explorations and for interrupted explorations.
+//! The part of `fencepost merge` that handles shards of explorations and interrupted explorations.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;

@@ -1,4 +1,4 @@
-//! The command `fencepost new program`, which writes a template of a worker.
+//! The command `fencepost new program`, which creates a worker from a template.
 
 use super::write_new;
 use crate::cli::arguments::NewProgramArguments;

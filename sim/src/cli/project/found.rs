@@ -1,6 +1,6 @@
-//! Finds the `fencepost.toml` to use. A file in a parent folder starts programs only if its owner
-//! is the owner of the current folder. Otherwise a user who can write to a parent folder could run
-//! commands as another user.
+//! Finds the `fencepost.toml` to use. A file in a parent folder may start programs only if it has
+//! the same owner as the current folder. Otherwise the file's owner could run commands as another
+//! user.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};

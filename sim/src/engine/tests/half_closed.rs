@@ -1,4 +1,4 @@
-//! Tests of half-closed connections. On these, a process has stopped sending but still reads.
+//! Tests of half-closed connections, on which a process has stopped sending but continues to read.
 
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;

@@ -1,4 +1,4 @@
-//! Servers that the user brings, which are always real.
+//! User-supplied servers, which are always real.
 
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
@@ -35,7 +35,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
 }
 
 /// Returns the servers' longest recovery time after faults. Some servers keep a lock for up to two
-/// leases, and then for a lock-delay of 15 s (Consul).
+/// leases and then a lock-delay of 15 s (Consul).
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

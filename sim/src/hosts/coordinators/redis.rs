@@ -77,8 +77,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         ..NodeConfig::default()
     };
     let mut ids = setup.seed.stream(Stream::Server(node));
-    // At the start of a run, the replicas are in sync, as in a deployment that has been running for
-    // a while.
+    // Replicas start in sync, as in a deployment that has been running for a while.
     let mut starts_in_step = true;
     Box::new(move |image, now| {
         let config = NodeConfig { starts_in_step, ..config.clone() };

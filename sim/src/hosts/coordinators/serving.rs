@@ -1,4 +1,4 @@
-//! Serves single servers and members of an ensemble over real TCP, with files or on a stage.
+//! Serves single servers and members of an ensemble over real TCP, with files or as staged servers.
 
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};

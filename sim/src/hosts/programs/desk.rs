@@ -1,5 +1,5 @@
-//! Keeps, for the judge and the storage, the current acquisition of each holder and the guarded
-//! value that the holder knows.
+//! Stores, for the judge and the storage, each holder's current acquisition and the guarded value
+//! that the holder knows.
 
 use bytes::Bytes;
 use fencepost_faults::Node;
@@ -47,7 +47,7 @@ impl HolderDesk {
         }
     }
 
-    /// Returns the value from which the holder computes its next write, if it has read the value.
+    /// Returns the value from which the holder computes its next write, if the holder has read one.
     pub(crate) fn known(&self, node: Node) -> Option<i64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.known)
     }

@@ -26,8 +26,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length in microseconds of the pieces into which a program's computation is divided. A pause
-/// takes effect between two pieces.
+/// Length of the pieces of a program's computation, in microseconds. Pauses begin between pieces.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) const FIXED: &[(&str, &str)] = &[

@@ -9,9 +9,9 @@ use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Smallest number that counts as seconds of the Unix epoch. Smaller numbers are other counts.
+/// Smallest number that is read as seconds since the Unix epoch.
 const SECONDS_MIN: f64 = 1e9;
-/// Tolerated error of the clock by which a program removes expired entries.
+/// Tolerated error of the clock that a program uses to remove expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {

@@ -1,4 +1,4 @@
-//! The environment variables with the addresses of the servers.
+//! The environment variables that give programs the servers' addresses.
 
 use super::{Program, ProgramDeployment};
 use crate::setup::scenario::OwnServer;

@@ -141,7 +141,7 @@ impl Life {
         (self.ending.is_none() && is_last).then_some(died)
     }
 
-    /// Returns whether the program had to be stopped because it ran, or waited, without end.
+    /// Returns whether the program had to be stopped because it ran or waited endlessly.
     pub fn is_stuck(&self) -> bool {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }

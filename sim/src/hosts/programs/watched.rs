@@ -6,7 +6,7 @@ use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The keys by which a run was judged, and other keys that the user may have to know about.
+/// The keys by which a run was judged, and other keys that the user should know about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
     /// The lock's key, or a pattern if there are several locks.
@@ -61,8 +61,8 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Finds the lock's key. If no process wrote the stated key, and exactly one other key was written,
-/// had an expiry or was removed again, that key is the lock's.
+/// Finds the lock's key. If no process wrote the stated key, the lock's key is the only key that
+/// was written or, if several were, the only one with an expiry or the only one removed.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,

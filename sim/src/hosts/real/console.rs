@@ -30,7 +30,7 @@ pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
     /// Returns the connections that the console needs now. Called until all of them are open, and
-    /// again after a connection has closed.
+    /// again after one has closed.
     fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
     fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {

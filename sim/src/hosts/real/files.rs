@@ -1,5 +1,4 @@
-//! The files of a server, which survive its crash, and the template folders that are copied for a
-//! new server.
+//! The files of a server, which survive its crash, and the templates for new servers' folders.
 
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};
@@ -95,8 +94,7 @@ fn change_owner(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the template folder for servers of this kind; `None` if the kind needs none. The folder
-/// is kept for later runs.
+/// Returns the template folder, kept for later runs, or `None` if servers of this kind need none.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {

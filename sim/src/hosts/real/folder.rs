@@ -1,5 +1,5 @@
-//! The folders in which real servers keep their files. They are removed after the run or, if the
-//! process was killed, by a later process.
+//! The folders of real servers' files. They are removed after the run or, if the process was
+//! killed, by a later process.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Parses the replies of an HTTP server: complete replies and streams of chunks.
+//! Parses an HTTP server's replies, either complete or as a stream of chunks.
 
 use bytes::{Buf, BytesMut};
 

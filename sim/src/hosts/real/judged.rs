@@ -1,11 +1,10 @@
-//! Compares two readings of a real server, and reports the changes of its locks.
+//! Compares two readings of a real server, and reports the changes to its locks.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference between two readings of the same expiry. Some servers report only the
-/// remaining time.
+/// Tolerated difference between two readings of an expiry. Some servers report only the time left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,8 +12,7 @@ pub(super) struct Key {
     pub(super) name: Bytes,
     /// Number that distinguishes locks with the same name that the server stores in different ways.
     pub(super) form: u8,
-    /// Content of the key as text or, on servers without such content, the name of the lock's
-    /// owner.
+    /// Content of the key as text, or the owner's name on servers without such content.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
     /// Number that distinguishes two grants of the same value.
@@ -53,8 +51,7 @@ pub(super) enum Trigger {
     },
     Itself,
     End,
-    /// The kind of change that the operator's action makes; `None` if the action does not clear
-    /// keys.
+    /// The change that the operator's action makes; `None` if the action does not clear keys.
     Operator(Option<KeyChange>),
 }
 

@@ -20,11 +20,9 @@ use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Initial value of the monotonic clock of a server's host. It is large enough that the server can
-/// start before the run begins.
+/// Initial monotonic clock of a server's host, large enough for a start before the run begins.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// If a server already serves and its boot time is at most this many microseconds, the rest of the
-/// boot time is skipped.
+/// Maximum boot time, in microseconds, whose rest is skipped once the server serves.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 /// Error numbers of Linux, the only system on which servers are traced.
@@ -102,8 +100,8 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Runs the server during its boot time. Does not skip the rest of a long boot time, because
-    /// the clocks would jump.
+    /// Runs the server during its boot time. A long boot is not skipped, because the clocks would
+    /// jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -128,7 +126,7 @@ impl RealServer {
         }
     }
 
-    /// Steps the server until it waits. Passes on only one command at a time, if commands can be
+    /// Steps the server until it waits. Passes on one command at a time, if commands can be
     /// separated.
     fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
@@ -299,7 +297,7 @@ impl RealServer {
         self.files.keep_synced(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
-        // The server's own files are not part of its program, and their folder is different in each
+        // The server's own files are not part of its program, and their folder changes with each
         // run.
         if let Ok(folder) = self.files.folder() {
             used.opened.retain(|path| !path.starts_with(folder));

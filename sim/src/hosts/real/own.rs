@@ -1,4 +1,4 @@
-//! Servers that the user brings. The judge knows their locks only from the processes' reports.
+//! User-supplied servers. The judge knows their locks only from the processes' reports.
 
 use super::RealSetup;
 use super::console::{Channel, Console, ConsoleReply, ConsoleRequest};
@@ -22,7 +22,7 @@ pub(crate) static KIND: Kind = Kind {
     console: |_| Box::new(NoConsole),
 };
 
-/// An empty placeholder. The user's own servers are identified by their commands, not by a binary.
+/// An empty placeholder, because user-supplied servers are identified by their commands.
 pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     path: String::new(),
     name: String::new(),

@@ -1,4 +1,4 @@
-//! Before any run, identifies a binary and checks that it serves.
+//! Identifies a server binary before any run, and checks that it serves.
 
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
@@ -66,8 +66,7 @@ pub(crate) fn binary(
     tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }
 
-/// Finds the binary. Does not resolve symbolic links, because a server may depend on the name of
-/// its file.
+/// Finds the binary without resolving symbolic links, because a server may depend on its file name.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -137,9 +136,9 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts one of the user's servers alone, until it listens, and sets its port if none is given.
-/// Skips a server with a given port if there are several servers, because a member of a cluster may
-/// need the others before it opens its port.
+/// Starts one of the user-supplied servers alone, until it listens, and sets its port if none is
+/// given. Skips a server with a given port if there are several servers, because a member of a
+/// cluster may need the others before it opens its port.
 pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {
     let server = servers[place].clone();
     if servers.len() > 1 && server.port > 0 {

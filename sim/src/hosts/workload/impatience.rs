@@ -1,4 +1,4 @@
-//! An application that abandons calls of its lock before they return.
+//! An application that abandons lock calls before they return.
 
 use crate::setup::scenario::{Calls, Scenario};
 use crate::world::recorder::Recorder;

@@ -316,8 +316,8 @@ impl Process {
         true
     }
 
-    /// Returns the remaining validity; `None` if the lock states no validity. The holder then
-    /// continues its work.
+    /// Returns the remaining validity; `None` if the lock states none, so that the holder
+    /// continues.
     fn remaining(&self, lease: &Lease) -> Option<Duration> {
         lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }
@@ -382,8 +382,7 @@ impl WorkSpan {
         let passed = env.monotonic_clock().since(self.began);
         let idle = roster.paused_time(machine).saturating_sub(self.stood_still);
         let done = if is_work { passed.saturating_sub(idle) } else { passed };
-        // Timers count whole microseconds, so a wait of less than a microsecond would end
-        // immediately.
+        // Timers count whole microseconds, so a shorter wait would end immediately.
         Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)
     }
 }

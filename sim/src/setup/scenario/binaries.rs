@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The real servers of a run by coordinator. All other coordinators are simulated.
+/// The real servers of a run by coordinator. The other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
 /// The binary of a real server.
@@ -45,7 +45,7 @@ pub enum InvalidServers {
         coordinator: &'static str,
         /// Path of the binary.
         path: String,
-        /// Reason of the failure.
+        /// Reason for the failure.
         why: String,
     },
     /// The file has changed since the report was written.
@@ -54,15 +54,15 @@ pub enum InvalidServers {
          `replay --allow-changed` to run it as it is now"
     )]
     Changed {
-        /// Path of the file.
+        /// Path of the changed file.
         path: String,
         /// Name and version in the report, or the user's name for the server.
         was: String,
     },
-    /// The user's own server cannot be run.
+    /// A user-supplied server cannot be run.
     #[error("--server '{text}': {why}")]
     Own {
-        /// The argument.
+        /// The value of `--server`.
         text: String,
         /// Description of the problem, or of a valid argument.
         why: String,
@@ -113,7 +113,7 @@ pub enum ServersArgument {
 }
 
 impl ServersArgument {
-    /// Parses the argument.
+    /// Parses `fake`, `real` or NAME=PATH.
     pub fn parse(text: &str) -> Result<ServersArgument, InvalidServers> {
         match text.split_once('=') {
             None if text == "fake" => Ok(ServersArgument::Fake),
@@ -129,7 +129,7 @@ impl ServersArgument {
 }
 
 impl ServerBinary {
-    /// Checks that the file has not changed.
+    /// Checks that the binary has not changed since the report was written.
     pub fn unchanged(&self) -> Result<(), InvalidServers> {
         let now = hashed(Path::new(&self.path));
         if now.is_some_and(|now| now.sha256 == self.sha256) {

@@ -50,8 +50,8 @@ scenario! {
 keys {
     /// Number of processes that take the lock.
     processes: u16 = 3, |count| (1..=64).contains(count) => "1 to 64";
-    /// Number of threads of each process, each of which takes the lock by itself: 1, or up to 16
-    /// for a lock that distinguishes the threads of a process.
+    /// Number of threads of each process, each of which takes the lock independently: 1, or up to
+    /// 16 for a lock that distinguishes threads.
     #[serde(skip_serializing_if = "is_one")]
     threads: u16 = 1, |count| (1..=16).contains(count) => "1 to 16";
     /// Number of cycles of each thread. A cycle is an acquire, a critical section and a release.
@@ -78,8 +78,7 @@ keys {
     /// only while no fault is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     availability: Option<Span> = None;
-    /// Time for which client-1 hangs in its first critical section without checking a clock; by
-    /// default it does not hang.
+    /// Time that client-1 hangs in its first critical section, checking no clock; none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     hang: Option<Span> = None;
     /// Pause of a process between two cycles.
@@ -104,8 +103,7 @@ group calls: ClientCalls {
     #[serde(skip_serializing_if = "Calls::are_none")]
     interrupt: Calls = Calls::None;
     /// Range from which the application's patience with a cancelled or interrupted call is drawn
-    /// log-uniformly. The application gives up about every second such call and waits for the
-    /// others to finish.
+    /// log-uniformly. The application gives up about half of these calls and waits for the others.
     #[serde(skip_serializing_if = "is_patient")]
     patience: SpanRange = PATIENCE;
     /// Timeout for a server's reply and for a connection to the server.
@@ -118,12 +116,12 @@ group calls: ClientCalls {
 keys {
     /// The workload that uses the guarded value.
     workload: Workload = Workload::Register;
-    /// The way in which the storage treats fencing tokens.
+    /// The rule by which the storage checks fencing tokens.
     storage: StorageRule = StorageRule::Fenced;
 }
 /// Durations of messages, commands and the run.
 group timing: Timing {
-    /// Latency of a message.
+    /// Range from which a message's latency is drawn.
     latency: SpanRange = SpanRange::new(Span(Micros(200)), Span::millis(2));
     /// The only link whose latency is the maximum of `latency`. All other links have the minimum.
     /// By default every latency is drawn.
@@ -134,7 +132,7 @@ group timing: Timing {
     /// Time that a disk needs for a sync.
     sync_time: Span = Span::millis(1);
     /// The part of the run in which every sync of a server's disk fails; none by default. A server
-    /// that stops because of it starts again at the end.
+    /// that stops because of a failed sync starts again at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     sync_fails: Option<SpanRange> = None,
         |window| window.is_none_or(|it| it.min < it.max && it.max <= SYNC_FAILS_MAX)
@@ -142,14 +140,14 @@ group timing: Timing {
     /// Smallest step of virtual time.
     quantum: Span = Span(Micros(100)),
         |step| (Span(Micros(10))..=Span::millis(10)).contains(step) => "10us to 10ms";
-    /// Limit of a run's virtual time.
+    /// Limit on a run's virtual time.
     max_time: Span = Span::secs(1_800), |time| !is_zero(time) => "more than zero";
 }
 /// The servers, and the clients' use of replicas and Sentinels.
 group servers: Servers {
-    /// The data of a server that survives a restart.
+    /// The server data that survives a restart.
     persistence: Persistence = Persistence::None;
-    /// The error of the syncs that fail.
+    /// The error that failing syncs return.
     #[serde(skip_serializing_if = "SyncErrorName::is_eio")]
     sync_error: SyncErrorName = SyncErrorName::Eio;
     /// The fate of unsynced data when a server loses power.
@@ -162,8 +160,7 @@ group servers: Servers {
     /// Number of servers in a ZooKeeper ensemble.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Chubby's lock-delay after the holder of a lock has failed; by default the one minute that a
-    /// lock requests.
+    /// Chubby's lock-delay after a holder fails; by default the one minute that locks request.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's bound";
@@ -184,8 +181,7 @@ group servers: Servers {
     failover_timeout: Span = Span::secs(10), |span| !is_zero(span) => "more than zero";
     /// Value of Redis's `min-replicas-to-write`.
     min_replicas: u16 = 0;
-    /// Number of replicas for which a client waits with WAIT before it considers a lock granted; 0
-    /// for no WAIT.
+    /// Replicas that must acknowledge a grant (WAIT) before a client relies on it; 0 for no WAIT.
     wait_replicas: u16 = 0;
     /// Timeout of the WAIT command that `wait-replicas` adds.
     wait_timeout: Span = Span::millis(200);
@@ -196,8 +192,7 @@ group servers: Servers {
 keys {
     /// The part of the run in which faults may begin.
     fault_window: SpanRange = SpanRange::new(Span::secs(2), Span::secs(60));
-    /// The strategy that decides when faults begin. If a report omits the key, the strategy is
-    /// `uniform`.
+    /// The strategy that decides when faults begin; `uniform` if a report omits the key.
     #[serde(default = "Strategy::unsaid", skip_serializing_if = "Strategy::is_unsaid")]
     strategy: Strategy = Strategy::Aimed;
 }
@@ -210,8 +205,7 @@ group faults: FaultSizes {
     /// Number of replicas that lag at the same time; by default all replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     lagging_replicas: Option<u16> = None, |count| *count != Some(0) => "at least 1";
-    /// The way in which `failover` removes a replicated primary; by default drawn for each
-    /// failover.
+    /// Kind of failure of a replicated primary in `failover`; by default drawn for each failover.
     #[serde(skip_serializing_if = "FailoverBy::is_drawn")]
     failover_by: FailoverBy = FailoverBy::Drawn;
     /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
@@ -235,11 +229,10 @@ group faults: FaultSizes {
     partition: Option<SpanRange> = None;
 }
 keys {
-    /// Lengths that were explicitly set to their built-in values. The fault family `all` draws the
-    /// other lengths.
+    /// Lengths that were explicitly set to built-in values. The family `all` draws the others.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     keeps: BTreeSet<Length> = BTreeSet::new();
-    /// The user's own programs that can be the lock under test.
+    /// User-supplied programs that can be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     programs: Vec<Program> = Vec::new();
     /// The real servers that replace simulated ones, by coordinator.
@@ -251,8 +244,7 @@ keys {
     /// The mistake that is planted to test the tests.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
-    /// `true` if replay commands have to refuse a project file, whose options would be added to
-    /// theirs.
+    /// `true` if replay commands must refuse a project file, which would add options to theirs.
     #[serde(skip)]
     replays_without_project: bool = false;
 }

@@ -1,4 +1,4 @@
-//! The durations of a scenario that a swarm can draw.
+//! The durations in a scenario that the family `all` can draw.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A lock written in Lua, as the command line names it and a report echoes it.
+//! A lock written in Lua, which the command line names and a report contains.
 
 use super::program::no_lock;
 use fencepost_clients::lua::{InvalidScript, Script};

@@ -1,5 +1,4 @@
-//! A mistake that is planted in a run to test the tests. A scenario file cannot contain such a
-//! mistake.
+//! A mistake planted in a run to test the tests. A scenario file cannot contain one.
 
 use fencepost_faults::Node;
 use fencepost_machine::{DiskImage, Machine, Now};

@@ -1,4 +1,4 @@
-//! How often a critical section acquires its lock a second time.
+//! Critical sections that acquire their lock a second time.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -21,8 +21,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Returns the value for reports without this key. In these reports, all critical sections are
-    /// nested.
+    /// Returns the value for reports without this key, in which all critical sections are nested.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

@@ -1,4 +1,4 @@
-//! A user's own server, for a user's own program.
+//! A user-supplied server, for a user-supplied program.
 
 use super::binaries::InvalidServers;
 use super::hashed::hashed;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 const TAKEN: [&str; 3] = ["judge", "localhost", "storage"];
 
-/// A user's own server. The first is named `server-1`, the second `server-2`, and so on.
+/// A user-supplied server. The first is named `server-1`, the second `server-2`, and so on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OwnServer {

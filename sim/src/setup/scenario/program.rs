@@ -1,4 +1,4 @@
-//! A user's own program as the lock under test.
+//! A user-supplied program as the lock under test.
 
 use super::hashed::hashed;
 use super::own_server::OwnServer;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A user's own program that takes the lock.
+/// A user-supplied program that takes the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Program {
@@ -32,7 +32,7 @@ pub struct Program {
     pub coordinator: Coordinator,
     /// The servers that the program uses.
     pub deployment: ProgramDeployment,
-    /// The user's own servers, which replace those of the coordinator; absent if there are none.
+    /// The user-supplied servers, which replace those of the coordinator; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<OwnServer>,
     /// Key of the program's lock at the servers.
@@ -141,7 +141,7 @@ pub enum InvalidProgram {
 }
 
 impl ProgramDeployment {
-    /// Returns the name in `--deployment`.
+    /// Returns the name that `--deployment` takes.
     pub fn name(self) -> &'static str {
         match self {
             ProgramDeployment::Single => "single",
@@ -175,8 +175,8 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program that will start in this folder. Its default name is the name of the last
-    /// file in the command.
+    /// Parses a program that will start in this folder. Its default name is that of the last file
+    /// in the command.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -209,8 +209,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator, and the requested deployment or else the coordinator's default
-    /// deployment.
+    /// Sets the coordinator and the requested deployment, or else the coordinator's default one.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;

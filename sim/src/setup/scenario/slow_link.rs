@@ -16,12 +16,12 @@ pub struct SlowLink([Node; 2]);
 pub struct InvalidSlowLink(pub String);
 
 impl SlowLink {
-    /// Creates the link between two nodes.
+    /// Creates the link that is written `a/b`.
     pub const fn new(a: Node, b: Node) -> SlowLink {
         SlowLink([a, b])
     }
 
-    /// Returns the two nodes of the link.
+    /// Returns the two ends of the link.
     pub const fn nodes(self) -> [Node; 2] {
         self.0
     }

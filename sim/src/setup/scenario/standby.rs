@@ -16,7 +16,7 @@ pub enum Standby {
 }
 
 impl Standby {
-    /// Returns the name in a scenario.
+    /// Returns the name that a scenario uses.
     pub fn name(self) -> &'static str {
         match self {
             Standby::Asynchronous => "asynchronous",
@@ -40,7 +40,7 @@ pub enum OldPrimary {
 }
 
 impl OldPrimary {
-    /// Returns the name in a scenario.
+    /// Returns the name that a scenario uses.
     pub fn name(self) -> &'static str {
         match self {
             OldPrimary::Drawn => "drawn",

@@ -22,7 +22,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Returns the name in `--strategy`.
+    /// Returns the name that `--strategy` takes.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Uniform => "uniform",

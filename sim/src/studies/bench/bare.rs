@@ -1,4 +1,4 @@
-//! The benchmarks' workload without locks and servers, to measure only the engine's own work.
+//! The benchmark workload without locks or servers, to measure only the engine's own work.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};

@@ -11,14 +11,13 @@ use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 pub struct Varied {
     /// Name in `--vary`.
     pub name: &'static str,
-    /// Description in one line.
+    /// One-line description.
     pub about: &'static str,
     /// Unit of the values.
     pub unit: Unit,
     /// Direction in which the values get worse for the lock.
     pub worse: Worse,
-    /// Fault families that the quantity affects. The search needs one of them. Empty if the
-    /// quantity affects all families.
+    /// Fault families that the quantity affects, of which the search needs one. Empty means all.
     pub families: &'static [Family],
     /// Coordinator whose locks the quantity affects, or `None` for all.
     pub only_on: Option<Coordinator>,
@@ -40,10 +39,9 @@ pub struct Facts {
     /// Longest time, without delays, from the first server's grant to the end of the critical
     /// section.
     pub longest_hold: Micros,
-    /// Time, by the server's clock, by which a server may end a lease before its ttl.
+    /// Time, on the server's clock, by which a lease may end before its ttl.
     pub tick: Micros,
-    /// Shortest time for which servers keep a silent session; `None` if the lock depends on no
-    /// session.
+    /// Shortest time for which servers keep a silent session; `None` if the lock needs no session.
     pub session: Option<Micros>,
 }
 
@@ -295,13 +293,13 @@ pub static QUANTITIES: &[Varied] = &[
     },
 ];
 
-/// Returns the quantity with this name.
+/// Returns the quantity with this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Varied> {
     QUANTITIES.iter().find(|quantity| quantity.name == name)
 }
 
 impl Varied {
-    /// Returns the quantity for a report.
+    /// Returns the quantity in the form that reports contain.
     pub fn quantity(&self) -> Quantity {
         Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
     }
@@ -382,8 +380,7 @@ mod tests {
 
     #[test]
     fn the_drift_margin_is_that_of_the_redis_documentation() {
-        // A lease of 10 s minus 1 % and 2 ms has a validity of 9.898 s, and 10 / 9.898 - 1 is
-        // 1.0305 %.
+        // A lease of 10 s minus 1 % and 2 ms has 9.898 s of validity: 10 / 9.898 - 1 is 1.0305 %.
         assert_eq!(first("drift", &facts(9_898_000)), 10_305);
     }
 
@@ -412,8 +409,7 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // The bound is two thirds of the session's timeout, minus one second by which a server may
-        // delay.
+        // The bound is two thirds of the session timeout, minus a second of possible server delay.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

@@ -1,5 +1,4 @@
-//! Tests of the calculated bounds. Runs break a rule only beyond its bound, and do so close to the
-//! bound.
+//! Tests that runs break a rule only beyond its calculated bound, and do so close to the bound.
 
 use super::quantity::{Facts, find};
 use super::{alone, longest_hold};
@@ -83,7 +82,7 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
-    // For each of two other masters, a connect and a request each time out after 50 ms. Each of
-    // seven messages takes 60 ms.
+    // A connect and a request to each of two other masters time out after 50 ms, and each of seven
+    // messages takes 60 ms.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }

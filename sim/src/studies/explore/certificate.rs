@@ -1,4 +1,4 @@
-//! Certificates, which document the runs of an exploration. Repeating some of the runs checks them.
+//! Certificates, which document the runs of an exploration. A check repeats some of these runs.
 
 mod claim;
 pub mod partial;
@@ -18,8 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// Returns the certificate of an exploration without a counterexample. The certificate has no
-/// checksum yet.
+/// Returns the certificate, without a checksum, of an exploration without a counterexample.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -37,7 +36,7 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
     }
 }
 
-/// The part of a certificate's runs that is repeated.
+/// The part of a certificate's runs to repeat in a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// The runs without a fault, and four slices spread over the other runs.
@@ -46,14 +45,14 @@ pub enum Extent {
     Whole,
 }
 
-/// The result of a certificate's check.
+/// The result of checking a certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Checked {
     /// The repeated slices had the stated results.
     Same {
         /// Number of repeated slices.
         slices: usize,
-        /// Number of all slices.
+        /// Total number of slices.
         of: usize,
         /// Number of repeated runs.
         runs: u64,
@@ -68,7 +67,7 @@ pub enum Checked {
 
 const SAMPLE: usize = 4;
 
-/// Returns the slices to repeat.
+/// Returns the slices that a check of this extent repeats.
 pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     let slices = &certificate.slices;
     let (first, others) = (slices.iter().take(1), slices.iter().skip(1));
@@ -79,7 +78,7 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// Returns the slices to repeat, converted for the exploration.
+/// Returns the same slices as [`chosen`], converted for the exploration.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
@@ -94,8 +93,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats slices of a certificate and compares the results. The first faults of these slices must
-/// have been placed.
+/// Repeats slices of a certificate and compares the results. Call [`Exploration::place_for`] with
+/// these slices first.
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

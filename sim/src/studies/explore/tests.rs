@@ -1,5 +1,4 @@
-//! Tests that small explorations give the same results as explorations without pruning and as
-//! faults at every quantum.
+//! Tests that small explorations match explorations without pruning, and faults at every quantum.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
@@ -187,8 +186,8 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The shortest pause that breaks a rule should be the 1.986 s that remain of the lease plus the
-/// time of a reply, which is 1.988 s. In runs the rule breaks four quanta later.
+/// By arithmetic, the shortest pause that breaks a rule is 1.988 s: the 1.986 s that remain of the
+/// lease, and the latency of a reply. In runs the rule breaks four quanta later.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

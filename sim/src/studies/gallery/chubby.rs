@@ -1,4 +1,4 @@
-//! Exhibits of locks on Chubby.
+//! Exhibits for locks on Chubby.
 
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};

@@ -1,4 +1,4 @@
-//! Exhibits of locks on etcd.
+//! Exhibits for locks on etcd.
 
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};

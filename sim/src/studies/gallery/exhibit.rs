@@ -24,7 +24,7 @@ pub struct Exhibit {
     pub kind: Kind,
     /// The cause of the violation.
     pub cause: Cause,
-    /// Text of the remedy.
+    /// Remedy that the page recommends.
     pub remedy: &'static str,
     /// Built-in lock that avoids the anomaly, if there is one.
     pub fixed: Option<Fixed>,
@@ -38,7 +38,7 @@ pub struct Fixed {
     pub client: &'static str,
     /// Changes to the built-in scenario.
     pub settings: &'static [(&'static str, &'static str)],
-    /// The rule that is kept.
+    /// Rule that the lock keeps.
     pub kind: Kind,
 }
 

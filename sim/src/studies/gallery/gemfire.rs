@@ -1,4 +1,4 @@
-//! Exhibits of locks on GemFire.
+//! Exhibits for locks on GemFire.
 
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};

@@ -1,4 +1,4 @@
-//! Exhibits of locks on memcached.
+//! Exhibits for locks on memcached.
 
 use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};

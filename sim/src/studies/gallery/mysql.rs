@@ -1,4 +1,4 @@
-//! Exhibits of locks on MySQL.
+//! Exhibits for locks on MySQL.
 
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};

@@ -1,4 +1,4 @@
-//! Exhibits of locks on PostgreSQL.
+//! Exhibits for locks on PostgreSQL.
 
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};

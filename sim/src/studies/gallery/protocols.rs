@@ -1,4 +1,4 @@
-//! Exhibits of mistakes in particular protocols, and of anomalies due to storages and queues.
+//! Exhibits of mistakes in particular protocols, and of anomalies that storage or a queue causes.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};

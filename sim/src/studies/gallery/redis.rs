@@ -1,4 +1,4 @@
-//! Exhibits of locks on Redis that articles describe.
+//! Exhibits for Redis locks that articles describe.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};

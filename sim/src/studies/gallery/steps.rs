@@ -1,4 +1,4 @@
-//! Exhibits of locks that omit a step or split it in two, and of settings that are insufficient.
+//! Exhibits for locks that omit a step or split it in two, and for insufficient settings.
 
 use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};

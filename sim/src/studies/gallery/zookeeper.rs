@@ -1,4 +1,4 @@
-//! Exhibits of locks on ZooKeeper.
+//! Exhibits for locks on ZooKeeper.
 
 use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
@@ -63,8 +63,7 @@ const LOOKING: [&str; 5] = [
 
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// The server is down for longer than a client waits for it. Retries are as in Curator's
-/// documentation.
+/// The server is down longer than a client waits. Retries are as in Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
 /// The anomaly requires a lost reply followed by a cut, which aimed faults rarely produce.

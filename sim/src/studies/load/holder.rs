@@ -1,4 +1,4 @@
-//! The work of a holder at the server: one command, which depends on the kind of server.
+//! The command that a holder sends as its work, for each kind of server.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::SessionOptions;

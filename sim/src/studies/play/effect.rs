@@ -1,4 +1,4 @@
-//! Starts and ends faults on a stage.
+//! Starts and ends faults on staged servers.
 
 use super::command;
 use fencepost_faults::{Direction, Fault, Node, OperatorCommand};
@@ -39,7 +39,7 @@ impl FaultInjector {
         sprung
     }
 
-    /// Starts a fault. The error is the reason why it has no effect.
+    /// Starts a fault. The error states why the fault has no effect.
     pub(super) fn begin(&mut self, fault: &Fault, id: u32) -> Result<(), &'static str> {
         self.act(fault, id)?;
         if !fault.kind().is_instant() {
@@ -174,7 +174,7 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Makes a server a replica of the next server. Uses the next server's address, because the
+    /// Makes a server a replica of the next one. Uses the next server's address, because the
     /// operator action names simulated servers.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.running_server(node)?;

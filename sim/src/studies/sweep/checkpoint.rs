@@ -53,7 +53,7 @@ pub enum InvalidCheckpoint {
 }
 
 impl Checkpoint {
-    /// Creates a checkpoint.
+    /// Creates a checkpoint of a sweep whose finished runs are in `sum`.
     pub fn new(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Checkpoint> {
         let (format, version) = (FORMAT.to_owned(), VERSION);
         let open = Checkpoint { format, version, asked: spec.seeds, sum, checksum: None };

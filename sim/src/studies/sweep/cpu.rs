@@ -4,12 +4,13 @@
 pub struct ThreadClock(Option<u64>);
 
 impl ThreadClock {
-    /// Starts the stopwatch.
+    /// Starts the stopwatch on the current thread.
     pub fn start() -> ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// Returns microseconds of processor time, or `None` if the system does not report it.
+    /// Returns microseconds of processor time since the start, or `None` if the system reports
+    /// none.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

@@ -1,4 +1,4 @@
-//! Mistakes in a lock that a sweep cannot show with any number of seeds.
+//! Mistakes in a lock that a sweep cannot reveal with any number of seeds.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -23,8 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Returns the blind spots of a lock under a fault. `all` has none, because it draws these
-/// settings.
+/// Returns the blind spots of a lock under a fault. `all` has none, because it draws the settings.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,

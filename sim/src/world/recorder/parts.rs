@@ -1,4 +1,4 @@
-//! The roles of servers in a deployment. Each change of a role is recorded.
+//! Records each change of a server's role in a deployment.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;

@@ -4,10 +4,10 @@ use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 
-/// The silences that are recorded before healing.
+/// The silences to record before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
-    /// Silences that are longer than this time.
+    /// Silences longer than this time.
     All(Micros),
     /// Silences during which no process used the lock for longer than this time.
     WhileUnused(Micros),

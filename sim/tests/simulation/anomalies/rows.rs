@@ -1,4 +1,4 @@
-//! The table of anomalies: locks that show them, and their twins that do not.
+//! The table of anomalies, with the locks that show them and the safe twins that do not.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
@@ -138,14 +138,13 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Returns a scenario in which the lease has expired halfway through a critical section.
+/// Returns a scenario in which the lease expires before the middle of a critical section.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Returns a scenario in which two processes are sometimes between the same two steps of the
-/// protocol.
+/// Returns a scenario in which two processes are sometimes between the same two protocol steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
@@ -217,8 +216,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Returns a scenario without aimed faults. Aimed faults delay a lock and its twin so much that ten
-/// seeds do not distinguish them.
+/// Returns a scenario without aimed faults, which delay a lock and its twin so much that ten seeds
+/// do not distinguish them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

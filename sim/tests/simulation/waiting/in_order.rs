@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// KEYS are the lock and the queue. ARGV are the owner, the ttl, and the number of places to remove
-/// from the queue.
+/// KEYS are the lock and the queue; ARGV are the owner, the ttl, and the number of places to
+/// dequeue.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \

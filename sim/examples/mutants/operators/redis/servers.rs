@@ -1,4 +1,4 @@
-//! Mistakes of Redis and of Sentinel.
+//! Mistakes in Redis and in Sentinel.
 
 use super::changes::{longer, without_nx, without_ttl};
 use super::line::on;

@@ -1,4 +1,4 @@
-//! Changes to commands and replies of Redis.
+//! Changes to Redis commands and replies.
 
 use crate::operators::resp::{Call, Purpose, Scripts, bulk, grant, vote};
 use crate::operators::wire::{Exchange, Heard, Peer};

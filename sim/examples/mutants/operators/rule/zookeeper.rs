@@ -1,4 +1,4 @@
-//! Changes to records of ZooKeeper's protocol.
+//! Changes to the records of ZooKeeper's protocol.
 
 use crate::operators::wire::{Exchange, Heard};
 

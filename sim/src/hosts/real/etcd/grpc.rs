@@ -1,4 +1,4 @@
-//! Calls of clients that use gRPC, read from the HTTP/2 frames of their connections.
+//! Reads gRPC calls from the HTTP/2 frames of clients' connections.
 
 use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
@@ -16,7 +16,6 @@ const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// One connection of a client.
 #[derive(Default)]
 pub(super) struct Connection {
     decoder: Option<Decoder<'static>>,
@@ -26,8 +25,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns each complete message, with the path of its call in front. Numbers in a message are
-    /// appended in quotes, as the JSON gateway writes them.
+    /// Returns each complete message, prefixed with its call's path. Appends the message's numbers
+    /// in quotes, as the JSON gateway writes them.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The connections of a console. Decides when the console reads the locks.
+//! Manages a console's connections, and decides when the console reads the locks.
 
 use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use crate::hosts::real::judged::{Judged, Key, Trigger};

@@ -146,16 +146,15 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Returns whether the row of ShedLock is taken. A release only moves the end in the row to an
-    /// earlier time.
+    /// Returns whether ShedLock's row is taken. A release only moves the row's end to an earlier
+    /// time.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {
             Some(before) if before.at_us == at_us => {
                 before.is_released || until_us < before.until_us
             }
-            // If the first row that is read lasts for less than a lease, its lock has already been
-            // released.
+            // If the first row that is read lasts less than a lease, its lock has been released.
             None => until_us - at_us < self.ttl_us - 1_000,
             Some(_) => false,
         };

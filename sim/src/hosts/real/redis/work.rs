@@ -42,7 +42,7 @@ fn cause(by: ConnectionId, words: &[Bytes]) -> Option<Trigger> {
         return None;
     }
     let sets = (name == "SET").then(|| words.get(1).cloned()).flatten();
-    // Redis may have refused a SET with NX, so it does not count as a change of the key.
+    // Redis may have refused a SET with NX, so it does not count as a change to the key.
     let sets = sets.filter(|_| !words.iter().any(|word| word.eq_ignore_ascii_case(b"NX")));
     Some(Trigger::Command { by, clears: name.starts_with("FLUSH"), sets })
 }

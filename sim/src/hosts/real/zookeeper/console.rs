@@ -14,8 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
-/// Types of requests that change nothing, such as exists, getData, getChildren, ping and
-/// setWatches.
+/// Request types that change nothing, such as exists, getData, getChildren, ping and setWatches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
@@ -45,7 +44,7 @@ impl ZooKeeperConsole {
     }
 
     fn reads(&mut self, text: &str) -> Option<Reading> {
-        // This heading is missing in the reply of a server without a leader.
+        // This heading is missing from the reply of a server without a leader.
         let (_, nodes) = text.split_once("ephemeral nodes dump:")?;
         let (nodes, connections) = nodes.split_once("Connections dump:")?;
         let addresses = self.connections(connections);
@@ -179,8 +178,7 @@ impl Console for ZooKeeperConsole {
         self.peers.note_peer(connection, address);
     }
 
-    /// Returns how a node was removed. If a client removed it, also returns the client's
-    /// connection.
+    /// Returns how a node was removed, and the client's connection if a client removed it.
     fn removal_of(
         &self,
         before: &Key,

@@ -1,4 +1,4 @@
-//! The claim of a certificate as text, with its limits.
+//! The text of a certificate's claim, including its limits.
 
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};

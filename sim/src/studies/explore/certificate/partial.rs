@@ -38,7 +38,7 @@ pub enum InvalidPartial {
         level: Level,
         /// First missing unit.
         from: usize,
-        /// The unit after the last missing unit.
+        /// First unit after the missing ones.
         to: usize,
     },
 }
@@ -53,8 +53,7 @@ pub struct Merged {
     pub ledger: Ledger,
 }
 
-/// Returns the document for runs that cannot be certified, with the reason. The document has no
-/// checksum yet.
+/// Returns the document of an unfinished exploration, with the reason but without a checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],

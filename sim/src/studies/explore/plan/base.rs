@@ -31,8 +31,7 @@ impl Bounds {
 }
 
 /// Returns the base runs. All latencies are minimal, all are maximal, or only those on one link of
-/// a process are maximal. Processes start together, or each half a critical section after the
-/// previous one.
+/// a process are maximal. Processes start together, or staggered by half a critical section.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

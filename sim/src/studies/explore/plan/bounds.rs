@@ -29,12 +29,12 @@ pub struct Bounds {
     pub client: &'static Definition,
     /// Families of the faults, or `none`.
     pub families: Families,
-    /// Maximum number of faults in a plan.
+    /// Maximum number of faults in a plan: 0, 1 or 2.
     pub faults: u8,
-    /// Maximum number of messages that a plan delays past other events.
+    /// Maximum number of messages that a plan delays past other events: 0, 1 or 2.
     pub delays: u8,
-    /// Deployment and workload. The durations of critical sections, waits and retries are fixed.
-    /// The base runs vary the latency.
+    /// Deployment and workload. Critical sections, waits and retries have fixed durations; the base
+    /// runs vary the latency.
     pub scenario: Scenario,
     /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
@@ -47,8 +47,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the default for the longest fault: one and a half leases, or more if the family
-    /// requires it.
+    /// Returns the default for the longest fault: 1.5 leases, or more if the family requires it.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {

@@ -15,9 +15,9 @@ impl Added {
 /// The size of a plan. Sizes are ordered by the number of faults, then by the number of delays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
-    /// Number of faults in the plan.
+    /// Number of faults in the plan, at most 2.
     pub faults: u8,
-    /// Number of delayed messages.
+    /// Number of delayed messages in the plan, at most 2.
     pub delays: u8,
 }
 

@@ -1,5 +1,4 @@
-//! Computes the magnitudes of a fault, with one magnitude for every interval in which the fault can
-//! end.
+//! Computes the magnitudes of a fault, one for every interval in which the fault can end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;
@@ -12,8 +11,8 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the earliest and the latest end in each interval between two checks in which the network
-/// finds the link cut. Until the probe begins, the run is the same for any end in an interval.
+/// Returns the earliest and the latest end of a cut for each interval between two of the network's
+/// checks. Until the probe begins, the run is the same for any end in an interval.
 pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,

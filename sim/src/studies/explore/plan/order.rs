@@ -1,5 +1,4 @@
-//! Message orders: computes the possible delays of each message, and compares the orders of two
-//! runs.
+//! Computes the possible delays of each message, and compares the message orders of two runs.
 //!
 //! In this module, a message is all data that one machine sends to another at one instant. A
 //! message is delayed past a neighbour, so that it arrives just after a later message, timer or end

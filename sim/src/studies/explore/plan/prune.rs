@@ -11,8 +11,7 @@ pub struct Pruned {
     pub idle: u64,
     /// Number of impossible plans, in which two faults collide.
     pub colliding: u64,
-    /// Number of plans that were not extended, because another extended plan has the same order of
-    /// messages.
+    /// Number of plans not extended, because another extended plan has the same order of messages.
     pub same_order: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The record of one run, from which faults are placed.
+//! The record of one run, used to place another fault.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -8,7 +8,7 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// The record of a run. The run's probe begins late, as in a run with one more fault.
+/// The record of a run whose probe begins late, as in a run with one more fault.
 pub(crate) struct Scout {
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,

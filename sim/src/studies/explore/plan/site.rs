@@ -34,7 +34,7 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// A primary fails for at least `least`, and until another server has taken over.
+    /// A primary fails for `least` or until another server has taken over, whichever is longer.
     Fails {
         how: Fault,
         least: Micros,
@@ -47,10 +47,10 @@ pub(crate) enum Site {
     },
 }
 
-/// Length of a trap in quanta. It is shorter than the distance between two commands.
+/// Length of a trap in quanta, shorter than the distance between two commands.
 const TRAP_QUANTA: u64 = 2;
 
-/// Returns the sites of a family's faults. A partition cuts a link in one or both directions, or
+/// Returns the sites of a family's faults. A partition cuts one or both directions of a link, or
 /// cuts off a machine.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
@@ -99,8 +99,7 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
 }
 
 /// Returns the sites of failures. With Sentinels, a primary crashes, loses power, pauses, or is cut
-/// off alone or with one client. Without Sentinels, each server crashes, loses power, or is cut
-/// off.
+/// off alone or with one client. Without them, each server crashes, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();

@@ -15,8 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// The families that can be enumerated, because timers divide the magnitudes of their faults into
-/// classes.
+/// The families that can be enumerated: timers divide their faults' magnitudes into classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -53,8 +52,7 @@ pub enum InvalidBounds {
     /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// An operator performs the failover of this lock's servers, and `explore` cannot enumerate an
-    /// operator's failover.
+    /// `explore` cannot enumerate failovers by an operator, and this lock has no others.
     #[error(
         "explore does not enumerate failovers by an operator, the only ones on this lock's \
          servers: expected any of {valid}",
@@ -70,7 +68,7 @@ pub enum InvalidBounds {
     /// The longest fault is too short for `failover`.
     #[error("longest '{0}': expected at least {1} with --fault failover")]
     TooShort(Span, Span),
-    /// A duration is a range.
+    /// A duration that must be fixed is a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
         /// Key of the scenario.
@@ -78,7 +76,7 @@ pub enum InvalidBounds {
         /// Value of the key.
         range: SpanRange,
     },
-    /// The lock is the user's own program.
+    /// The lock is a user-supplied program.
     #[error(
         "program '{0}': expected --client or --lock, because the runs of a program do not share \
          the instants at which faults can begin"

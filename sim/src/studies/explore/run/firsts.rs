@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 impl Exploration<'_> {
     /// Places all first faults and delays, if the bounds permit more than one. A stop leaves some
-    /// of them unplaced.
+    /// unplaced.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -38,8 +38,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Places the first faults and delays, if one of these slices has plans with more than one
-    /// fault or delay.
+    /// Places the first faults and delays, if a slice has plans with more than one fault or delay.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
@@ -105,8 +104,8 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Returns the number of runs in a shard. The number is exact if the first faults and delays
-    /// are placed.
+    /// Returns the number of runs in a shard, which is exact once the first faults and delays are
+    /// placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -130,7 +129,7 @@ impl Exploration<'_> {
         Survey { runs, ..*survey }
     }
 
-    /// Returns the number of units by level.
+    /// Returns the number of units for each plan size.
     pub fn units(&self) -> Units {
         let count = |level: Level| match level.depth() {
             0 => self.bases.len(),

@@ -1,5 +1,4 @@
-//! The finished runs, with one digest for each complete slice and for each finished unit of the
-//! other slices.
+//! The finished runs, with a digest per complete slice, and per finished unit of incomplete slices.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;
@@ -9,17 +8,17 @@ use std::ops::Range;
 
 const SLICES: [usize; 4] = [1, 32, 64, 64];
 
-/// Number of units by level.
+/// Number of units for each plan size.
 pub type Units = Vec<(Level, usize)>;
 
-/// A part of the work that can be repeated by itself.
+/// A part of the work that can be repeated on its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// Number of faults and delayed messages in the plans.
     pub level: Level,
     /// Range of the slice's units among the units with plans of this size.
     pub units: Range<usize>,
-    /// Number of runs.
+    /// Number of runs in the slice.
     pub runs: u64,
     /// SHA-256 of the digests of all units, in order.
     pub digest: String,
@@ -61,7 +60,7 @@ impl Ledger {
         Ledger { units, sum: Sum::default(), parts }
     }
 
-    /// Returns the number of units by level.
+    /// Returns the number of units for each plan size.
     pub fn units(&self) -> &Units {
         &self.units
     }

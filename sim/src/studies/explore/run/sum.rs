@@ -1,11 +1,11 @@
-//! The sum of the results of some plans.
+//! Adds up the results of plans.
 
 use super::trial::Trial;
 use crate::studies::explore::plan::level::Level;
 use crate::studies::explore::plan::prune::Pruned;
 use fencepost_reports::Verdict;
 
-/// The results of some plans, added up.
+/// Counts over the runs of some plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
     /// Numbers of runs with zero, one and two faults.
@@ -59,7 +59,7 @@ impl Sum {
         self.pruned.same_order += pruned.same_order;
     }
 
-    /// Returns the number of all runs.
+    /// Returns the total number of runs.
     pub fn all_runs(&self) -> u64 {
         self.runs.iter().sum()
     }

@@ -1,4 +1,4 @@
-//! Estimates the work that the bounds require from a sample of the plans.
+//! Estimates from a sample of the plans how much work the bounds require.
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -21,10 +21,9 @@ const TRIALS: usize = 32;
 /// The estimated work for an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Numbers of plans with no fault or delay, and with one, two and three.
+    /// Numbers of plans with zero, one, two and three faults or delays.
     pub runs: [u128; 4],
-    /// Number of plans that are kept in memory: the plans with one fault or delay, if they are
-    /// extended.
+    /// Number of plans kept in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults, if known.
     pub run_us: Option<u64>,
@@ -64,12 +63,12 @@ impl Survey {
         Survey { runs: self.runs.map(share), ..self }
     }
 
-    /// Returns the number of all runs.
+    /// Returns the total number of runs.
     pub fn all_runs(&self) -> u128 {
         self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
     }
 
-    /// Returns the memory of the kept plans in bytes.
+    /// Returns the memory, in bytes, that the kept plans need.
     pub fn bytes(&self) -> u128 {
         let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
         self.kept.saturating_mul(plan as u128)

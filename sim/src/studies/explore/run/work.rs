@@ -1,9 +1,9 @@
 //! Runs all plans within the bounds in parallel, those with fewer faults first.
 //!
-//! The units of work are the base runs, for plans with one fault or delay the sites of each base
-//! run, and for larger plans the first faults and delays. The order of the units does not depend on
-//! the threads. Threads take the units chunk by chunk. The counterexample comes from the first unit
-//! of a chunk that has a violation. A ledger records the finished units, which are not repeated.
+//! A unit of work is a base run. For plans with one fault or delay, it is a site of a base run, and
+//! for larger plans a first fault or delay. The order of the units does not depend on the threads.
+//! Threads take the units chunk by chunk. The counterexample comes from the first unit of a chunk
+//! that has a violation. A ledger records the finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -45,7 +45,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// The plans within some bounds, and the work on them.
+/// An exploration of the plans within some bounds.
 pub struct Exploration<'b> {
     pub(crate) bounds: &'b Bounds,
     pub(crate) jobs: usize,
@@ -72,7 +72,7 @@ pub enum Answer {
 pub struct FailedPlan {
     /// The failed plan.
     pub planned: Planned,
-    /// Error of the engine.
+    /// Error from the engine.
     pub error: EngineError,
 }
 

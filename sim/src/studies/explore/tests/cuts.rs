@@ -1,10 +1,9 @@
-//! Tests that a run does not depend on when a cut starts or ends between two checks of the network.
+//! Tests that it does not matter when a cut starts or ends between two checks by the network.
 
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns the events of a run without numbers of connections, which are the names of holders in
-/// MySQL.
+/// Returns a run's events without connection numbers, which name the holders in MySQL.
 fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

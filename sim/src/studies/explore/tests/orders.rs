@@ -1,4 +1,4 @@
-//! Tests of the delays of messages, and of pruning by message order.
+//! Tests of message delays, and of pruning by message order.
 
 use super::*;
 use crate::setup::scenario::Hold;
@@ -197,7 +197,7 @@ fn leaving_out_equal_orders_loses_no_violation() {
     }
 }
 
-/// If the holder's DEL arrives late, the lease has ended and another process holds the lock.
+/// The holder's DEL arrives after its lease has ended and another process has acquired the lock.
 #[test]
 fn a_late_message_shows_what_the_same_run_without_it_does_not() {
     let mut bounds = ordered("set-px-get-del", "none", (0, 1));

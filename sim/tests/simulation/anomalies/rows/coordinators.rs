@@ -85,8 +85,7 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// Returns a scenario whose downtime is longer than the retries of a release and shorter than a
-/// session.
+/// Returns a scenario with downtimes longer than a release's retries and shorter than a session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -97,8 +96,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// Returns a scenario in which a server is down for longer than a client waits for it, with retries
-/// as in Curator's documentation.
+/// Returns a scenario in which a server is down longer than a client waits, with Curator's
+/// documented retries.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -329,8 +328,7 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock requests one second more than it needs, so waiters may have to wait up to a second
-/// longer.
+/// The lock requests one second more than it needs, so waiters may wait up to a second longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

@@ -45,8 +45,7 @@ fn often_idle() -> Scenario {
 }
 
 /// Returns a plan that loses a reply and cuts the client off for as long as its session lasts. The
-/// client then looks for its node in a new session, up to 2 s before the server expires the old
-/// session.
+/// client then looks for its node in a new session, up to 2 s before the old session expires.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

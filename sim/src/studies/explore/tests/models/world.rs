@@ -1,10 +1,10 @@
-//! A model of a lock on servers that expire keys: the single-node lock on one server, or Redlock on
-//! several servers.
+//! A model of a lock on servers that expire keys: a single-node lock, or Redlock on several
+//! servers.
 //!
 //! Each process asks all servers at the same time. It enters its critical section if a majority
 //! grants the lock while the lease is still valid, stays there for one tick, and releases the lock.
-//! A process undoes a failed attempt, and retries while attempts remain. A message takes no tick or
-//! one tick.
+//! A process undoes a failed attempt, and retries while attempts remain. A message takes 0 or 1
+//! ticks.
 
 use stateright::{Model, Property};
 
@@ -25,7 +25,7 @@ pub(super) enum Trouble {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     None,
-    /// One server less than a majority is enough for a grant.
+    /// A grant needs one server fewer than a majority.
     Quorum,
     Delete,
     /// The key is set without a check for an owner.
