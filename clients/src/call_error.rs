@@ -48,7 +48,7 @@ impl CallError {
         }
     }
 
-    /// Returns the error for a reply of a type that the command never returns.
+    /// Returns the error for a reply whose type the command never returns.
     pub fn unexpected(reply: &Reply) -> CallError {
         CallError::Malformed(format!("unexpected {reply:?}"))
     }

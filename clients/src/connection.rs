@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// Buffer for the command in transit, which occupies its first bytes. The buffer never shrinks.
+    /// Command in transit, in the first bytes of a buffer that never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }

@@ -58,7 +58,7 @@ pub struct Address {
 /// Purpose of a random number. Each purpose has its own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
-    /// Owner values of locks.
+    /// Owner values.
     Owner,
     /// Retry delays.
     Jitter,
@@ -105,7 +105,7 @@ pub trait World {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends a prefix of the bytes as one message and returns its length.
+    /// Sends a prefix of the bytes as one message. Returns the length of the prefix.
     fn poll_write(
         &self,
         socket: SocketKey,
@@ -230,7 +230,7 @@ impl Env {
     }
 }
 
-/// The future of [`Env::sleep`].
+/// Future that [`Env::sleep`] returns.
 pub struct Sleep {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -292,7 +292,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns the number of sent bytes. If it fails, it sent nothing.
+    /// Sends at least one byte and returns the number of bytes sent. If it fails, it sent nothing.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }

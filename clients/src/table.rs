@@ -445,7 +445,7 @@ mod tests {
         }
     }
 
-    /// The compiler does not report an unlisted definition, because definitions are public.
+    /// Definitions are public, so the compiler does not report one that the table omits.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -181,7 +181,7 @@ impl Notify {
     }
 }
 
-/// The future of [`Notify::notified`].
+/// Future that [`Notify::notified`] returns.
 pub struct Notified {
     notify: Notify,
     waiter: Rc<RefCell<Waiter>>,

@@ -246,8 +246,7 @@ impl Shared {
         });
     }
 
-    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before it sends
-    /// the next one.
+    /// Handles the answer to a KeepAlive. Returns `None` if the next KeepAlive must wait.
     fn handle_answer(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// gRPC's code UNAVAILABLE, by which a member reports that it cannot answer now.
+/// gRPC's code UNAVAILABLE, with which a member reports that it cannot answer now.
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);

@@ -39,7 +39,7 @@ struct Advisory {
     server: Session,
 }
 
-/// Returns the number of a resource's advisory lock, its 64-bit FNV-1a hash.
+/// Returns the number of a resource's advisory lock, the 64-bit FNV-1a hash of its name.
 pub fn number(resource: &str) -> i64 {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     resource.bytes().fold(0xcbf2_9ce4_8422_2325, mix) as i64

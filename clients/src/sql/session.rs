@@ -54,7 +54,7 @@ impl Session {
         self.open = None;
     }
 
-    /// Runs a statement to which no lock or transaction is bound.
+    /// Runs a statement outside of any lock or transaction.
     pub async fn run(
         &mut self,
         sql: &str,

@@ -140,7 +140,7 @@ impl ShedLock {
         values
     }
 
-    /// Runs `doLock` of the library.
+    /// Implements `doLock` of the library.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -174,7 +174,7 @@ impl ShedLock {
         }
     }
 
-    /// Unlocks, and retries after a refusal. The library throws an exception for a lost answer.
+    /// Unlocks, and retries after a refusal. The library throws an exception if the answer is lost.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {

@@ -106,7 +106,7 @@ struct Generation {
     /// Parameters: $1 key, $2 region, $3 owner, $4 now, and in 7.0 also $5, the expiry time.
     insert: &'static str,
     delete: &'static str,
-    /// `true` if the row has the expiry time, `false` if it has the time of acquisition.
+    /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
     /// `true` if the library also retries a COMMIT or release that failed with a transient error.
     retries_all: bool,
@@ -275,7 +275,8 @@ impl Jdbc {
         }
     }
 
-    /// Runs `DefaultLockRepository.acquire`. Returns whether the row now belongs to the caller.
+    /// Implements `DefaultLockRepository.acquire`. Returns whether the row now belongs to the
+    /// caller.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -336,7 +337,7 @@ impl Jdbc {
         }
     }
 
-    /// Runs `DefaultLockRepository.delete`, which from 5.4 on retries transient errors immediately.
+    /// Implements `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);

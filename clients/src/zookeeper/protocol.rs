@@ -76,7 +76,7 @@ pub enum Request {
         /// Kind of the node.
         mode: CreateMode,
     },
-    /// Deletes a node of any version.
+    /// Deletes a node, whatever its version.
     Delete {
         /// Path of the node.
         path: String,
@@ -110,7 +110,7 @@ pub enum Request {
         relative_zxid: i64,
         /// Paths with a data watch.
         data: Vec<String>,
-        /// Paths with a watch of nodes that did not exist.
+        /// Paths with a watch on a node that did not exist.
         exist: Vec<String>,
         /// Paths with a child watch.
         child: Vec<String>,
@@ -215,7 +215,7 @@ impl Stat {
 pub struct ReplyHeader {
     /// Xid of the answered request.
     pub xid: i32,
-    /// Zxid of the last transaction that the server has applied; 0 or less if the server states
+    /// Zxid of the last transaction that the server has applied; 0 or less if the server sends
     /// none.
     pub zxid: i64,
     /// Error of the request, or `None` if it succeeded.

@@ -65,7 +65,7 @@ pub struct Watches {
 
 impl Watches {
     /// Records the watcher of an answered request if the server has set a watch. `exists` means
-    /// that the answer found the node.
+    /// that the server found the node.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {

@@ -59,7 +59,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // As in the library, an exception of the deletion replaces the earlier exception.
+            // As in the library, an exception during the deletion replaces the earlier exception.
             self.delete(path).await?;
         }
         outcome

@@ -1,4 +1,5 @@
-//! Tests of encoded frames that ZooKeeper 3.8.0 (Debian) accepted, and of its answers.
+//! Tests the encoding of frames that ZooKeeper 3.8.0 (Debian) accepted, and the decoding of its
+//! answers.
 
 use super::*;
 use bytes::BytesMut;
