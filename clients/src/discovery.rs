@@ -63,8 +63,7 @@ impl PrimaryFinder {
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // After a wrong answer the client begins with the next Sentinel. The guidelines would
-            // ask the same Sentinel again.
+            // After a wrong answer, the guidelines would ask the same Sentinel again.
             self.sentinels.rotate_left(1);
         }
         verified

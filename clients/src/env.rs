@@ -267,8 +267,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Appends received bytes to `buffer` and returns their number, which is 0 at the end of the
-    /// stream.
+    /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.
     pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }

@@ -163,8 +163,7 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` returns only whether it got the lock, so the holder does not know when the
-            // lock ends.
+            // `lock` returns only whether it was granted, so the holder does not know its end.
             valid_until: None,
         })
     }

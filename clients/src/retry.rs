@@ -28,8 +28,7 @@ impl Retry {
         }
     }
 
-    /// Retries until the lock is granted or the time is up. Returns no refusal after an unknown
-    /// outcome.
+    /// Retries until a grant or the deadline. Returns no refusal after an unknown outcome.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,

@@ -114,8 +114,8 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // A connect is rare. A box keeps its large future from enlarging the future of
-                // every call.
+                // Connects are rare. The box keeps their large future out of the future of every
+                // call.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

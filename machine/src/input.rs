@@ -14,7 +14,7 @@ pub enum Input<'a> {
         peer: &'a str,
     },
     /// Bytes have arrived. The server executes one command, and sets `Outputs::more` if it needs a
-    /// `Continue` to execute the next one.
+    /// `Continue` to execute the next command.
     Received {
         /// Id of the connection.
         connection: ConnectionId,
@@ -49,7 +49,7 @@ pub enum Input<'a> {
         /// Error of the sync.
         error: SyncError,
     },
-    /// The number of sent bytes that the network has not accepted has changed.
+    /// The number of sent bytes that the network has not yet accepted has changed.
     Unsent {
         /// Id of the connection.
         connection: ConnectionId,

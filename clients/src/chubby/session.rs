@@ -123,8 +123,7 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it or the session expires. Every call may be repeated
-    /// without harm.
+    /// Repeats a call until the cell answers it or the session expires. All calls are idempotent.
     pub async fn call(
         &self,
         verb: &str,

@@ -25,9 +25,7 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 pub enum Failure {
     /// The server refused the call and did not execute it.
     Refused(String),
-    /// The server has no leader, or agreement takes too long. The server may execute the call
-    /// later.
-    /// later.
+    /// No leader exists, or agreement takes too long. The cluster may execute the call later.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),

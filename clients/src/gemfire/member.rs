@@ -300,8 +300,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache after a server reported the departure. The grantor may not know of the
-    /// departure yet.
+    /// Closes the cache after a server reported a departure that the grantor may not know of yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

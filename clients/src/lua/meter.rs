@@ -1,5 +1,4 @@
-//! Limits a script's instructions and memory. A long call to a Lua library function also costs
-//! instructions.
+//! Limits a script's instructions and memory. Long calls to Lua's library also cost instructions.
 
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};

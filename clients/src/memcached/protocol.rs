@@ -26,8 +26,7 @@ pub struct Item {
 }
 
 impl Answer {
-    /// Removes one complete answer from the front of the buffer. Returns `None` if none is
-    /// complete.
+    /// Removes one complete answer from the front of the buffer. Returns `None` if there is none.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {

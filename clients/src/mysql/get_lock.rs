@@ -96,8 +96,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // The connection is closed, so the server has released the lock or will soon release
-            // it.
+            // The connection is closed, so the server has released the lock or soon will.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld

@@ -133,8 +133,8 @@ impl Masters {
         standing
     }
 
-    /// Unlocks only the masters that confirmed the lock. Returns whether a master may still have
-    /// the key.
+    /// Unlocks the masters that confirmed the lock. Returns whether a master may still have the
+    /// key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,

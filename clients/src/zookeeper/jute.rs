@@ -70,7 +70,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes one complete frame from the received bytes, or returns `None` if the frame is
+    /// Removes one complete frame from the received bytes. Returns `None` if the frame is
     /// incomplete.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };

@@ -215,8 +215,7 @@ impl Stat {
 pub struct ReplyHeader {
     /// Xid of the answered request.
     pub xid: i32,
-    /// Zxid of the last transaction that the server has applied; 0 or less if the server sends
-    /// none.
+    /// Zxid of the last transaction that the server has applied; 0 or less if it sends none.
     pub zxid: i64,
     /// Error of the request, or `None` if it succeeded.
     pub error: Option<ZooKeeperError>,

@@ -1,5 +1,4 @@
-//! A ZooKeeper session as its owner uses it ([`Session`]), after `ZooKeeper` and `ClientCnxn` of
-//! 3.8.
+//! The interface of a ZooKeeper session ([`Session`]), after `ZooKeeper` and `ClientCnxn` of 3.8.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};

@@ -106,8 +106,7 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns the request that sets the watches at another server, or `None` if there are no
-    /// watches.
+    /// Returns the request that sets the watches at another server, or `None` if there are none.
     pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -106,7 +106,7 @@ impl<M: Machine> Bench<M> {
         self.disk.finish_sync()
     }
 
-    /// Fails all syncs from now on, or lets them succeed again.
+    /// Fails all syncs from now on, or lets syncs succeed again.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.disk.fail_syncs(error);
     }

@@ -56,7 +56,7 @@ pub enum Crash {
     Power,
 }
 
-/// Servers and the clients of a test.
+/// The servers and clients of a test.
 pub struct World<M> {
     /// True time in microseconds.
     pub now_us: u64,
@@ -146,7 +146,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Pauses a server.
+    /// Pauses a server. Messages that arrive wait until [`World::resume`].
     pub fn pause(&mut self, host: usize) {
         self.hosts[host].is_paused = true;
     }

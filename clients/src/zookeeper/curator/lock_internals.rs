@@ -33,8 +33,7 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Joins the queue and waits for its turn. Returns the node's path, or `None` if the time is
-    /// up.
+    /// Joins the queue and waits for its turn. Returns the node's path, or `None` on timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = RemainingWait { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;

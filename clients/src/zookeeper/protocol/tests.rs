@@ -1,5 +1,4 @@
-//! Tests the encoding of frames that ZooKeeper 3.8.0 (Debian) accepted, and the decoding of its
-//! answers.
+//! Tests frames that ZooKeeper 3.8.0 (Debian) accepted, and its answers.
 
 use super::*;
 use bytes::BytesMut;
