@@ -5,7 +5,7 @@ use crate::reply::{InvalidReply, Reply};
 use std::io;
 use std::time::Duration;
 
-/// A failure of a call to a server.
+/// A failed call to a server.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// The client could not open a connection, so it sent nothing.

@@ -1,4 +1,4 @@
-//! Failed syncs of a disk.
+//! Failed disk syncs.
 
 /// The error of a failed sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
 //! and compare". The check detects a lock that was lost unnoticed. Everything else is as in
-//! [`single_node`](crate::single_node). One mistake is kept: **the check and the write are two
+//! [`single_node`](crate::single_node). One mistake remains: **the check and the write are two
 //! steps**, so a pause or a delay between the two steps still does harm. The lock `fencing` fixes
 //! this mistake, because its storage checks the token of each write.
 

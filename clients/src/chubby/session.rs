@@ -33,7 +33,7 @@ pub enum Status {
     Expired,
 }
 
-/// A failure of a call in a session.
+/// A failed call in a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The session has expired.

@@ -20,7 +20,7 @@ const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
-/// A failure of a call to the cluster.
+/// A failed call to the cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The server refused the call and did not execute it.
@@ -59,7 +59,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// Connections of one process to an etcd cluster.
+/// One process's connections to an etcd cluster.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
@@ -69,7 +69,8 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Creates a client that begins with a random member. Panics if there is no ensemble.
+    /// Creates a client that begins with a random member. Panics if the servers are not an
+    /// ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")

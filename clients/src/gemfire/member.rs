@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// A failure of a call by a member.
+/// A failed call by a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The cache is closed.

@@ -22,7 +22,7 @@ struct Open {
     id: u32,
 }
 
-/// A failure of a statement.
+/// A failed statement.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {

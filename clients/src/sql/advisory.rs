@@ -4,7 +4,7 @@
 //! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
 //! is released or the session ends.
 //!
-//! One mistake is kept: **the holder does not learn that its session has ended**. A cut network, a
+//! One mistake remains: **the holder does not learn that its session has ended**. A cut network, a
 //! restart of the server or a timeout at the server ends the connection and the lock, and the
 //! holder notices this only at its release.
 //!

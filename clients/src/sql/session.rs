@@ -28,7 +28,7 @@ struct Open {
     is_standby: bool,
 }
 
-/// A failure of a statement. After a refusal the caller rolls back the transaction.
+/// A failed statement. After a refusal the caller rolls back the transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {

@@ -16,11 +16,11 @@
 //!
 //! `lockedBy` is the name of the host; the model draws it once for each process. `lockAtLeastFor`
 //! is zero. The library does not wait; the application tries again, as a scheduler does. One
-//! mistake is kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's
-//! README: the clocks of the hosts should be synchronised). A client whose clock is fast finds
-//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. In
-//! its statements the model writes `make_interval(secs => ...)` as `cast(... as interval)`, as
-//! ShedLock did until version 5.
+//! mistake remains: **`:now` comes from the client's clock** unless `usingDbTime()` is set
+//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
+//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
+//! clock. In its statements the model writes `make_interval(secs => ...)` as `cast(... as
+//! interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

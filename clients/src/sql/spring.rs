@@ -25,12 +25,12 @@
 //! process finds its own row and continues. The key is the resource itself; the library converts it
 //! to a UUID.
 //!
-//! These mistakes are kept. **Now is the clock of the client**: a client whose clock is fast takes
-//! a lock that has not expired, and a client whose clock is slow loses its row. **Nothing renews
-//! the row** unless the application does. Generations 4 and 5 do not check whether the release
-//! found the row. `jdbc-5-app-id` gives every process the name of the application as its client id
-//! (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each
-//! process's UPDATE treats every other process's row as its own**.
+//! These mistakes remain. **`now` comes from the client's clock**: a client whose clock is fast
+//! takes a lock that has not expired, and a client whose clock is slow loses its row. **Nothing
+//! renews the row** unless the application does. Generations 4 and 5 do not check whether the
+//! release found the row. `jdbc-5-app-id` gives every process the name of the application as its
+//! client id (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do:
+//! **each process's UPDATE treats every other process's row as its own**.
 //!
 //! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
 //! a duplicate key PostgreSQL rolls back the transaction at its COMMIT. Drivers before pgjdbc

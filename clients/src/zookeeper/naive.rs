@@ -14,7 +14,7 @@
 //! release: delete the own node
 //! ```
 //!
-//! These mistakes are kept. After a connection loss the client **retries a create without checking
+//! These mistakes remain. After a connection loss the client **retries a create without checking
 //! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
 //! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
 //! the node**, which lives as long as the session; a later acquire by the same process waits for

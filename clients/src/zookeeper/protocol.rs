@@ -9,7 +9,7 @@ pub const NOTIFICATION_XID: i32 = -1;
 /// Xid of a ping (`ClientCnxn.PING_XID`).
 pub const PING_XID: i32 = -2;
 
-/// A failure of a request.
+/// A failed request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
     /// The connection was lost while the request was in transit, or could not be opened.

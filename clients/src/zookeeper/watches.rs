@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 pub enum WatchedEvent {
     /// The session continues at a server (`SyncConnected`).
     Connected,
-    /// No server answers at present (`Disconnected`).
+    /// No server answers (`Disconnected`).
     Disconnected,
     /// The session has ended.
     Expired,
