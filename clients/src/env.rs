@@ -219,7 +219,7 @@ impl Env {
         Ok(socket)
     }
 
-    /// Runs a task on this host in parallel with the caller. The end of the host ends the task.
+    /// Runs a task on this host in parallel with the caller. The task ends with the host.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }

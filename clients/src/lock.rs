@@ -236,7 +236,7 @@ pub enum Deployment {
     PostgreSql(LockForm),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
-    /// An etcd cluster, with this behaviour of its built-in lock.
+    /// An etcd cluster with this kind of built-in lock.
     Etcd(ServerLock),
     /// A Chubby cell.
     Chubby,

@@ -11,9 +11,8 @@
 //! the session's number and password, because only a server knows whether the session has ended.
 //! [`ensemble`] then begins a new session. [`curator`] is the client that most Java programs use.
 //!
-//! Nodes are below `/<resource>`; the owner value is the name of the
-//! owner's node. The ttl is the requested session timeout. A process has one session, so a lock
-//! does not support threads.
+//! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the
+//! requested session timeout. A process has one session, so a lock does not support threads.
 
 pub mod curator;
 pub mod ensemble;

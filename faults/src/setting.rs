@@ -31,7 +31,7 @@ pub struct Setting {
     pub knobs: Knobs,
 }
 
-/// The servers of the deployment and the way in which one server replaces another.
+/// The servers of the deployment, and how one server replaces another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
@@ -300,7 +300,7 @@ impl Spans {
         Spans { min_us, max_us }
     }
 
-    /// Returns the range of durations between two numbers of milliseconds.
+    /// Returns the range of durations from `min` to `max` milliseconds.
     pub const fn millis(min: u64, max: u64) -> Spans {
         Spans::new(Micros::from_millis(min), Micros::from_millis(max))
     }

@@ -190,7 +190,7 @@ pub enum Response {
     Nothing,
 }
 
-/// The stat of a node, without fields that no lock reads.
+/// The fields of a node's stat that locks read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
     /// Zxid of the transaction that created the node, which serves as a fencing token.

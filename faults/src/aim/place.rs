@@ -24,7 +24,7 @@ pub enum Phase {
     Idle,
 }
 
-/// A command of a process with its reply, or an interval without a command.
+/// A process's command and its reply, or an interval without a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The phase of the process.
