@@ -208,8 +208,7 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, or `None` if it supports only one
-    /// thread.
+    /// Returns the lock for another thread, or `None` if the lock supports only one thread.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None

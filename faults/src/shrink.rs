@@ -145,9 +145,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value, if possible a multiple of `step`, for which `holds` is true, but false one
-/// `step` closer to zero. Unless `thorough`, keeps `value` if `holds` is false one step closer to
-/// zero.
+/// Returns a value at which `holds` is true, and false one `step` closer to zero. Prefers multiples
+/// of `step`. Unless `thorough`, returns `value` if `holds` is false one step closer to zero.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

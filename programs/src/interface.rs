@@ -135,8 +135,7 @@ pub enum News {
 pub struct Step {
     /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Monotonic time until the next step, in microseconds. `None` if the group waits only for
-    /// news.
+    /// Monotonic time until the next step, in microseconds; `None` if the group awaits only news.
     pub wake_after_us: Option<u64>,
     /// `true` if every thread waits. `false` if some threads will continue when the clocks advance.
     pub is_idle: bool,

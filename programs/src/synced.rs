@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size in bytes of the pieces in which content is stored, without pieces that contain only zeros.
+/// Size in bytes of the pieces in which content is stored. Pieces of only zeros are omitted.
 const PIECE: usize = 4096;
 
 /// Device, inode and creation time of a file. A new file may reuse the inode of an earlier file.
@@ -134,8 +134,8 @@ impl SyncedFiles {
     }
 
     /// Restores all files in a folder after a power loss. Files that were never synced count as
-    /// empty. `kept` takes a file's number of unsynced bytes and returns how many of the first ones
-    /// survive.
+    /// empty. `kept` takes a file's number of unsynced bytes and returns how many survive, counted
+    /// from the first.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;

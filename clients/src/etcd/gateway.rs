@@ -69,8 +69,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Creates a client that begins with a random member. Panics if the servers are not an
-    /// ensemble.
+    /// Creates a client that begins with a random member. Panics if there is no ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")

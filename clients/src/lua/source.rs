@@ -73,7 +73,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Returns the column of the first `token` in the line that the parser rejects.
+    /// Returns the offset in the line of the first `token` that the parser rejects.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -85,7 +85,7 @@ impl Source {
     }
 }
 
-/// Adds the line number of the first line of the script in the traceback, if an error has none.
+/// Adds a missing line number to an error, from the first script line in the traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -173,8 +173,8 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has the lock. Waits a third of the reply timeout at most, the
-    /// library's default.
+    /// Returns whether a replica has the lock. Waits for at most a third of the reply timeout, as
+    /// the library does by default.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {

@@ -275,8 +275,7 @@ impl Jdbc {
         }
     }
 
-    /// Implements `DefaultLockRepository.acquire`. Returns whether the row now belongs to the
-    /// caller.
+    /// Implements `DefaultLockRepository.acquire`. Returns whether the caller now has the row.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,

@@ -14,9 +14,9 @@
 //! - Durations are measured with `System.currentTimeMillis`, the wall clock.
 //!
 //! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
-//! The retry policy is `ExponentialBackoffRetry(base, 3)` whose base is the shortest retry delay in
-//! the settings. When an operation ends, the library removes its watchers (`removeWatchers`). The
-//! model leaves them, and they fire later without a listener.
+//! The retry policy is `ExponentialBackoffRetry(base, 3)`, whose base is the shortest retry delay
+//! in the settings. When an operation ends, the library removes its watchers (`removeWatchers`).
+//! The model leaves them, and they fire later without a listener.
 
 pub mod create;
 pub mod lock_internals;

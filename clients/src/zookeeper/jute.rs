@@ -70,8 +70,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes one complete frame from the received bytes. Returns `None` if the frame is
-    /// incomplete.
+    /// Removes one complete frame from the received bytes. Returns `None` if there is none.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! Emulates UDP sockets, which reach the group's programs and a name server, and netlink sockets.
+//! Emulates netlink sockets, and UDP sockets that reach the group's programs and a name server.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fail_with};
