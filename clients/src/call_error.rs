@@ -11,7 +11,7 @@ pub enum CallError {
     /// The client could not open a connection, so it sent nothing.
     #[error("no connection to {address}: {reason}")]
     NoConnection {
-        /// Address of the server.
+        /// Address to which the client could not connect.
         address: Address,
         /// Refusal, timeout, unknown host name, or another reason.
         reason: String,

@@ -194,7 +194,7 @@ static SHORT_HEADERS: [[u8; 8]; 100] = {
 /// A message published on a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Name of the channel.
+    /// Channel on which the message was published.
     pub channel: Bytes,
     /// Content of the message.
     pub payload: Bytes,

@@ -20,7 +20,7 @@ pub struct HostKey(pub u16);
 /// A thread of a process. Each host runs one process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
-    /// Host of the process.
+    /// Host that runs the process.
     pub host: HostKey,
     /// Number of the thread in its process, counted from 1.
     pub thread: u16,
@@ -77,9 +77,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 /// The machine behind an [`Env`]. Each `poll_*` method stores the last waker and wakes it after a
 /// change.
 pub trait World {
-    /// Reads the host's wall clock.
+    /// Reads the host's wall clock, which faults can step.
     fn wall_clock(&self, host: HostKey) -> WallClock;
-    /// Reads the host's monotonic clock.
+    /// Reads the host's monotonic clock, which faults never step.
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
     /// Fills each element with 64 random bits from the host's stream for the purpose.
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
@@ -153,12 +153,12 @@ impl Env {
         Caller { host: self.host, thread: self.thread }
     }
 
-    /// Reads the host's wall clock.
+    /// Reads the host's wall clock, which faults can step.
     pub fn wall_clock(&self) -> WallClock {
         self.world.wall_clock(self.host)
     }
 
-    /// Reads the host's monotonic clock.
+    /// Reads the host's monotonic clock, which faults never step.
     pub fn monotonic_clock(&self) -> Monotonic {
         self.world.monotonic_clock(self.host)
     }
@@ -351,7 +351,7 @@ impl Monotonic {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// Returns the time `span` later.
+    /// Returns the time `span` later, at most the largest time.
     pub fn plus(self, span: Duration) -> Monotonic {
         Monotonic(self.0.saturating_add(whole_micros(span)))
     }

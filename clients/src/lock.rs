@@ -227,7 +227,7 @@ pub enum Deployment {
     Primary,
     /// Several Redis masters without replication.
     Independent,
-    /// One memcached.
+    /// One memcached server.
     Memcached,
     /// A ZooKeeper ensemble.
     ZooKeeper,
@@ -278,19 +278,19 @@ pub enum LockForm {
 pub enum Coordinator {
     /// Redis: a single server, a primary with replicas and Sentinels, or independent masters.
     Redis,
-    /// A single memcached.
+    /// A single memcached server.
     Memcached,
-    /// ZooKeeper, as an ensemble.
+    /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// A single PostgreSQL.
+    /// A single PostgreSQL server.
     PostgreSql,
-    /// A single MySQL, as implemented by MariaDB.
+    /// A single MySQL server, as implemented by MariaDB.
     MySql,
-    /// etcd, as a cluster.
+    /// An etcd cluster.
     Etcd,
-    /// Chubby, as a cell.
+    /// A Chubby cell.
     Chubby,
-    /// GemFire, as the servers of a distributed system.
+    /// The servers of a GemFire distributed system.
     GemFire,
     /// User-supplied servers, for a user-supplied program.
     Own,
@@ -400,7 +400,7 @@ pub struct ReplicaWait {
 pub struct Settings {
     /// Time to live of a lock at the server.
     pub ttl: Duration,
-    /// Delay between two attempts.
+    /// Range of the random delay between two attempts.
     pub retry: RangeInclusive<Duration>,
     /// Time limit on the retries in `acquire`.
     pub acquire_timeout: Duration,

@@ -409,7 +409,7 @@ pub static TWINS: &[Twin] = &[
     },
 ];
 
-/// Returns the lock with that name.
+/// Returns the lock with this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Definition> {
     CLIENTS.iter().find(|definition| definition.name == name)
 }

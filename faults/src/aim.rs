@@ -22,7 +22,7 @@ const TRIES_MAX: u32 = 8;
 /// Inputs for moving an incident.
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
-    /// The setting of the plan.
+    /// The setting from which the plan was drawn.
     pub setting: &'g Setting,
     /// Time step. Moved faults begin at a multiple of it.
     pub quantum: Micros,

@@ -153,7 +153,7 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// Returns the kind of the fault.
+    /// Returns the kind of the fault, without its target and magnitude.
     pub fn kind(&self) -> FaultKind {
         match self {
             Fault::Pause { .. } => FaultKind::Pause,

@@ -280,7 +280,7 @@ impl Window {
         at.min(self.end_us).max(self.begin_us)
     }
 
-    /// Returns the length of the window.
+    /// Returns the length of the window, or zero if it ends before it begins.
     pub fn length(&self) -> Micros {
         self.end_us.since(self.begin_us)
     }

@@ -18,7 +18,7 @@ pub enum Input<'a> {
     Received {
         /// Id of the connection.
         connection: ConnectionId,
-        /// Received bytes.
+        /// Received bytes, which may end within a command.
         bytes: &'a [u8],
     },
     /// The driver asks for the next buffered command, after `Outputs::more`.
@@ -58,7 +58,7 @@ pub enum Input<'a> {
     },
     /// An operator performs an action that the machine [supports](crate::Machine::supports).
     Operator {
-        /// Action of the operator.
+        /// Action to perform.
         action: OperatorAction,
     },
 }

@@ -18,7 +18,7 @@ pub struct Link {
 /// The head of an HTTP response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// HTTP status code.
+    /// HTTP status code, such as 200.
     pub status: u16,
     body: Body,
 }

@@ -40,7 +40,7 @@ pub fn login() -> Vec<u8> {
     packet(1, &[&CAPABILITIES.to_le_bytes(), &sizes, &[0; 23], user])
 }
 
-/// Encodes a statement.
+/// Encodes a statement as a `COM_QUERY` packet.
 pub fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()])
 }

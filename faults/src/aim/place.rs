@@ -27,7 +27,7 @@ pub enum Phase {
 /// A process's command and its reply, or an interval without a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The phase of the process.
+    /// The phase of the process in this place.
     pub phase: Phase,
     /// Number of the command in its operation, from 1; 0 without a command.
     pub number: u32,
