@@ -2,7 +2,7 @@
 //!
 //! Source: article 004 names the library; the model follows version 4.7.1-SNAPSHOT of August 2026
 //! (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
-//! `uuid:thread` to a count, which Lua scripts take, release and renew (`script.rs`). A process
+//! `uuid:thread` to a count. Lua scripts take, release and renew the lock (`script.rs`). A process
 //! that finds the lock taken subscribes to the lock's channel and waits for a message, but no
 //! longer than the lock's remaining ttl. The calls are `tryLock(wait, ...)` with the acquire
 //! timeout as `wait`:

@@ -1,7 +1,7 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026). For a name that it has not used before,
-//! `StorageBasedLockProvider` first tries an INSERT. For a known name, or if the INSERT inserts
+//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` first tries
+//! an INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
 //! nothing, it tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with
 //! `usingDbTime()` in `PostgresSqlServerTimeStatementsSource`. Each statement is its own
 //! transaction.
