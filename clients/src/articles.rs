@@ -2,19 +2,19 @@
 //!
 //! The files of this folder cite four Chinese web articles by number:
 //!
-//! - **000** (2014): SETNX and GETSET, with the time of the acquire as value, and then ("an article
-//!   from practice") with the time of expiry, in pseudo-code and in Java for Jedis.
+//! - **000** (2014): SETNX and GETSET, in pseudo-code and in Java for Jedis. The value is the time
+//!   of the acquire and then, in "an article from practice", the time of expiry.
 //! - **001**: SETNX with EXPIRE, SET with NX and EX, the owner check, and a renewing daemon.
 //! - **002**: repeats the first part of 000.
-//! - **003**: release and extension by Lua, Redlock, and reentrancy by value.
+//! - **003**: release and extension in Lua, Redlock, and reentrancy by value.
 //!
 //! Other modules also cite **004**, which names the locks of Redisson and of Spring Integration.
 //!
 //! The articles do not say what happens when a call fails. In these locks a failed call ends the
 //! attempt, and the loop begins the next attempt. If the server may have executed the call, the
 //! acquire ends with [`Acquisition::Unknown`]. A failed attempt does not remove a value that it
-//! wrote, because a value without an owner does not show which process wrote it; the file of a lock
-//! describes any exception. A loop that never ends in the article stops at the acquire timeout.
+//! wrote, because a value without an owner does not show which process wrote it; each lock's file
+//! describes its exceptions. A loop that never ends in the article stops at the acquire timeout.
 
 pub mod setnx;
 

@@ -18,8 +18,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // These futures rarely run. Boxes keep them from enlarging every future that contains
-            // an attempt.
+            // Boxing these rare futures keeps them from enlarging every future with an attempt.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -5,13 +5,13 @@ use crate::reply::{InvalidReply, Reply};
 use std::io;
 use std::time::Duration;
 
-/// A failure of a call to a server.
+/// A failed call to a server.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// The client could not open a connection, so it sent nothing.
     #[error("no connection to {address}: {reason}")]
     NoConnection {
-        /// Address of the server.
+        /// Address to which the client could not connect.
         address: Address,
         /// Refusal, timeout, unknown host name, or another reason.
         reason: String,
@@ -48,7 +48,7 @@ impl CallError {
         }
     }
 
-    /// Returns the error for a reply of a type that the command never returns.
+    /// Returns the error for a reply whose type the command never returns.
     pub fn unexpected(reply: &Reply) -> CallError {
         CallError::Malformed(format!("unexpected {reply:?}"))
     }

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// Buffer for the command in transit, which occupies its first bytes. The buffer never shrinks.
+    /// Command in transit, in the first bytes of a buffer that never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
@@ -194,7 +194,7 @@ static SHORT_HEADERS: [[u8; 8]; 100] = {
 /// A message published on a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Name of the channel.
+    /// Channel on which the message was published.
     pub channel: Bytes,
     /// Content of the message.
     pub payload: Bytes,

@@ -5,7 +5,7 @@
 //! asks this Sentinel for the address of the primary. Step 3 connects to that address and asks for
 //! the server's ROLE. A reconnect repeats all three steps. The client also subscribes to
 //! `+switch-master` at one Sentinel. One pass asks each Sentinel at most once; the lock decides
-//! about waits and retries.
+//! when to wait and retry.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -63,8 +63,7 @@ impl PrimaryFinder {
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // After a wrong answer the client begins with the next Sentinel. The guidelines would
-            // ask the same Sentinel again.
+            // After a wrong answer, the guidelines would ask the same Sentinel again.
             self.sentinels.rotate_left(1);
         }
         verified
@@ -88,7 +87,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // ROLE changes nothing, so a failed ROLE has no unknown outcome.
+        // ROLE changes nothing on the server, so a failed ROLE is not an unknown outcome.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await

@@ -20,7 +20,7 @@ pub struct HostKey(pub u16);
 /// A thread of a process. Each host runs one process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
-    /// Host of the process.
+    /// Host that runs the process.
     pub host: HostKey,
     /// Number of the thread in its process, counted from 1.
     pub thread: u16,
@@ -58,7 +58,7 @@ pub struct Address {
 /// Purpose of a random number. Each purpose has its own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
-    /// Owner values of locks.
+    /// Owner values.
     Owner,
     /// Retry delays.
     Jitter,
@@ -77,9 +77,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 /// The machine behind an [`Env`]. Each `poll_*` method stores the last waker and wakes it after a
 /// change.
 pub trait World {
-    /// Reads the host's wall clock.
+    /// Reads the host's wall clock, which faults can step.
     fn wall_clock(&self, host: HostKey) -> WallClock;
-    /// Reads the host's monotonic clock.
+    /// Reads the host's monotonic clock, which faults never step.
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
     /// Fills each element with 64 random bits from the host's stream for the purpose.
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
@@ -105,7 +105,7 @@ pub trait World {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends a prefix of the bytes as one message and returns its length.
+    /// Sends a prefix of the bytes as one message. Returns the length of the prefix.
     fn poll_write(
         &self,
         socket: SocketKey,
@@ -153,12 +153,12 @@ impl Env {
         Caller { host: self.host, thread: self.thread }
     }
 
-    /// Reads the host's wall clock.
+    /// Reads the host's wall clock, which faults can step.
     pub fn wall_clock(&self) -> WallClock {
         self.world.wall_clock(self.host)
     }
 
-    /// Reads the host's monotonic clock.
+    /// Reads the host's monotonic clock, which faults never step.
     pub fn monotonic_clock(&self) -> Monotonic {
         self.world.monotonic_clock(self.host)
     }
@@ -219,7 +219,7 @@ impl Env {
         Ok(socket)
     }
 
-    /// Runs a task on this host in parallel with the caller. The end of the host ends the task.
+    /// Runs a task on this host in parallel with the caller. The task ends with the host.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }
@@ -230,7 +230,7 @@ impl Env {
     }
 }
 
-/// The future of [`Env::sleep`].
+/// Future that [`Env::sleep`] returns.
 pub struct Sleep {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -267,8 +267,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Appends received bytes to `buffer` and returns their number, which is 0 at the end of the
-    /// stream.
+    /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.
     pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
@@ -292,7 +291,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns the number of sent bytes. If it fails, it sent nothing.
+    /// Sends at least one byte and returns the number of bytes sent. If it fails, it sent nothing.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
@@ -352,7 +351,7 @@ impl Monotonic {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// Returns the time `span` later.
+    /// Returns the time `span` later, at most the largest time.
     pub fn plus(self, span: Duration) -> Monotonic {
         Monotonic(self.0.saturating_add(whole_micros(span)))
     }

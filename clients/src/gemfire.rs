@@ -163,8 +163,8 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` returns only whether the lock was granted, so the holder does not know when it
-            // ends.
+            // `lock` returns only whether it got the lock, so the holder does not know the lock's
+            // end.
             valid_until: None,
         })
     }

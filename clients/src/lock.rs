@@ -87,7 +87,7 @@ pub struct Lease {
     pub owner: Bytes,
     /// Token that the storage can check, if the lock has one.
     pub token: Option<FencingToken>,
-    /// End of the lease on the process's monotonic clock. `None` if the lock does not know it.
+    /// End of the lease on the process's monotonic clock. `None` if the lock does not know the end.
     pub valid_until: Option<Monotonic>,
 }
 
@@ -139,7 +139,7 @@ pub enum Check {
     Unsupported,
 }
 
-/// The calls of a lock, other than acquire and release, that an application makes.
+/// The calls that an application makes in addition to acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// The application acquires the lock again while it holds it: see [`Lock::acquire`].
@@ -208,14 +208,13 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, or `None` if the lock supports one
-    /// thread only.
+    /// Returns the lock for another thread, or `None` if the lock supports only one thread.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
     }
 
-    /// Returns the calls, other than acquire and release, that the application makes.
+    /// Returns the calls that the application makes in addition to acquire and release.
     fn usage(&self) -> Usage {
         Usage::PLAIN
     }
@@ -228,21 +227,21 @@ pub enum Deployment {
     Primary,
     /// Several Redis masters without replication.
     Independent,
-    /// One memcached.
+    /// One memcached server.
     Memcached,
     /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// One PostgreSQL server, which keeps the lock in this form.
+    /// One PostgreSQL server, which stores the lock in this form.
     PostgreSql(LockForm),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
-    /// An etcd cluster, whose built-in lock behaves in this way.
+    /// An etcd cluster with this kind of built-in lock.
     Etcd(ServerLock),
     /// A Chubby cell.
     Chubby,
-    /// Servers of a GemFire system, which keep the lock in this form.
+    /// Servers of a GemFire system, which store the lock in this form.
     GemFire(LockForm),
-    /// Servers that the user brings.
+    /// User-supplied servers.
     Own,
 }
 
@@ -255,50 +254,50 @@ pub enum ServerLock {
     Checked,
 }
 
-/// The form in which a server keeps a lock.
+/// How a server stores a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockForm {
     /// A row with an owner and an expiry time on the processes' clocks.
     RowByClients,
     /// A row with an owner and an expiry time on the server's clock.
     RowByServer,
-    /// A lock of a database connection, which ends with the connection.
+    /// A lock that belongs to a database connection and ends with it.
     Connection,
     /// A key that is deleted when its lease ends. The process keeps the lease alive.
     Lease,
-    /// A lock of a session, which the process keeps alive.
+    /// A lock that belongs to a session, which the process keeps alive.
     Session,
-    /// A lock of a member of a distributed system. The departure of the member releases it.
+    /// A member's lock in a distributed system, released when the member departs.
     Membership,
-    /// A lock of a member, with a lease on the server's clock.
+    /// A member's lock, with a lease on the server's clock.
     MemberLease,
 }
 
-/// The kind of server that keeps the lock.
+/// The kind of server that stores the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Coordinator {
     /// Redis: a single server, a primary with replicas and Sentinels, or independent masters.
     Redis,
-    /// A single memcached.
+    /// A single memcached server.
     Memcached,
-    /// ZooKeeper, as an ensemble.
+    /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// A single PostgreSQL.
+    /// A single PostgreSQL server.
     PostgreSql,
-    /// A single MySQL, as implemented by MariaDB.
+    /// A single MySQL server, as implemented by MariaDB.
     MySql,
-    /// etcd, as a cluster.
+    /// An etcd cluster.
     Etcd,
-    /// Chubby, as a cell.
+    /// A Chubby cell.
     Chubby,
-    /// GemFire, as the servers of a distributed system.
+    /// The servers of a GemFire distributed system.
     GemFire,
-    /// Servers that the user brings, for the user's own program.
+    /// User-supplied servers, for a user-supplied program.
     Own,
 }
 
 impl Deployment {
-    /// Returns the kind of server of this deployment.
+    /// Returns the kind of server in this deployment.
     pub const fn coordinator(self) -> Coordinator {
         match self {
             Deployment::Primary | Deployment::Independent => Coordinator::Redis,
@@ -313,7 +312,7 @@ impl Deployment {
         }
     }
 
-    /// Returns whether a lock of this deployment lives as long as its process's session.
+    /// Returns whether a lock in this deployment lives as long as its process's session.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -324,7 +323,7 @@ impl Deployment {
         )
     }
 
-    /// Returns the form in which the server keeps the lock, or `None` if there is only one form.
+    /// Returns how the server stores the lock, or `None` if its coordinator has only one way.
     pub const fn lock_form(self) -> Option<LockForm> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -396,14 +395,14 @@ pub struct ReplicaWait {
     pub timeout: Duration,
 }
 
-/// Parameters that an application chooses. Durations are on the process's monotonic clock.
+/// Parameters that an application chooses. Durations are measured on the process's monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Time to live of a lock at the server.
     pub ttl: Duration,
-    /// Delay between two attempts.
+    /// Range of the random delay between two attempts.
     pub retry: RangeInclusive<Duration>,
-    /// Time limit of the retries in `acquire`.
+    /// Time limit on the retries in `acquire`.
     pub acquire_timeout: Duration,
     /// Time limit for a connection to a single server, and for each of its replies.
     pub command_timeout: Duration,
@@ -419,7 +418,7 @@ pub struct Settings {
 
 /// The properties of a lock, and the function that builds it.
 pub struct Definition {
-    /// Value of the lock for `--client`.
+    /// Name of the lock, a value of `--client`.
     pub name: &'static str,
     /// One-line description of the lock.
     pub about: &'static str,

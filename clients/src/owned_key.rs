@@ -10,10 +10,10 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Maximum number of times that a client sends a release for which it gets no reply.
+/// Maximum number of attempts to release a lock while no reply arrives.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
-/// Script that deletes the key and returns 1 if the key has the caller's value.
+/// Script that deletes the key if it has the caller's value. Returns 1 if it deleted the key.
 pub static COMPARE_AND_DELETE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("del",KEYS[1])
@@ -50,7 +50,7 @@ fn eight_digits(number: u32) -> [u8; 8] {
     (digits + u64::from(b'0') * ONE_EACH + u64::from(b'a' - b'0' - 10) * letters).to_be_bytes()
 }
 
-/// Script that extends the key's ttl and returns 1 if the key has the caller's value.
+/// Script that extends the key's ttl if the key has the caller's value. Returns 1 if it did.
 pub static EXTEND_IF_OWNED: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

@@ -2,9 +2,9 @@
 //!
 //! Source: article 004 names the library; the model follows version 4.7.1-SNAPSHOT of August 2026
 //! (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
-//! `uuid:thread` to a count, which Lua scripts take, release and renew (`script.rs`). A process
+//! `uuid:thread` to a count. Lua scripts take, release and renew the lock (`script.rs`). A process
 //! that finds the lock taken subscribes to the lock's channel and waits for a message, but no
-//! longer than the rest of the lock's time. The calls are `tryLock(wait, ...)` with the acquire
+//! longer than the lock's remaining ttl. The calls are `tryLock(wait, ...)` with the acquire
 //! timeout as `wait`:
 //!
 //! - `redisson` has no lease, so the lock lives for `lockWatchdogTimeout` (30 s in the library, the
@@ -16,12 +16,12 @@
 //! - `redisson-fair` and `redisson-redlock` have their own modules, [`fair`] and [`red_lock`].
 //!
 //! The model differs from the library in these points. A subscription has its own connection, which
-//! a process opens when it has to wait. Durations are on the monotonic clock, not on
+//! a process opens when it has to wait. Durations are measured on the monotonic clock, not with
 //! `currentTimeMillis`. Scripts run by digest. The model has no latch that makes a resent unlock
 //! harmless, because the library resends an unlock only after a failed `WAIT`. The model sends no
-//! `WAIT` after a renewal or an unlock. The owner of a lease is the hash's entry when the lock is
-//! taken, `uuid:thread=1`, the same for all acquires of a thread. The threads of one process share
-//! only its uuid; each thread renews its own locks, and listens only for these.
+//! `WAIT` after a renewal or an unlock. The owner value of a lease is the hash's entry when the
+//! lock is taken, `uuid:thread=1`, which is the same for all acquires by a thread. The threads of
+//! one process share only the uuid; each thread renews its own locks, and listens only for these.
 
 pub mod fair;
 pub mod red_lock;

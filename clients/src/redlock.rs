@@ -6,8 +6,8 @@
 //!
 //! The section "Retry on failure" adds the random delay, and "Safety arguments" adds the drift:
 //! `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets
-//! the drift to 1 % of the ttl and 2 ms. Times are on the monotonic clock: Sanfilippo agrees with
-//! Kleppmann that they should be ("Is Redlock safe?", 2016).
+//! the drift to 1 % of the ttl and 2 ms. Times are measured on the monotonic clock: Sanfilippo
+//! agrees with Kleppmann that they should be ("Is Redlock safe?", 2016).
 //!
 //! This file contains only the algorithm. [`masters`] has the calls to all masters, [`variants`]
 //! has the algorithm with a step left out, and [`libraries`] has the deviations of libraries.
@@ -69,7 +69,6 @@ impl Redlock {
     }
 }
 
-/// Returns the validity of a lock that took no time to acquire.
 fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }

@@ -4,7 +4,6 @@ use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 
-/// Maximum size of a reply in bytes.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Maximum depth of nested arrays, which limits the recursion of the decoder.
@@ -17,7 +16,7 @@ const DIGITS_PLAIN_MAX: usize = 18;
 pub enum Reply {
     /// A status such as `+OK`.
     Status(Bytes),
-    /// An error inside an array (`EXEC`). Other errors are errors of the call.
+    /// An error. A [`Session`](crate::Session) returns it only inside an array (`EXEC`).
     Error(String),
     /// An integer, as in `:1`.
     Integer(i64),

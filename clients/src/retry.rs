@@ -5,8 +5,7 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Delay after an attempt that took no time. Without this delay, a loop with zero delays would
-/// never end.
+/// Delay after an attempt that took no time, so that a loop with zero delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 /// The attempts of one `acquire`.
@@ -29,8 +28,7 @@ impl Retry {
         }
     }
 
-    /// Retries until the lock is granted or the time is up. Returns no refusal after an unknown
-    /// outcome.
+    /// Retries until a grant or the deadline. Returns no refusal after an unknown outcome.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -42,7 +40,7 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // A call of `wait_to_retry` would enlarge the future of every acquire.
+            // Calling `wait_to_retry` here would enlarge the future of every acquire.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };
@@ -54,8 +52,8 @@ impl Retry {
         }
     }
 
-    /// Waits a random delay. Returns `false` without a wait if the deadline would pass or after an
-    /// interrupt.
+    /// Waits for a random delay. Returns `false` without waiting if the deadline would pass, or
+    /// after an interrupt.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

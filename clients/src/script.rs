@@ -20,7 +20,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Creates a script.
+    /// Creates a script. The first call computes its digest.
     pub const fn new(source: &'static str) -> Script {
         Script { source, digest: OnceLock::new() }
     }

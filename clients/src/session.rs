@@ -114,8 +114,7 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // A box keeps the large future of a connect, which is rare, from enlarging the
-                // future of every call.
+                // Connects are rare. The box keeps their large future out of every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

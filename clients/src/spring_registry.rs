@@ -155,8 +155,8 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Tries to take the lock in Redis, for the full `wait`: as in the library, the wait for the
-    /// lock inside the process is not subtracted.
+    /// Tries to take the lock in Redis for the full `wait`. Like the library, it does not subtract
+    /// the wait for the lock inside the process.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {

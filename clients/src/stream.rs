@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use std::io;
 use std::time::Duration;
 
-/// A failure of a request to a database.
+/// A failed request to a database.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure<R> {
     /// The server refused the request.

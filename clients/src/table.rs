@@ -409,7 +409,7 @@ pub static TWINS: &[Twin] = &[
     },
 ];
 
-/// Returns the lock with that name.
+/// Returns the lock with this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Definition> {
     CLIENTS.iter().find(|definition| definition.name == name)
 }
@@ -445,7 +445,7 @@ mod tests {
         }
     }
 
-    /// The compiler does not report an unlisted definition, because definitions are public.
+    /// Definitions are public, so the compiler does not report one that the table omits.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -31,7 +31,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs a future on this host in parallel with the caller. The end of the host ends the task.
+    /// Runs a future on this host in parallel with the caller. The task ends with the host.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -152,7 +152,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the task that has waited longest. If no task waits, wakes the next one that waits.
+    /// Wakes the task that has waited longest. If no task waits, wakes the next task that waits.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -181,7 +181,7 @@ impl Notify {
     }
 }
 
-/// The future of [`Notify::notified`].
+/// Future that [`Notify::notified`] returns.
 pub struct Notified {
     notify: Notify,
     waiter: Rc<RefCell<Waiter>>,

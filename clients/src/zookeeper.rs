@@ -5,15 +5,14 @@
 //! must end); the recipes of the ZooKeeper documentation; the source of ZooKeeper 3.8 (the Java
 //! client), Curator 5.4.0 and kazoo 2.11.0.
 //!
-//! [`session`] queues a request. [`transport`] gives the request an xid and sends it as
-//! [`protocol`] encodes it in [`jute`]; [`watches`] keeps the request's watch. When a server stops
+//! [`session`] queues a request. [`transport`] assigns an xid and sends the request, which
+//! [`protocol`] encodes in [`jute`]; [`watches`] keeps the request's watch. When a server stops
 //! answering, the transport fails the requests in flight and connects to the next of [`hosts`] with
 //! the session's number and password, because only a server knows whether the session has ended.
 //! [`ensemble`] then begins a new session. [`curator`] is the client that most Java programs use.
 //!
-//! Nodes are below `/` and the name of the resource; the owner value is the name of the owner's
-//! node. The ttl is the requested session timeout. A process has one session, so a lock does not
-//! support threads.
+//! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the
+//! requested session timeout. A process has one session, so a lock does not support threads.
 
 pub mod curator;
 pub mod ensemble;

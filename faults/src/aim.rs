@@ -22,17 +22,17 @@ const TRIES_MAX: u32 = 8;
 /// Inputs for moving an incident.
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
-    /// The setting of the plan.
+    /// The setting from which the plan was drawn.
     pub setting: &'g Setting,
-    /// The time step; moved faults begin at a multiple of it.
+    /// Time step. Moved faults begin at a multiple of it.
     pub quantum: Micros,
-    /// The actions of the processes, with their times, in a run with only the incidents `others`.
+    /// The timed actions of the processes in a run that has only the incidents `others`.
     pub places: &'g [Place],
     /// The other incidents of the plan; a moved incident must not collide with them.
     pub others: &'g [DrawnIncident],
 }
 
-/// Decides at random whether to move the incident. It moves half of the incidents that can move.
+/// Returns whether to move the incident. Draws `true` for half of the incidents that can move.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
@@ -70,8 +70,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the start times of the main fault for which all faults of the incident begin in the
-/// window.
+/// Returns the times at which the main fault may start so that all faults begin in the window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -32,7 +32,7 @@ pub enum UnknownFamily {
     NotAlone {
         /// The family that cannot be combined: `none` or `all`.
         name: &'static str,
-        /// The whole text.
+        /// The text with the combination.
         text: String,
     },
 }

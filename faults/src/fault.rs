@@ -23,8 +23,7 @@ pub enum Fault {
         /// Duration of the pause in microseconds.
         duration_us: Micros,
     },
-    /// The node does not run and its monotonic clock stops, as in a suspended virtual machine. The
-    /// wall clock continues.
+    /// The node and its monotonic clock stop, as in a suspended VM. The wall clock continues.
     Suspend {
         /// The node that is suspended.
         node: Node,
@@ -71,8 +70,7 @@ pub enum Fault {
         extra_us_min: Micros,
         /// Maximum delay added to each message, in microseconds.
         extra_us_max: Micros,
-        /// Duration of the fault in microseconds. Messages that are sent during this time are
-        /// delayed.
+        /// Duration in microseconds. Messages that are sent during this time are delayed.
         duration_us: Micros,
     },
     /// The server executes a command of the client, and the connection is reset before the reply is
@@ -99,11 +97,9 @@ pub enum Fault {
     ClockDrift {
         /// The node whose clocks drift.
         node: Node,
-        /// Rate of the drift in parts per million: positive if the clocks run fast, negative if
-        /// they run slow.
+        /// Rate of the drift in parts per million: positive if fast, negative if slow.
         rate_ppm: i32,
-        /// Duration of the drift in microseconds. The clocks keep the error that they have
-        /// accumulated.
+        /// Duration of the drift in microseconds. The clocks keep the accumulated error.
         duration_us: Micros,
     },
     /// The node's wall clock is stepped once. The monotonic clock is unaffected.
@@ -157,7 +153,7 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// Returns the kind of the fault.
+    /// Returns the kind of the fault, without its target and magnitude.
     pub fn kind(&self) -> FaultKind {
         match self {
             Fault::Pause { .. } => FaultKind::Pause,
@@ -198,7 +194,7 @@ impl Fault {
         }
     }
 
-    /// Returns the longest time for which messages that the fault delayed may outlast the fault.
+    /// Returns the longest time by which delayed messages may outlast the fault.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,

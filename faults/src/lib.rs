@@ -1,7 +1,7 @@
 //! Seeds, virtual time, and fault plans drawn from a seed with [`generate`](fn@generate).
 //!
-//! A caller that chooses when faults hit calls [`incidents`] and [`aim`] instead.
-//! [`shrink`](fn@shrink) minimizes a plan. The crate has no Cargo features.
+//! To choose when faults hit, call [`incidents`] and [`aim`] instead. [`shrink`](fn@shrink)
+//! minimizes a plan. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 

@@ -41,8 +41,7 @@ impl Node {
         }
     }
 
-    /// Returns thread `thread` of the node's process, counted from 1. Returns any other node
-    /// unchanged.
+    /// Returns thread `thread` of the node's process, from 1. Returns any other node unchanged.
     pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -56,7 +55,7 @@ impl Node {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
-    /// Returns whether the node is a server that keeps locks.
+    /// Returns whether the node is a server that stores locks.
     pub const fn is_server(self) -> bool {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }

@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 /// A fault and the time at which it begins.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimedFault {
-    /// Number that identifies the fault within its plan. Shrinking the plan does not renumber the
-    /// remaining faults.
+    /// Number that identifies the fault within its plan. Shrinking a plan keeps the numbers.
     pub id: u32,
     /// Virtual time in microseconds at which the fault begins.
     pub at_us: SimTime,

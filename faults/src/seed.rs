@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run, in JSON a decimal string.
+/// The number that determines a whole run. In JSON it is a decimal string.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
@@ -34,7 +34,7 @@ pub enum Stream {
     Latency(Node, Node),
     /// The lengths of leases, critical sections and waits in a swarm run.
     Lengths,
-    /// The choice of incidents to move, and the places that they are moved to.
+    /// The choice of incidents to move, and of the places to move them to.
     Aim,
     /// The order of preference among links with priorities.
     Priorities,

@@ -31,7 +31,7 @@ pub struct Setting {
     pub knobs: Knobs,
 }
 
-/// The servers of the deployment and the way in which one server replaces another.
+/// The servers of the deployment, and how one server replaces another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
@@ -56,8 +56,7 @@ pub enum Topology {
         /// Number of masters that must grant the lock.
         quorum: u16,
     },
-    /// The servers of a coordinator other than Redis: a single server, or members that share one
-    /// state.
+    /// The servers of a coordinator other than Redis: one server, or members that share one state.
     Ensemble {
         /// Number of servers, named from `server-1` up.
         servers: u16,
@@ -116,8 +115,7 @@ pub struct Knobs {
     /// Number of replicas that lag at the same time, drawn for each lag; by default all replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
-    /// The way in which `failover` removes a replicated primary, by default drawn for each
-    /// failover.
+    /// How `failover` removes a replicated primary, by default drawn for each failover.
     #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
     pub failover_by: FailoverBy,
     /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
@@ -137,8 +135,7 @@ pub struct Knobs {
     pub clock_jump: Spans,
     /// Downtime of a restarted server, by default 0, so the server is back immediately.
     pub restart_delay: Spans,
-    /// Number of server crashes per thousand that are power losses instead of process crashes, by
-    /// default 500.
+    /// Share of server crashes that are power losses, per thousand; by default 500.
     pub power_loss_per_mille: u16,
     /// Delay that `latency` adds to a message, by default 1 ms to a tenth of a lease.
     pub latency: Spans,
@@ -215,7 +212,7 @@ impl Setting {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Returns all servers that keep the lock, the initial primary first.
+    /// Returns all servers that store the lock, the initial primary first.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -283,14 +280,15 @@ impl Window {
         at.min(self.end_us).max(self.begin_us)
     }
 
-    /// Returns the length of the window.
+    /// Returns the length of the window, or zero if it ends before it begins.
     pub fn length(&self) -> Micros {
         self.end_us.since(self.begin_us)
     }
 }
 
 impl Default for Window {
-    /// Returns the window from 2 s, when processes have settled, to 60 s, when most still work.
+    /// Returns the window from 2 s, when processes have settled, to 60 s, when most are still
+    /// running.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }
@@ -302,7 +300,7 @@ impl Spans {
         Spans { min_us, max_us }
     }
 
-    /// Returns the range of durations between two numbers of milliseconds.
+    /// Returns the range of durations from `min` to `max` milliseconds.
     pub const fn millis(min: u64, max: u64) -> Spans {
         Spans::new(Micros::from_millis(min), Micros::from_millis(max))
     }

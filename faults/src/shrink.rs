@@ -39,8 +39,7 @@ pub struct Boundary {
     pub magnitude: Magnitude,
     /// A value with which the violation happens.
     pub enough: i64,
-    /// A value one step smaller, with which the violation does not happen; `null` if no smaller
-    /// value was tried.
+    /// The value one step smaller, with which the violation does not happen; `null` if not tried.
     pub not_enough: Option<i64>,
 }
 
@@ -146,9 +145,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` is true, but false one `step` closer to zero, if possible a
-/// multiple of `step`. Unless `thorough`, keeps `value` if `holds` is false one step closer to
-/// zero.
+/// Returns a value at which `holds` is true, and false one `step` closer to zero. Prefers multiples
+/// of `step`. Unless `thorough`, returns `value` if `holds` is false one step closer to zero.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

@@ -6,8 +6,7 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that a machine calls during a long input. A machine without such a driver aborts long
-/// work.
+/// A driver that a machine calls during a long input. Without a driver, machines abort long work.
 pub trait InputDriver: Debug {
     /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;

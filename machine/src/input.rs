@@ -14,11 +14,11 @@ pub enum Input<'a> {
         peer: &'a str,
     },
     /// Bytes have arrived. The server executes one command, and sets `Outputs::more` if it needs a
-    /// `Continue` to execute the next one.
+    /// `Continue` to execute the next command.
     Received {
         /// Id of the connection.
         connection: ConnectionId,
-        /// Received bytes.
+        /// Received bytes, which may end within a command.
         bytes: &'a [u8],
     },
     /// The driver asks for the next buffered command, after `Outputs::more`.
@@ -49,7 +49,7 @@ pub enum Input<'a> {
         /// Error of the sync.
         error: SyncError,
     },
-    /// The number of sent bytes that the network has not accepted has changed.
+    /// The number of sent bytes that the network has not yet accepted has changed.
     Unsent {
         /// Id of the connection.
         connection: ConnectionId,
@@ -58,7 +58,7 @@ pub enum Input<'a> {
     },
     /// An operator performs an action that the machine [supports](crate::Machine::supports).
     Operator {
-        /// Action of the operator.
+        /// Action to perform.
         action: OperatorAction,
     },
 }

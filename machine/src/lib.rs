@@ -24,9 +24,9 @@
 //! ```
 //!
 //! The driver sends [`Input::Timer`] once at boot, performs [`Outputs`] in order, and sends
-//! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models files for drivers without
-//! real ones. To restart a server, a driver creates a new machine from the disk. The crate has no
-//! Cargo features.
+//! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models the files of a driver that
+//! has no real files. To restart a server, a driver creates a new machine from the disk. The crate
+//! has no Cargo features.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The trait of a server ([`Machine`]).
+//! The [`Machine`] trait, which every simulated server implements.
 
 use crate::clocks::Now;
 use crate::connection::ConnectionId;
@@ -17,13 +17,12 @@ pub trait Machine {
         false
     }
 
-    /// Returns whether the server is fully operational. Drivers announce when it is.
+    /// Returns whether the server is fully operational, which drivers announce.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether the server will send a client an unrequested message, such as notice of an
-    /// expiry.
+    /// Returns whether the server will send an unrequested message, such as notice of an expiry.
     fn will_send(&self) -> bool {
         false
     }

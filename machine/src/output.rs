@@ -7,7 +7,7 @@ use crate::notice::Notice;
 use crate::tap::TapEvent;
 use bytes::Bytes;
 
-/// A request of a server to its driver.
+/// A server's request to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     /// Sends one message.
@@ -17,7 +17,7 @@ pub enum Output {
         /// Bytes of the message.
         bytes: Bytes,
     },
-    /// Closes the connection once all bytes sent so far have left. Its id is not reused.
+    /// Closes the connection after all bytes sent so far have left. Its id is not reused.
     Close {
         /// Id of the connection.
         connection: ConnectionId,

@@ -1,4 +1,4 @@
-//! Line-based connections of a server from clients ([`Accepted`]) and to other servers ([`Peers`]).
+//! A server's text-line connections, from clients ([`Accepted`]) and to other servers ([`Peers`]).
 
 use crate::connection::ConnectionId;
 use crate::output::Output;

@@ -1,4 +1,4 @@
-//! Failed syncs of a disk.
+//! Failed disk syncs.
 
 /// The error of a failed sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,8 +22,8 @@ impl SyncError {
 /// The output that a failed sync belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncOf {
-    /// A sync of the append-only file ([`crate::Output::DiskSync`]). The file keeps the bytes unsynced, and
-    /// the next sync that succeeds covers them.
+    /// A sync of the append-only file ([`crate::Output::DiskSync`]). The next successful sync
+    /// covers its bytes too.
     Appended,
     /// A replacement ([`crate::Output::DiskReplace`]), which left the old files in place.
     Replacement,

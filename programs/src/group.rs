@@ -33,8 +33,7 @@ const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Number of calls that the start of a program counts as. 400 starts without waiting reach the
-/// limit of calls.
+/// Number of calls that starting a program counts as. 400 starts without waiting reach the limit.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -172,8 +171,7 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output that the programs wrote since the last call. The total output of a run is
-    /// limited.
+    /// Takes the output that the programs wrote since the last call, up to a limit per run.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
@@ -188,8 +186,7 @@ impl Group {
         &self.log
     }
 
-    /// Takes the files that were synced since the last call. Records them only if
-    /// [`Launch::sync_us`] is set.
+    /// Takes the files synced since the last call, recorded only if [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
@@ -205,8 +202,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Returns how often a thread was forced to let other threads run. This makes runs less
-    /// reproducible.
+    /// Returns how often a thread was forced to yield, which makes runs less reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

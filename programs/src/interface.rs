@@ -11,7 +11,7 @@ pub struct SocketId(pub u32);
 /// The program to start, with its environment and its machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments. The program is found in the same way as by a shell.
+    /// The program and its arguments. The program is found as a shell would find it.
     pub command: Vec<String>,
     /// The complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,
@@ -135,8 +135,7 @@ pub enum News {
 pub struct Step {
     /// The requests to the network, in order.
     pub requests: Vec<Request>,
-    /// Time of the monotonic clock, in microseconds, until the next step. If it is `None`, the
-    /// group waits only for news.
+    /// Monotonic time until the next step, in microseconds; `None` if the group awaits only news.
     pub wake_after_us: Option<u64>,
     /// `true` if every thread waits. `false` if some threads will continue when the clocks advance.
     pub is_idle: bool,
@@ -177,8 +176,7 @@ pub struct Output {
     pub bytes: Vec<u8>,
 }
 
-/// Files that a group executed or opened for reading, up to a maximum number. Some of them may not
-/// exist.
+/// Files that a group executed or opened for reading, up to a limit. Some may not exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
     /// Paths of the executed files.
@@ -194,7 +192,7 @@ pub struct CallMade {
     pub thread: u32,
     /// The number of the system call.
     pub number: u16,
-    /// The call's result, or 0 while it is unknown.
+    /// The call's result, or 0 if it is not known yet.
     pub result: i64,
     /// A hash of the bytes that the call wrote or sent, or 0 if there were none.
     pub bytes: u32,

@@ -4,15 +4,15 @@
 //! A [`Group`] is the processes of one machine: the started program and all processes that it
 //! forks. [`Group::step`] runs the group's threads one at a time, in a fixed order, until each
 //! thread waits. It returns their network [`Request`]s and the time of the next step. The driver
-//! passes network events ([`News`]) to [`Group::deliver`]. To pause a group, the driver does not
-//! step it. Dropping a group kills it.
+//! passes network events ([`News`]) to [`Group::deliver`]. A driver pauses a group by not stepping
+//! it. Dropping a group kills it.
 //!
 //! A group may be a server: [`Group::incoming`] opens a connection from another machine.
 //! [`SyncedFiles`] restores the files of a folder as they were when they were last synced.
 //!
-//! ptrace traces the processes. A seccomp filter stops a thread at every system call that could
-//! wait, tell the time or communicate; all other calls run at native speed. Programs read clocks
-//! without a system call, from a page that the tracer shares with each process
+//! The crate traces the processes with ptrace. A seccomp filter stops a thread at every system call
+//! that could wait, tell the time or communicate; all other calls run at native speed. Programs
+//! read clocks without a system call, from a page that the tracer shares with each process
 //! (`group/clock_reads.rs`). No library is preloaded, so static binaries and raw system calls also
 //! work.
 //!

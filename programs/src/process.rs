@@ -68,7 +68,7 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// The thread waits in the kernel until its child, which borrows its memory, has called exec.
+    /// The thread waits in the kernel until its child, which borrows its memory, calls exec.
     Lends(Number),
 }
 

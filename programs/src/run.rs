@@ -1,4 +1,4 @@
-//! The steps of a group. Each thread runs until it waits, ends, or must let others run.
+//! The steps of a group. Each thread runs until it waits, ends, or must let other threads run.
 
 use crate::calls::{Call, Outcome};
 use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, CALLS_OF_AN_EXEC, Group, THREADS_MAX, Turn};
@@ -10,18 +10,17 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without waiting. It corresponds to about 12.6 s of polling.
+/// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
 const CLOCK_READS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a turn of a thread. After these, other threads run.
+/// Maximum number of calls in a thread's turn, after which other threads run.
 const TURN_CALLS_MAX: u32 = 300;
 const TURN_CPU_NS: u64 = 200_000_000;
 const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits. The monotonic clock must not be earlier than in the
-    /// previous step.
+    /// Runs the group until every thread waits. The monotonic clock must not go back between steps.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;

@@ -1,4 +1,4 @@
-//! Texts that programs read in place of the system's files.
+//! Texts that programs read instead of the system's files.
 
 use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;

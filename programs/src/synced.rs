@@ -8,11 +8,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size in bytes of the pieces in which content is stored. Pieces that contain only zeros are
-/// omitted.
+/// Size in bytes of the pieces in which content is stored. Pieces of only zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time of a file. The inode alone may be that of an earlier file.
+/// Device, inode and creation time of a file. A new file may reuse the inode of an earlier file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -135,8 +134,8 @@ impl SyncedFiles {
     }
 
     /// Restores all files in a folder after a power loss. Files that were never synced count as
-    /// empty. `kept` gets the number of unsynced bytes of a file and returns how many of the first
-    /// ones survive.
+    /// empty. `kept` takes a file's number of unsynced bytes and returns how many survive, counted
+    /// from the first.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
@@ -179,8 +178,7 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder and records the copies as synced. The original folder must not change any
-    /// more.
+    /// Copies a folder and records the copies as synced. The original must not change afterwards.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

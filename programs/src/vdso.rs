@@ -1,4 +1,4 @@
-//! The vDSO of traced programs. C libraries find the functions that read the clocks in it.
+//! The vDSO of traced programs, in which C libraries find the functions that read the clocks.
 
 use crate::sys::clock_pages::{CODE_AT, PAGE, functions};
 

@@ -1,8 +1,8 @@
 //! `checked`: the lock on one Redis, checked again just before the guarded write.
 //!
 //! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
-//! and compare". The check detects a lock that was lost unnoticed. Everything else is the lock of
-//! [`single_node`](crate::single_node). One mistake is kept: **the check and the write are two
+//! and compare". The check detects a lock that was lost unnoticed. Everything else is as in
+//! [`single_node`](crate::single_node). One mistake remains: **the check and the write are two
 //! steps**, so a pause or a delay between the two steps still does harm. The lock `fencing` fixes
 //! this mistake, because its storage checks the token of each write.
 

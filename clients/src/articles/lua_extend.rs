@@ -53,7 +53,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Script that returns 1 if it extended the caller's key or created a missing key, and 0 otherwise.
+/// Script that extends the caller's key or creates a missing key. Returns 1 if it did, 0 otherwise.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

@@ -1,4 +1,4 @@
-//! `reentrant-by-value` and `reentrant-counted`: locks that their holder can take again.
+//! `reentrant-by-value` and `reentrant-counted`: locks that a holder can take again.
 //!
 //! Source: article 003, 5.2. The acquire and the release come from section 1 of that article:
 //!

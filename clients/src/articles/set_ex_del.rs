@@ -1,7 +1,7 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL.
 //!
 //! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` replaces setnx, and the
-//! release remains `del(lock_sale_ID)`. One mistake is kept: **all processes write the same value,
+//! release remains `del(lock_sale_ID)`. One mistake remains: **all processes write the same value,
 //! and DEL ignores it**. A holder that works for longer than its ttl removes the next holder's
 //! lock, and a third process acquires it, as the article says in its second problem.
 //! `set-px-get-del` fixes this mistake except for a race, and `single-node` fixes it completely.

@@ -1,7 +1,7 @@
 //! `setnx`: the lock is held while its key exists.
 //!
 //! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired, `DEL
-//! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake is kept: **the
+//! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake remains: **the
 //! key never expires**. If a holder dies, or a DEL or the reply to a SETNX is lost, the lock stays
 //! taken forever. `set-ex-del` fixes this mistake. DEL ignores the owner, which is harmless while
 //! no other process can take the lock.

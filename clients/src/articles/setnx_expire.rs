@@ -11,7 +11,7 @@
 //!
 //! `setnx-expire` keeps the article's mistakes. **SETNX and EXPIRE are not atomic**, as the article
 //! says: a crash or a lost connection between the two commands leaves a key that never expires.
-//! EXPIRE precedes the `try`, so an error of EXPIRE does not release the lock; and the caller
+//! EXPIRE precedes the `try`, so an error from EXPIRE does not release the lock. The caller
 //! ignores the reply to EXPIRE. DEL ignores the owner. `set-ex-del` has the article's fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

@@ -1,7 +1,7 @@
 //! `setnx-getset` and its variants: the value is the time of the acquire, and a waiter uses GETSET
 //! to take over a lock that is too old.
 //!
-//! Source: article 000, "Handling deadlocks" and what follows it:
+//! Source: article 000, "Handling deadlocks" and the text after it:
 //!
 //! ```text
 //! SETNX foo.lock T0         1: acquired                          T0 = <current unix time>

@@ -19,7 +19,7 @@ else
 end"#,
 );
 
-/// Replaces the value `seen` by `value`. Returns whether the key had the value `seen`.
+/// Replaces the value `seen` with `value`. Returns whether the key had the value `seen`.
 pub async fn set_if_unchanged(
     session: &mut Session,
     key: &str,
@@ -35,7 +35,7 @@ pub async fn set_if_unchanged(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// The value is a time, which the client writes by GETSET and compares itself.
+    /// The value is a time, which the client writes with GETSET and compares itself.
     Bare,
     /// The value is a time and an owner, which the server compares before any change.
     Owned,

@@ -1,9 +1,9 @@
 //! `watchdog` and its variants: a background task renews the lease until the holder releases it.
 //!
-//! Source: article 001, "Concurrency is still possible". The holder starts a daemon that lengthens
-//! the life of a lock about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th
-//! second, and again every 20 s. The holder closes the daemon when it is done. If the node dies,
-//! the daemon dies too, and the lock expires.
+//! Source: article 001, "Concurrency is still possible". The holder starts a daemon that extends a
+//! lock that is about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second,
+//! and again every 20 s. The holder closes the daemon when it is done. If the node dies, the daemon
+//! dies too, and the lock expires.
 //!
 //! `watchdog` applies the idea carefully to the lock of [`single_node`](crate::single_node). It
 //! renews every third of the ttl by a Lua compare-and-expire on its own connection, and the holder
@@ -19,9 +19,9 @@
 //!   the owner**, and the daemon ignores the reply, so a holder that lost the lock keeps another
 //!   process's lock alive.
 //! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
-//!   arrives after the release restores the lock, or replaces the next owner by the old one.
+//!   arrives after the release restores the lock, or replaces the next owner with the old one.
 //! - `watchdog-unstopped` **never closes the daemon**. As long as its own process lives, the daemon
-//!   keeps the locks of other processes alive, even of dead ones.
+//!   keeps the locks of other processes alive, even of dead processes.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -116,7 +116,6 @@ struct RenewalPolicy {
     renewal: Renewal,
     first: Duration,
     every: Duration,
-    /// Length of the lease after a renewal.
     lease_length: Duration,
     end: End,
     leases_max: Option<u32>,

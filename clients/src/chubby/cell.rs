@@ -7,7 +7,7 @@ use crate::stream::Stream;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// Connections of one process to a Chubby cell.
+/// One process's connections to a Chubby cell.
 pub struct Cell {
     env: Env,
     members: Vec<Address>,

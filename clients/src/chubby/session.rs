@@ -33,7 +33,7 @@ pub enum Status {
     Expired,
 }
 
-/// A failure of a call in a session.
+/// A failed call in a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The session has expired.
@@ -123,8 +123,7 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it or the session expires. Every call may be repeated
-    /// without harm.
+    /// Repeats a call until the cell answers it or the session expires. All calls are idempotent.
     pub async fn call(
         &self,
         verb: &str,
@@ -246,8 +245,7 @@ impl Shared {
         });
     }
 
-    /// Handles the answer to a KeepAlive. Returns `None` if the library must wait before it sends
-    /// the next one.
+    /// Handles the answer to a KeepAlive. Returns `None` if the next KeepAlive must wait.
     fn handle_answer(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {

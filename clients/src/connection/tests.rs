@@ -1,4 +1,4 @@
-//! Tests of sent commands, of the classification of failures, and of connections after failures.
+//! Tests sent commands, the classification of failures, and connections after failures.
 
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;

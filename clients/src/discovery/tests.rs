@@ -1,4 +1,4 @@
-//! Tests, with two Sentinels and two servers, that clients follow the primary.
+//! Tests that clients follow the primary, with two Sentinels and two servers.
 
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};

@@ -1,6 +1,5 @@
-//! Interrupts of lock calls by the application ([`Env::interrupting`]). An interrupt ends the
-//! call's next wait. The lock then does not retry, but its cleanup and its background tasks
-//! continue.
+//! Lets the application interrupt lock calls ([`Env::interrupting`]). An interrupt ends the call's
+//! next wait. The lock then does not retry, but its cleanup and its background tasks continue.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;
@@ -48,7 +47,7 @@ impl Interrupt {
 }
 
 impl Env {
-    /// Interrupts a call of the lock and runs the call to its end.
+    /// Interrupts a lock call and runs the call to its end.
     pub async fn interrupting<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
         self.interrupt.0.set(Stage::Pending);
         let _ends = Ends(&self.interrupt);

@@ -15,19 +15,17 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// gRPC's code UNAVAILABLE, by which a member reports that it cannot answer now.
+/// gRPC's code UNAVAILABLE, with which a member reports that it cannot answer now.
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
-/// A failure of a call to the cluster.
+/// A failed call to the cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The server refused the call and did not execute it.
     Refused(String),
-    /// The server has no leader, or agreement takes too long. The server may execute the call
-    /// later.
-    /// later.
+    /// No leader exists, or agreement takes too long. The cluster may execute the call later.
     Unavailable(String),
     /// No answer arrived.
     Lost(CallError),
@@ -61,7 +59,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// Connections of one process to an etcd cluster.
+/// One process's connections to an etcd cluster.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,

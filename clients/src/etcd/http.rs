@@ -15,10 +15,10 @@ pub struct Link {
     timeout: Duration,
 }
 
-/// The head of an HTTP answer.
+/// The head of an HTTP response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// HTTP status code.
+    /// HTTP status code, such as 200.
     pub status: u16,
     body: Body,
 }
@@ -40,7 +40,7 @@ impl Link {
         }
     }
 
-    /// Sends a request and returns the status code and the body of its answer.
+    /// Sends a request and returns the status code and the body of the response.
     pub async fn ask(&mut self, path: &str, body: &str) -> Result<(u16, Vec<u8>), CallError> {
         let head = self.begin(path, body).await?;
         self.read_body(head).await
@@ -71,7 +71,7 @@ impl Link {
         Ok((head.status, whole))
     }
 
-    /// Sends a request and reads the head of its answer.
+    /// Sends a request and reads the head of the response.
     pub async fn begin(&mut self, path: &str, body: &str) -> Result<Head, CallError> {
         self.stream.limit(self.timeout);
         self.send(path, body).await?;

@@ -48,7 +48,7 @@ pub async fn last_key_before(
     Ok(last.map(|key| (key, number(&before["header"]["revision"]))))
 }
 
-/// Returns whether a key exists.
+/// Returns whether a key exists. Retries until the deadline while no member answers.
 pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result<bool, Failure> {
     let found = gateway.read("kv/range", &json!({"key": to_base64(key)}), deadline).await?;
     Ok(!found["kvs"][0].is_null())

@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// A lease and the task that keeps it alive. The lease of a dropped session expires.
 pub struct Session {
     gateway: Rc<Gateway>,
-    /// Number of the lease.
+    /// Id of the lease, after which the client names its keys.
     pub lease: i64,
     shared: Rc<Shared>,
     task: Option<Spawned>,

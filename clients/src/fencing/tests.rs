@@ -1,4 +1,4 @@
-//! Tests of the traffic of `fencing` with one server.
+//! Tests the commands that `fencing` sends to one server.
 
 use crate::lock::{Acquisition, FencingToken, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, one, settings};

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// A failure of a call by a member.
+/// A failed call by a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// The cache is closed.
@@ -300,8 +300,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache after a server reported the departure. The grantor may not know of the
-    /// departure yet.
+    /// Closes the cache after a server reported a departure that the grantor may not know of yet.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -10,7 +10,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-/// Connections of one process to the servers of a distributed system.
+/// One process's connections to the servers of a distributed system.
 pub struct System {
     pub(super) env: Env,
     pub(super) servers: Vec<Address>,

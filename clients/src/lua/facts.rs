@@ -1,4 +1,4 @@
-//! Facts about a script, from its table `lock` and from the functions that it defines.
+//! Reads facts about a script from its table `lock` and from the functions that it defines.
 
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, LockForm, ServerLock};

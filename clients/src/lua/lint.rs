@@ -1,4 +1,4 @@
-//! Finds calls of undefined functions before the script runs.
+//! Finds calls to undefined functions before the script runs.
 
 use super::machine::Machine;
 use super::source::Source;
@@ -7,7 +7,6 @@ use luna_core::frontend::token::{Token, TokenInfo};
 use luna_core::version::LuaVersion;
 use std::collections::BTreeSet;
 
-/// Returns an error for the first call of a function that the script does not define.
 pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
     let tokens = tokens(&source.text);
     let defined = defined(&tokens);

@@ -47,7 +47,7 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Calls a function of the script. Fails if a background task has failed before.
+    /// Calls a function of the script. Fails if a background task failed earlier.
     async fn call(
         &self,
         function: Function,
@@ -84,7 +84,7 @@ impl Scripted {
         }
     }
 
-    /// Returns the outcome of all attempts, and the time when the last one began.
+    /// Returns the outcome of all attempts, and the time when the last attempt began.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 /// Instructions that a script may execute at one instant of simulated time.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
-/// Instructions that each resumption of a coroutine costs, in addition to those that it executes.
+/// Instructions charged for each resumption of a coroutine, in addition to those that it executes.
 const RESUMPTION: i64 = 50;
 /// Growth of memory in bytes after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;

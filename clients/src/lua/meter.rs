@@ -1,5 +1,4 @@
-//! Limits on a script's instructions and memory. A long call of a library function of Lua also
-//! costs instructions.
+//! Limits a script's instructions and memory. Long calls to Lua's library also cost instructions.
 
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
@@ -7,7 +6,7 @@ use luna_core::vm::{LuaError, Vm};
 /// Bytes that a script may use.
 pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// A call that works on at most this many bytes costs no instructions.
+/// A call that processes at most this many bytes costs no instructions.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;

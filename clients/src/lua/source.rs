@@ -73,7 +73,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Returns the column of the first `token` in the line at which the parser rejects the script.
+    /// Returns the offset in the line of the first `token` that the parser rejects.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -85,7 +85,7 @@ impl Source {
     }
 }
 
-/// Adds a line number to an error without one: the first line of the script in the traceback.
+/// Adds a missing line number to an error, from the first script line in the traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -1,4 +1,4 @@
-//! Tests of scripts as locks in the test world.
+//! Tests Lua scripts as locks in the test world.
 
 use super::{InvalidScript, Script};
 use crate::lock::{Acquisition, Check, Extension, Lock, Release};

@@ -1,6 +1,6 @@
 //! `memcached-add`: `add` takes the lock, `delete` releases it.
 //!
-//! Source: article 001, which releases the same lock on Redis by DEL. Two mistakes are kept.
+//! Source: article 001, which releases the same lock on Redis by DEL. Two mistakes remain.
 //! **`delete` ignores the owner**, so a holder that works for longer than its lease removes the
 //! next holder's lock, and a third process acquires it. **The lock trusts the requested lease**,
 //! which may end almost a second early. `memcached-cas` fixes both mistakes.

@@ -1,7 +1,7 @@
 //! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes the
 //! key.
 //!
-//! Source: article 001, "Problems", second, on Redis. One mistake is kept: **`get` and `delete` are
+//! Source: article 001, "Problems", second, on Redis. One mistake remains: **`get` and `delete` are
 //! two commands**. If the lock expires between the two commands and another process takes it,
 //! `delete` removes that process's lock. `memcached-cas` fixes this mistake.
 

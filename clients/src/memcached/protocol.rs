@@ -7,7 +7,7 @@ const LINE_MAX: usize = 2_048;
 /// Maximum size of an item in bytes, twice the server's default limit.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
-/// An answer of a server.
+/// A server's answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// One line, without its line end.
@@ -26,8 +26,7 @@ pub struct Item {
 }
 
 impl Answer {
-    /// Removes one complete answer from the front of the buffer. Returns `None` if the buffer has
-    /// none.
+    /// Removes one complete answer from the front of the buffer. Returns `None` if there is none.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {

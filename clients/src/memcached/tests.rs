@@ -1,4 +1,4 @@
-//! Tests of the traffic of the memcached locks with one server.
+//! Tests the commands that the memcached locks send to one server.
 
 use super::whole_seconds;
 use crate::lock::{Acquisition, FencingToken, Release};

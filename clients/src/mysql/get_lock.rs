@@ -6,7 +6,7 @@
 //! django-mysql's `Lock` also use one connection, a timeout in whole seconds, and a release on the
 //! same connection.
 //!
-//! One mistake is kept: **the holder does not learn that its session has ended**. A restart of the
+//! One mistake remains: **the holder does not learn that its session has ended**. A restart of the
 //! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the
 //! lock, and the holder notices this only at its release. `mysql-get-lock-checked` checks the owner
 //! right before the guarded write, as django-mysql's `is_held` does.
@@ -96,8 +96,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // The connection is closed, so the server has released the lock or will soon release
-            // it.
+            // The connection is closed, so the server has released the lock or soon will.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld

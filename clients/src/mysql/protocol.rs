@@ -13,10 +13,10 @@ const UTF8MB4: u8 = 45;
 /// Rows of a result as text. `None` means NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// An error packet of the server.
+/// An error packet from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Number of the error, such as 1205.
+    /// Error number, such as 1205.
     pub code: u16,
     /// Human-readable text of the error.
     pub message: String,
@@ -40,7 +40,7 @@ pub fn login() -> Vec<u8> {
     packet(1, &[&CAPABILITIES.to_le_bytes(), &sizes, &[0; 23], user])
 }
 
-/// Encodes a statement.
+/// Encodes a statement as a `COM_QUERY` packet.
 pub fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()])
 }

@@ -22,7 +22,7 @@ struct Open {
     id: u32,
 }
 
-/// A failure of a statement.
+/// A failed statement.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
@@ -36,8 +36,7 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs a statement that does not depend on earlier statements. Adds `wait` to the usual time
-    /// limit.
+    /// Runs a statement that may use a new connection. Adds `wait` to the usual time limit.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {

@@ -4,17 +4,17 @@
 //! (a list as the queue, all in Lua).
 //!
 //! The lock has two further keys: a list as the queue, and a sorted set with an expiry time for
-//! each waiter, by the **clock of the client** that arrived. That time is the rest of the lock's
-//! time, plus a `wait` for each waiter before it. The next process that tries to acquire the lock
-//! removes the first waiter if its time has passed, so a dead waiter blocks the queue only until
-//! then. A waiter that gives up leaves the queue, and each waiter listens to its own channel.
+//! each waiter, by the **clock of the client** that arrived. That time is the lock's remaining ttl,
+//! plus a `wait` for each earlier waiter. The next process that tries to acquire the lock removes
+//! the first waiter if its time has passed, so a dead waiter blocks the queue only until then. A
+//! waiter that gives up leaves the queue, and each waiter listens to its own channel.
 //!
 //! The model keeps the library's oddities. A new waiter's time is that of the last waiter plus a
 //! `wait`, and each grant subtracts a `wait` from every waiter's time. In a queue that is never
 //! empty the times stay constant while the clock advances, and **after a `wait` and a lease the
 //! script removes live waiters**. The lock's definition therefore promises no order, and the
-//! checkers demand no order. A waiter behind a dead waiter **polls without a pause** while the lock
-//! is free, because the script then returns a waiting time of zero. The release of an expired lock
+//! checkers require none. A waiter behind a dead waiter **polls without a pause** while the lock is
+//! free, because the script then returns a waiting time of zero. The release of an expired lock
 //! **counts as released**.
 
 use super::rlock::LockOptions;

@@ -62,7 +62,7 @@ enum Attempt {
 }
 
 impl RLock {
-    /// Creates the lock for the thread of `env` in the process with that uuid.
+    /// Creates the lock for the thread of `env` in the process with this uuid.
     pub fn new(
         uuid: Rc<str>,
         env: Env,
@@ -173,8 +173,8 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has the lock. As in the library by default, the wait is at most a
-    /// third of the reply timeout.
+    /// Returns whether a replica has the lock. Waits for at most a third of the reply timeout, as
+    /// the library does by default.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {

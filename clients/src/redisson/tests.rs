@@ -1,4 +1,4 @@
-//! Tests of the traffic of Redisson's locks with one server.
+//! Tests the commands that Redisson's locks send to one server.
 
 use crate::lock::{Acquisition, Release, Settings};
 use crate::testing::{

@@ -7,9 +7,9 @@
 //!   fixed delay of 200 ms. It **raises `MultipleRedlockException` for a lock that it took while
 //!   one master gave an error**, and the majority keeps the key.
 //! - `node-redlock` 5 (main branch) asks all masters in parallel, with a drift of 1 % and 2 ms. It
-//!   **does not compare the end of the validity with the time**. It makes 10 retries 100 to 300 ms
-//!   apart. It **releases a failed attempt's keys only when the last attempt has failed**, so a
-//!   process blocks itself.
+//!   **does not compare the end of the validity with the current time**. It makes 10 retries 100 to
+//!   300 ms apart. It **releases a failed attempt's keys only when the last attempt has failed**,
+//!   so a process blocks itself.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 % without the 2 ms. It makes 32
 //!   tries 50 to 250 ms apart.
 
@@ -81,7 +81,6 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// Makes up to `attempts_max` attempts with one owner value.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -119,7 +118,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The end of a lease is always on the monotonic clock.
+            // A lease always ends at a time on the monotonic clock.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

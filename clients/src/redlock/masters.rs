@@ -133,8 +133,7 @@ impl Masters {
         standing
     }
 
-    /// Unlocks only the masters that confirmed the lock. Returns whether a master may still have
-    /// the key.
+    /// Unlocks only masters that confirmed the lock. Returns whether any may still have the key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,

@@ -9,9 +9,9 @@
 //!   processes**, the middle of the range. If processes split the votes once, they soon split them
 //!   again. Its twin is `redlock-parallel`, which asks all masters in parallel and has a random
 //!   delay.
-//! - `redlock-fencing` uses **the first 52 bits of the random value as fencing token**. These bits
-//!   do not contain the order of grants, so a storage that compares them rejects rightful holders
-//!   and accepts stale ones. Its twin is `fencing`.
+//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. These
+//!   bits do not contain the order of grants, so a storage that compares them rejects rightful
+//!   holders and accepts stale ones. Its twin is `fencing`.
 
 use super::masters::{Failure, Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};

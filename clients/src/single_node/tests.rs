@@ -1,4 +1,4 @@
-//! Tests of the traffic of `single-node` with one server.
+//! Tests the commands that `single-node` sends to one server.
 
 use crate::lock::{Acquisition, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};

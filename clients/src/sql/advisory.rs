@@ -4,7 +4,7 @@
 //! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
 //! is released or the session ends.
 //!
-//! One mistake is kept: **the holder does not learn that its session has ended**. A cut network, a
+//! One mistake remains: **the holder does not learn that its session has ended**. A cut network, a
 //! restart of the server or a timeout at the server ends the connection and the lock, and the
 //! holder notices this only at its release.
 //!
@@ -39,7 +39,7 @@ struct Advisory {
     server: Session,
 }
 
-/// Returns the number of a resource's advisory lock, its 64-bit FNV-1a hash.
+/// Returns the number of a resource's advisory lock, the 64-bit FNV-1a hash of its name.
 pub fn number(resource: &str) -> i64 {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     resource.bytes().fold(0xcbf2_9ce4_8422_2325, mix) as i64

@@ -10,7 +10,7 @@
 //! all other transactions from locking or changing the row until the transaction ends.
 //! `lock_timeout` limits the wait in the server's queue to the application's timeout.
 //!
-//! One mistake is kept: **only the end of the connection ends the transaction of a paused holder**,
+//! One mistake remains: **only the end of the connection ends the transaction of a paused holder**,
 //! so all other processes wait for the whole pause. In `select-for-update-timeout` the server ends
 //! the transaction after the ttl (`idle_in_transaction_session_timeout`). The lock is then gone,
 //! and the holder learns this when it commits.

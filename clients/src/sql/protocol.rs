@@ -110,7 +110,7 @@ pub fn sync(out: &mut Vec<u8>) {
 /// A message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The process id of the backend.
+    /// Process id of the backend.
     Key(u32),
     /// A row, with `None` for NULL.
     Row(Vec<Option<String>>),
@@ -129,7 +129,7 @@ pub enum Answer {
     Other,
 }
 
-/// An error message of the server.
+/// An error message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// `true` if the error ends the session.

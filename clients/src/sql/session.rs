@@ -28,7 +28,7 @@ struct Open {
     is_standby: bool,
 }
 
-/// A failure of a statement. After a refusal the caller rolls back the transaction.
+/// A failed statement. After a refusal the caller rolls back the transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
@@ -54,7 +54,7 @@ impl Session {
         self.open = None;
     }
 
-    /// Runs a statement to which no lock or transaction is bound.
+    /// Runs a statement outside of any lock or transaction.
     pub async fn run(
         &mut self,
         sql: &str,

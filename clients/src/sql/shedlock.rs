@@ -1,7 +1,7 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026). For a name that it has not used before,
-//! `StorageBasedLockProvider` first tries an INSERT. For a known name, or if the INSERT inserts
+//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` first tries
+//! an INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
 //! nothing, it tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with
 //! `usingDbTime()` in `PostgresSqlServerTimeStatementsSource`. Each statement is its own
 //! transaction.
@@ -16,11 +16,11 @@
 //!
 //! `lockedBy` is the name of the host; the model draws it once for each process. `lockAtLeastFor`
 //! is zero. The library does not wait; the application tries again, as a scheduler does. One
-//! mistake is kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's
-//! README: the clocks of the hosts should be synchronised). A client whose clock is fast finds
-//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. In
-//! its statements the model writes `make_interval(secs => ...)` as `cast(... as interval)`, as
-//! ShedLock did until version 5.
+//! mistake remains: **`:now` comes from the client's clock** unless `usingDbTime()` is set
+//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
+//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
+//! clock. In its statements the model writes `make_interval(secs => ...)` as `cast(... as
+//! interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -140,7 +140,7 @@ impl ShedLock {
         values
     }
 
-    /// Runs `doLock` of the library.
+    /// Implements `doLock` of the library.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -174,7 +174,7 @@ impl ShedLock {
         }
     }
 
-    /// Unlocks, and retries after a refusal. The library throws an exception for a lost answer.
+    /// Unlocks, and retries after a refusal. The library throws an exception if the answer is lost.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {

@@ -25,12 +25,12 @@
 //! process finds its own row and continues. The key is the resource itself; the library converts it
 //! to a UUID.
 //!
-//! These mistakes are kept. **Now is the clock of the client**: a client whose clock is fast takes
-//! a lock that has not expired, and a client whose clock is slow loses its row. **Nothing renews
-//! the row** unless the application does. Generations 4 and 5 do not check whether the release
-//! found the row. `jdbc-5-app-id` gives every process the name of the application as its client id
-//! (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each
-//! process's UPDATE treats every other process's row as its own**.
+//! These mistakes remain. **`now` comes from the client's clock**: a client whose clock is fast
+//! takes a lock that has not expired, and a client whose clock is slow loses its row. **Nothing
+//! renews the row** unless the application does. Generations 4 and 5 do not check whether the
+//! release found the row. `jdbc-5-app-id` gives every process the name of the application as its
+//! client id (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do:
+//! **each process's UPDATE treats every other process's row as its own**.
 //!
 //! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
 //! a duplicate key PostgreSQL rolls back the transaction at its COMMIT. Drivers before pgjdbc
@@ -106,7 +106,7 @@ struct Generation {
     /// Parameters: $1 key, $2 region, $3 owner, $4 now, and in 7.0 also $5, the expiry time.
     insert: &'static str,
     delete: &'static str,
-    /// `true` if the row has the expiry time, `false` if it has the time of acquisition.
+    /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
     /// `true` if the library also retries a COMMIT or release that failed with a transient error.
     retries_all: bool,
@@ -275,7 +275,7 @@ impl Jdbc {
         }
     }
 
-    /// Runs `DefaultLockRepository.acquire`. Returns whether the row now belongs to the caller.
+    /// Implements `DefaultLockRepository.acquire`. Returns whether the caller now has the row.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -336,7 +336,7 @@ impl Jdbc {
         }
     }
 
-    /// Runs `DefaultLockRepository.delete`, which from 5.4 on retries transient errors immediately.
+    /// Implements `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);

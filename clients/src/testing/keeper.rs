@@ -15,7 +15,7 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// A watch is a flag (`true` for a watch of children), a path, and a socket.
+    /// Watches: `true` for a watch on children, the path, and the socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 

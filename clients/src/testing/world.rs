@@ -25,7 +25,6 @@ use std::time::Duration;
 const EVENTS_MAX: usize = 100_000;
 /// Longest line of a trace with a request and its reply.
 const EXCHANGE_MAX: usize = 84;
-/// Usual time between a request and its reply.
 const REPLY_AFTER_US: u64 = 1_000;
 
 #[derive(Default)]

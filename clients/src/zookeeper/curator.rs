@@ -9,13 +9,13 @@
 //!   (`RetryLoop.callWithRetry`).
 //! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
 //!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
-//!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by
-//!   default), and a new session begins. At the servers the old session and its nodes may live on.
-//! - Durations are on `System.currentTimeMillis`, the wall clock.
+//!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` at its default of
+//!   100), and a new session begins. At the servers the old session and its nodes may live on.
+//! - Durations are measured with `System.currentTimeMillis`, the wall clock.
 //!
 //! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
-//! The retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
-//! settings as base. When an operation ends, the library removes its watchers (`removeWatchers`).
+//! The retry policy is `ExponentialBackoffRetry(base, 3)`, whose base is the shortest retry delay
+//! in the settings. When an operation ends, the library removes its watchers (`removeWatchers`).
 //! The model leaves them, and they fire later without a listener.
 
 pub mod create;
@@ -42,7 +42,7 @@ const RETRIES: u32 = 3;
 /// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// Curator's handling of a node whose deletion no server confirmed.
+/// How Curator handles a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
     /// The node remains if one deletion fails.
@@ -186,8 +186,8 @@ impl Curator {
         self.0.core.interruptions.get()
     }
 
-    /// Returns when the connection has been lost again, at the time when a
-    /// `ConnectionStateListener` learns of it.
+    /// Returns when a `ConnectionStateListener` would learn that the connection or session is lost
+    /// again.
     pub async fn wait_for_interruption_after(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }

@@ -51,8 +51,7 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// Returns the current session, or a new one if the client knows that the current one has
-    /// ended.
+    /// Returns the current session, or a new session if the current one is known to have ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

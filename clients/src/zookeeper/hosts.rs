@@ -14,7 +14,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the servers by the process's random numbers. Panics if there are no servers.
+    /// Shuffles the servers with the process's random numbers. Panics if there are no servers.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();

@@ -14,42 +14,42 @@ pub struct Malformed(pub String);
 pub struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// Creates an empty frame.
+    /// Creates an empty frame with room for its length.
     pub fn frame() -> Encoder {
         Encoder(vec![0; 4])
     }
 
-    /// Appends an `int`.
+    /// Appends an `int`, 4 bytes in big-endian order.
     pub fn int(mut self, value: i32) -> Encoder {
         self.0.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    /// Appends a `long`.
+    /// Appends a `long`, 8 bytes in big-endian order.
     pub fn long(mut self, value: i64) -> Encoder {
         self.0.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    /// Appends a `boolean`.
+    /// Appends a `boolean`, one byte.
     pub fn boolean(mut self, value: bool) -> Encoder {
         self.0.push(u8::from(value));
         self
     }
 
-    /// Appends a `buffer`.
+    /// Appends a `buffer`: its length as an `int`, then the bytes.
     pub fn buffer(mut self, bytes: &[u8]) -> Encoder {
         self = self.count(bytes.len());
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// Appends a `ustring`.
+    /// Appends a `ustring`, a `buffer` with UTF-8 text.
     pub fn string(self, text: &str) -> Encoder {
         self.buffer(text.as_bytes())
     }
 
-    /// Appends a `vector<ustring>`.
+    /// Appends a `vector<ustring>`: the number of strings as an `int`, then the strings.
     pub fn strings(self, texts: &[String]) -> Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
@@ -70,8 +70,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes one complete frame from the received bytes, or returns `None` if the frame is
-    /// incomplete.
+    /// Removes one complete frame from the received bytes. Returns `None` if there is none.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -85,12 +84,12 @@ impl Decoder {
         Ok(Some(Decoder(frame)))
     }
 
-    /// Reads an `int`.
+    /// Reads an `int`, 4 bytes in big-endian order.
     pub fn int(&mut self) -> Result<i32, Malformed> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
-    /// Reads a `long`.
+    /// Reads a `long`, 8 bytes in big-endian order.
     pub fn long(&mut self) -> Result<i64, Malformed> {
         Ok(i64::from_be_bytes(self.array()?))
     }
@@ -110,7 +109,7 @@ impl Decoder {
         }
     }
 
-    /// Reads a `ustring`.
+    /// Reads a `ustring`. Fails if it is not UTF-8.
     pub fn string(&mut self) -> Result<String, Malformed> {
         String::from_utf8(self.buffer()?.to_vec())
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))

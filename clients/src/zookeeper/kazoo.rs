@@ -141,7 +141,7 @@ impl KazooLock {
         }
     }
 
-    /// Runs `_inner_acquire`. Returns the name of the node at the head of the queue.
+    /// Implements `_inner_acquire`. Returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds it".to_owned()));
@@ -216,7 +216,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Runs `_best_effort_cleanup`. Unlike the library, it returns errors.
+    /// Implements `_best_effort_cleanup`. Unlike the library, it returns errors.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {

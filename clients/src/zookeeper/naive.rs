@@ -14,7 +14,7 @@
 //! release: delete the own node
 //! ```
 //!
-//! These mistakes are kept. After a connection loss the client **retries a create without checking
+//! These mistakes remain. After a connection loss the client **retries a create without checking
 //! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
 //! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
 //! the node**, which lives as long as the session; a later acquire by the same process waits for
@@ -129,7 +129,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1 of the recipe. After a lost reply it creates another node, which is the mistake.
+    /// Step 1 of the recipe. The mistake: after a lost reply it creates another node.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -9,7 +9,7 @@ pub const NOTIFICATION_XID: i32 = -1;
 /// Xid of a ping (`ClientCnxn.PING_XID`).
 pub const PING_XID: i32 = -2;
 
-/// A failure of a request.
+/// A failed request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
     /// The connection was lost while the request was in transit, or could not be opened.
@@ -76,7 +76,7 @@ pub enum Request {
         /// Kind of the node.
         mode: CreateMode,
     },
-    /// Deletes a node of any version.
+    /// Deletes a node, whatever its version.
     Delete {
         /// Path of the node.
         path: String,
@@ -110,7 +110,7 @@ pub enum Request {
         relative_zxid: i64,
         /// Paths with a data watch.
         data: Vec<String>,
-        /// Paths with a watch of nodes that did not exist.
+        /// Paths with a watch on a node that did not exist.
         exist: Vec<String>,
         /// Paths with a child watch.
         child: Vec<String>,
@@ -190,7 +190,7 @@ pub enum Response {
     Nothing,
 }
 
-/// The stat of a node, without fields that no lock reads.
+/// The fields of a node's stat that locks read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
     /// Zxid of the transaction that created the node, which serves as a fencing token.
@@ -215,8 +215,7 @@ impl Stat {
 pub struct ReplyHeader {
     /// Xid of the answered request.
     pub xid: i32,
-    /// Zxid of the last transaction that the server has applied; 0 or less if the server states
-    /// none.
+    /// Zxid of the last transaction that the server has applied; 0 or less if it sends none.
     pub zxid: i64,
     /// Error of the request, or `None` if it succeeded.
     pub error: Option<ZooKeeperError>,

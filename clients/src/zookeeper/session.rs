@@ -1,5 +1,4 @@
-//! A ZooKeeper session as its owner uses it ([`Session`]), after `ZooKeeper` and `ClientCnxn` of
-//! 3.8.
+//! The interface of a ZooKeeper session ([`Session`]), after `ZooKeeper` and `ClientCnxn` of 3.8.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};
@@ -51,12 +50,13 @@ impl Session {
         }
     }
 
-    /// Deletes a node.
+    /// Deletes a node. Fails with `NoNode` if the node does not exist.
     pub async fn delete(&self, path: &str) -> Result<(), ZooKeeperError> {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// Returns the stat of a node, or `None` if it does not exist. Sets a watch in both cases.
+    /// Returns the stat of a node, or `None` if it does not exist. Sets a given watch in both
+    /// cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Returns the state of the session.
+    /// Returns the state of the session, as its client knows it.
     pub fn status(&self) -> Status {
         self.0.shared.state.borrow().status
     }

@@ -1,4 +1,4 @@
-//! Tests of sessions and locks with a simulated ZooKeeper that each test configures.
+//! Tests sessions and locks with a simulated ZooKeeper that each test configures.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{

@@ -3,8 +3,8 @@
 //!
 //! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
 //!
-//! - `connectTimeout = sessionTimeout / number of servers` limits an attempt up to the server's
-//!   answer to the connect request.
+//! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, which ends
+//!   with the server's answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
 //!   session's timeout, and after 10 s at the latest. If it has sent nothing for more than a
@@ -34,8 +34,7 @@ use std::time::Duration;
 
 /// Longest time for which a client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// If the client has sent nothing for longer than this time, it sends its next ping earlier by this
-/// time.
+/// A client that has sent nothing for this long sends its next ping this much earlier.
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Longest delay before an attempt to connect (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);

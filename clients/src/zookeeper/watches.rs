@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 pub enum WatchedEvent {
     /// The session continues at a server (`SyncConnected`).
     Connected,
-    /// No server answers at present (`Disconnected`).
+    /// No server answers (`Disconnected`).
     Disconnected,
     /// The session has ended.
     Expired,
@@ -65,7 +65,7 @@ pub struct Watches {
 
 impl Watches {
     /// Records the watcher of an answered request if the server has set a watch. `exists` means
-    /// that the answer found the node.
+    /// that the server found the node.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -106,8 +106,7 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns the request that sets the watches at another server, or `None` if there are no
-    /// watches.
+    /// Returns the request that sets the watches at another server, or `None` if there are none.
     pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -24,10 +24,10 @@ pub enum Phase {
     Idle,
 }
 
-/// A command of a process with its reply, or an interval without a command.
+/// A process's command and its reply, or an interval without a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The phase of the process.
+    /// The phase of the process in this place.
     pub phase: Phase,
     /// Number of the command in its operation, from 1; 0 without a command.
     pub number: u32,
@@ -42,7 +42,7 @@ pub struct Place {
 pub enum Stretch {
     /// The interval of a command and its reply. A time is `None` if the step never happened.
     Command {
-        /// The server that the command is sent to.
+        /// The server that receives the command.
         server: Node,
         /// Time at which the process sent the command.
         sent: SimTime,
@@ -53,11 +53,11 @@ pub enum Stretch {
         /// Time at which the reply arrived at the process.
         heard: Option<SimTime>,
     },
-    /// A time in which no command is in progress.
+    /// An interval without a command.
     Quiet {
-        /// Start of the time without a command.
+        /// Start of the interval.
         from: SimTime,
-        /// End of the time without a command.
+        /// End of the interval.
         to: SimTime,
     },
 }

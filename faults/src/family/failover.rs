@@ -61,15 +61,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns a pause of the primary. In a measurement, Redis 7.0.15 accepted writes for 10 s after a
-/// pause, until a Sentinel demoted it.
+/// Returns a pause of the primary. In a measurement, Redis 7.0.15 accepted writes for 10 s after
+/// such a pause, until a Sentinel demoted the server.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server: the time of a takeover or, without Sentinel,
-/// longer than any lease.
+/// Returns the minimum downtime of a failed server: as long as a takeover takes or, without
+/// Sentinel, longer than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),

@@ -1,4 +1,4 @@
-//! Family `replication-lag`: writes of a primary reach its replicas late.
+//! Family `replication-lag`: a primary's writes reach its replicas late.
 
 use super::Incident;
 use super::timing::{span, starts};

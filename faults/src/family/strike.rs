@@ -1,5 +1,4 @@
-//! Strikes: faults that hit several servers within one lease, while other servers may be
-//! unreachable.
+//! Strikes: faults that hit several servers within a lease, while other servers may be unreachable.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

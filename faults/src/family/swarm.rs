@@ -1,5 +1,5 @@
 //! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012).
-//! Each seed omits some families and weakens the others, so that faults do not hide other faults.
+//! Each seed omits some families and weakens the others, so that no fault hides another.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};

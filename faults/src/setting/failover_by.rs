@@ -1,4 +1,4 @@
-//! The ways in which `failover` removes a primary.
+//! How `failover` removes a primary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,7 @@ pub enum FailoverBy {
     /// One of the other events is drawn for each failover.
     #[default]
     Drawn,
-    /// The primary crashes and restarts after another server has taken over. There are never two
-    /// primaries.
+    /// The primary crashes and restarts after a takeover. There are never two primaries.
     Crash,
     /// The primary is isolated together with one client, which continues to write to that primary.
     Isolation,

@@ -15,8 +15,7 @@ pub enum Magnitude {
     DurationUs,
     /// The downtime of a crashed node, in microseconds. A node that never restarts has none.
     DownUs,
-    /// The maximum delay added to a message, in microseconds. The minimum delay is reduced with it
-    /// where it would be greater.
+    /// The maximum delay added to a message, in microseconds. It also caps the minimum delay.
     ExtraUsMax,
     /// The minimum delay added to a message, in microseconds.
     ExtraUsMin,

@@ -6,7 +6,7 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// The answers in a list, because a comparison of plans is cheap compared with a run.
+    /// A list, because comparing plans is cheap compared with a run.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

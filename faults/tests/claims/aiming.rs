@@ -1,4 +1,4 @@
-//! Tests of aimed incidents.
+//! Tests how incidents are aimed at commands.
 
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::aim::{AimContext, Phase, Place, Stretch, aimed, is_aimed};

@@ -1,4 +1,4 @@
-//! Tests of random integers.
+//! Tests random integers.
 
 use fencepost_faults::draw::{any, chance, log_uniform, pick, subset, uniform};
 use fencepost_faults::{Seed, Stream};

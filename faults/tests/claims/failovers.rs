@@ -1,4 +1,4 @@
-//! Tests of failovers: the servers that they hit, and the writes that they lose.
+//! Tests which servers failovers hit and which writes they lose.
 
 use crate::plans::{node_of, plan};
 use crate::settings::{independent, replicated};

@@ -1,4 +1,4 @@
-//! Tests of the faults that single families draw.
+//! Tests the faults that each family draws.
 
 use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};

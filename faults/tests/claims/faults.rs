@@ -1,4 +1,4 @@
-//! Tests of the types for faults and plans.
+//! Tests the types for faults and plans.
 
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 

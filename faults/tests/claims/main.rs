@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface, with one file per subject.
+//! Tests the crate's public interface, with one file per subject.
 
 mod aiming;
 mod draws;

@@ -1,4 +1,4 @@
-//! Tests of the text forms of nodes, durations and families.
+//! Tests the text forms of nodes, durations and families.
 
 use fencepost_faults::{FAMILIES, Families, Family, Micros, Node, SimTime};
 use proptest::prelude::*;

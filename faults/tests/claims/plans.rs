@@ -1,4 +1,4 @@
-//! Tests of properties that every drawn plan has.
+//! Tests properties that every drawn plan has.
 
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::{

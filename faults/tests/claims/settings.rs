@@ -1,4 +1,4 @@
-//! The settings that the tests use, and tests of invalid settings.
+//! The tests' settings, and tests of invalid settings.
 
 use fencepost_faults::{Counts, Micros, Node, Setting, SimTime, Spans, Topology, Window};
 

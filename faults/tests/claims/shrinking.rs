@@ -1,4 +1,4 @@
-//! Tests of shrinking, with artificial predicates instead of simulated runs.
+//! Tests shrinking with artificial predicates instead of simulated runs.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{

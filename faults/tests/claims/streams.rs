@@ -1,4 +1,4 @@
-//! Tests of seeds and their random streams.
+//! Tests seeds and their random streams.
 
 use fencepost_faults::{Node, Seed, Stream};
 use proptest::prelude::*;

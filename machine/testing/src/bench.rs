@@ -14,9 +14,9 @@ const WALL_START_US: i64 = 1_700_000_000_000_000;
 pub struct Bench<M> {
     /// Machine under test.
     pub machine: M,
-    /// Disk of the machine.
+    /// Disk, which survives [`Bench::restart`].
     pub disk: Disk,
-    /// Clocks of the machine.
+    /// Clocks of the machine, which only the test advances.
     pub clock: Now,
     /// Reports to the judge since the test last took them.
     pub taps: Vec<TapEvent>,
@@ -28,7 +28,7 @@ pub struct Bench<M> {
     pub syncs_at_once: bool,
     /// `true` if the machine has stopped by itself.
     pub has_stopped: bool,
-    /// Address of new clients.
+    /// Address of new clients, as `host:port`.
     pub peer: &'static str,
     next: u32,
     sent: BTreeMap<u32, Vec<u8>>,
@@ -106,12 +106,12 @@ impl<M: Machine> Bench<M> {
         self.disk.finish_sync()
     }
 
-    /// Fails all syncs from now on, or lets them succeed again.
+    /// Fails all syncs from now on, or lets syncs succeed again.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.disk.fail_syncs(error);
     }
 
-    /// Finishes the oldest sync.
+    /// Finishes the oldest sync and reports the result to the machine.
     pub fn finish_sync(&mut self) {
         let input = self.synced();
         self.input(input);
@@ -134,7 +134,7 @@ impl<M: Machine> Bench<M> {
         self.clock.wall.0 += past.cast_signed();
     }
 
-    /// Steps the wall clock forward or back.
+    /// Steps the wall clock forward or back, without firing timers.
     pub fn step_wall_clock(&mut self, micros: i64) {
         self.clock.wall.0 += micros;
     }
@@ -147,7 +147,7 @@ impl<M: Machine> Bench<M> {
         self.next
     }
 
-    /// Sends a client's bytes.
+    /// Sends a client's bytes, which arrive immediately.
     pub fn send(&mut self, connection: u32, bytes: &[u8]) {
         self.input(Input::Received { connection: ConnectionId(connection), bytes });
     }

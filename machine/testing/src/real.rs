@@ -20,8 +20,7 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // This check connects and does not bind, because child processes of other threads could
-        // inherit a bound socket.
+        // Connects instead of binding: other threads' child processes could inherit a bound socket.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }

@@ -31,7 +31,7 @@ enum Event {
     Closed(End),
 }
 
-/// A server's host.
+/// A server's host, which keeps the disk when the server crashes.
 #[derive(Debug)]
 pub struct Host<M> {
     machine: Option<M>,
@@ -56,7 +56,7 @@ pub enum Crash {
     Power,
 }
 
-/// Servers and the clients of a test.
+/// The servers and clients of a test.
 pub struct World<M> {
     /// True time in microseconds.
     pub now_us: u64,
@@ -120,7 +120,7 @@ impl<M: Machine> World<M> {
         self.agenda.insert((self.now_us + after_us, self.sequence), event);
     }
 
-    /// Boots a server.
+    /// Boots a server from its disk.
     pub fn start(&mut self, host: usize) {
         let me = u8::try_from(host + 1).unwrap();
         let machine = (self.start)(me, &self.hosts[host].disk.image(), self.now());
@@ -128,7 +128,7 @@ impl<M: Machine> World<M> {
         self.input(host, Input::Timer);
     }
 
-    /// Crashes a server.
+    /// Crashes a server and closes its connections. [`World::start`] boots the server again.
     pub fn crash(&mut self, host: usize, crash: Crash) {
         let at = &mut self.hosts[host];
         at.machine = None;
@@ -146,7 +146,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Pauses a server.
+    /// Pauses a server. Messages that arrive wait until [`World::resume`].
     pub fn pause(&mut self, host: usize) {
         self.hosts[host].is_paused = true;
     }
@@ -316,7 +316,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Connects a client to a server.
+    /// Connects a client to a server, and runs the world for 1 ms. Returns the client's id.
     pub fn connect(&mut self, to: usize) -> ConnectionId {
         self.clients += 1;
         let from = End { host: None, connection: ConnectionId(self.clients) };
@@ -325,14 +325,14 @@ impl<M: Machine> World<M> {
         from.connection
     }
 
-    /// Sends a client's bytes.
+    /// Sends a client's bytes, which arrive after the network latency.
     pub fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
         if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
             self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
         }
     }
 
-    /// Closes a client's connection.
+    /// Closes a client's connection, which the server notices after the network latency.
     pub fn hang_up(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.peers.remove(&End { host: None, connection }) {
             self.schedule(LATENCY_US, Event::Closed(peer));
@@ -344,7 +344,7 @@ impl<M: Machine> World<M> {
         self.hosts[host].machine.as_ref()
     }
 
-    /// Returns a server's disk.
+    /// Returns a server's disk, which survives crashes.
     pub fn disk(&self, host: usize) -> &Disk {
         &self.hosts[host].disk
     }

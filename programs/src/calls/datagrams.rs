@@ -1,5 +1,4 @@
-//! Emulates UDP sockets, over which the programs of a group reach each other and a name server, and
-//! netlink sockets.
+//! Emulates netlink sockets, and UDP sockets that reach the group's programs and a name server.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fail_with};
@@ -219,8 +218,7 @@ impl Group {
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // The fields are a pointer to the name, type A, class IN, 60 s, and a length of four
-            // bytes.
+            // The fields: pointer to the name, type A, class IN, 60 s, and a length of four bytes.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

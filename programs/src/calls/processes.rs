@@ -1,5 +1,4 @@
-//! Handles calls that create, end, await or signal threads and processes. The kernel executes these
-//! calls.
+//! Handles calls on threads and processes (create, end, await, signal), which the kernel executes.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;

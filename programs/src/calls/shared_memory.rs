@@ -4,8 +4,7 @@ use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::segment::Segment;
 
-/// Size of `struct shmid_ds`, and the offsets in it of the segment's size and of the number of
-/// attached processes.
+/// Size of `struct shmid_ds`, and the offsets in it of the segment size and the attach count.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;

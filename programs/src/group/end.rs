@@ -18,8 +18,7 @@ impl Group {
         self.keep_memory_reachable(process, number);
         self.thread(number).tracee.resume(0);
         if others && is_first {
-            // The kernel reports the end of a process's first thread last, after all other threads
-            // have ended.
+            // The kernel reports a process's first thread last, after all other threads have ended.
             self.clear_thread_id(number);
             self.threads.remove(&number);
             return Turn::Over;
@@ -170,8 +169,7 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // All processes have ended. The kernel has therefore made the tracer the parent of all
-        // zombies.
+        // All processes have ended, so the kernel has made the tracer the parent of all zombies.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }

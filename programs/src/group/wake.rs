@@ -5,8 +5,7 @@ use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// Interval at which waits until a wall-clock time are checked. A step of the clock may end such a
-/// wait.
+/// Interval for checking waits for a wall-clock time, which a clock step may end.
 const WALL_CHECK_NS: u64 = 100_000_000;
 
 impl Now {

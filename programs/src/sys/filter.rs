@@ -15,7 +15,7 @@ const ARGUMENTS_AT: u32 = 16;
 
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor after 2. The kernel executes calls on the descriptors from 3 up to it.
+/// First emulated descriptor after 2. The kernel executes calls on descriptors 3 to 255.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -23,8 +23,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls of which only some commands stop the thread. Each entry has the call, one such command,
-/// and the lowest number from which on all commands are such.
+/// Calls of which only some commands stop the thread. Each entry lists the call, one such command,
+/// and the lowest number from which every command stops the thread.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
@@ -74,8 +74,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Number of the first system call that the libc crate does not know. It and all later calls also
-/// fail with `ENOSYS`.
+/// The first system call unknown to the libc crate. Calls from this number on fail with `ENOSYS`.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

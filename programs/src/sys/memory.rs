@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
 pub(crate) fn file_in_memory() -> io::Result<File> {
-    // SAFETY: the name is zero-terminated.
+    // SAFETY: the name is NUL-terminated.
     let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
     match descriptor {
         -1 => Err(io::Error::last_os_error()),
@@ -72,8 +72,7 @@ impl Memory {
     }
 
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // The read ends at the page boundary. A read that extends into an unmapped page would
-        // return nothing.
+        // The read ends at the page boundary: reading into an unmapped page would return nothing.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

@@ -10,8 +10,7 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit on the data of a process in bytes. If a program allocates memory without end, only its own
-/// allocation fails.
+/// Limit on a process's data in bytes. If a program allocates endlessly, only its allocation fails.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 /// Limit on the size of a file in bytes. SIGXFSZ ends a program that exceeds it.
 const FILE_MAX: u64 = 1 << 30;
@@ -58,7 +57,7 @@ unsafe fn become_program(
     environment: &[*const c_char],
     program: &sock_fprog,
 ) -> ! {
-    // SAFETY: all pointers point to live, zero-terminated memory.
+    // SAFETY: all pointers point to live, NUL-terminated memory.
     unsafe {
         libc::setsid();
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
@@ -134,7 +133,7 @@ pub(crate) fn is_root() -> bool {
 
 pub(crate) fn is_executable(path: &Path) -> bool {
     let Ok(text) = CString::new(path.as_os_str().as_encoded_bytes()) else { return false };
-    // SAFETY: the path is zero-terminated.
+    // SAFETY: the path is NUL-terminated.
     path.is_file() && unsafe { libc::access(text.as_ptr(), libc::X_OK) } == 0
 }
 
@@ -156,8 +155,7 @@ pub(crate) fn signal_of_timer(
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // The words of the `siginfo_t` of a timer: signal and error number, code and padding, timer and
-    // overrun, value.
+    // Words of a timer's `siginfo_t`: signal and error, code and padding, timer and overrun, value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;
@@ -173,8 +171,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins this thread and the threads that it starts to one core, because wake-ups between cores are
-/// slow.
+/// Pins this thread and the threads that it starts to one core. Wake-ups between cores are slow.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -1,5 +1,4 @@
-//! A timer that interrupts the tracer's wait for a thread, so that the tracer can detect a busy
-//! loop.
+//! A timer that interrupts the tracer's wait for a thread, to detect busy loops.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;

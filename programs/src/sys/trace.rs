@@ -27,8 +27,7 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// The words of a `siginfo_t`: the signal, the error number and the code, then data that depends on
-/// the signal and the code.
+/// The words of a `siginfo_t`: signal, error number and code, then data that depends on these.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -246,7 +245,7 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a stopped thread. Returns its result and the signals that arrived
+    /// Executes a system call in a stopped thread. Returns the result and the signals that arrived
     /// meanwhile.
     pub(crate) fn inject(
         self,

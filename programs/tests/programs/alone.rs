@@ -1,5 +1,4 @@
-//! Runs a group without other machines. When all threads wait, the time jumps to the group's next
-//! event.
+//! Runs a group without other machines. When all threads wait, time jumps to the next event.
 
 pub(crate) mod server;
 

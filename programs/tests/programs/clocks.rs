@@ -1,4 +1,4 @@
-//! Tests of virtual time: clocks, sleeps and threads.
+//! Tests virtual time: clocks, sleeps and threads.
 
 use crate::alone::{Alone, launch, run_alone};
 use crate::{python, run_c, shell};

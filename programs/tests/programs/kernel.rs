@@ -1,4 +1,4 @@
-//! Compares the emulation with the kernel. C programs must have the same output and end with both.
+//! Runs C programs natively and in the emulation. Their output and ending must be the same.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;

@@ -1,4 +1,4 @@
-//! Tests that two runs have no difference, or that an existing difference is found.
+//! Tests that two runs do not differ, and that a leak shows as a difference.
 
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};

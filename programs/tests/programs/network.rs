@@ -1,4 +1,4 @@
-//! Tests of datagrams and network interfaces.
+//! Tests datagrams and network interfaces.
 
 use crate::alone::{launch, run_alone};
 use crate::python;

@@ -1,4 +1,4 @@
-//! Tests of processes, process ids and signals.
+//! Tests processes, process ids and signals.
 
 use crate::{python, shell, stuck};
 use fencepost_programs::{CallMade, Ending};

@@ -1,4 +1,4 @@
-//! Tests of the errors for programs that use unsupported calls or that do not end.
+//! Tests the errors for programs that use unsupported calls or that do not end.
 
 use crate::alone::{launch, run_alone};
 use crate::{not_emulated, python, run_c, shell, stuck};

@@ -1,4 +1,4 @@
-//! Tests with the real redis-server. They run if it is installed.
+//! Tests with the real redis-server, if it is installed.
 
 use crate::alone::launch;
 use crate::machines::{Connection, Machines};

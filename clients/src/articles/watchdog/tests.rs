@@ -1,4 +1,4 @@
-//! Tests of the traffic of `watchdog` and its variants with one server.
+//! Tests the commands that `watchdog` and its variants send to one server.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};

@@ -15,7 +15,7 @@ use crate::zookeeper::session::Session;
 pub enum Protection {
     /// No protection. After a lost reply the client creates another node.
     None,
-    /// The name contains a GUID. Any node with this GUID counts as the created one.
+    /// The name contains a GUID. Any node with this GUID counts as the created node.
     AnySession,
     /// The name contains a GUID. The client deletes a node with this GUID if another session
     /// created it (`validateFoundNode`).

@@ -33,8 +33,7 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Joins the queue and waits for its turn. Returns the node's path, or `None` if the time is
-    /// up.
+    /// Joins the queue and waits for its turn. Returns the node's path, or `None` on timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = RemainingWait { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -59,7 +58,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // As in the library, an exception of the deletion replaces the earlier exception.
+            // As in the library, an exception during the deletion replaces the earlier exception.
             self.delete(path).await?;
         }
         outcome

@@ -13,7 +13,7 @@
 //! - `curator-unprotected` creates its node without `withProtection()`, so it retries a create
 //!   whose reply is lost. This mistake is **planted**; Curator's locks are protected.
 //! - `curator-any-session` has protection that ignores the session (Curator before 4.3.0,
-//!   CURATOR-498), so a node of an earlier session counts as its own.
+//!   CURATOR-498), so the lock accepts a node of an earlier session as its own.
 //! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
 //!   after a connection loss the library clears the thread's data, and the node remains.
 

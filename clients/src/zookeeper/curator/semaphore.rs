@@ -77,7 +77,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // As in the library, an exception of this release hides `outcome`.
+        // As in the library, an exception during this release hides `outcome`.
         lock.delete(&turn).await?;
         outcome
     }
@@ -120,7 +120,7 @@ impl Semaphore {
         }
     }
 
-    /// Runs `getThisWaitMs` of the library.
+    /// Implements the library's `getThisWaitMs`.
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;

@@ -1,4 +1,4 @@
-//! Tests of encoded frames that ZooKeeper 3.8.0 (Debian) accepted, and of its answers.
+//! Tests frames that ZooKeeper 3.8.0 (Debian) accepted, and its answers.
 
 use super::*;
 use bytes::BytesMut;
