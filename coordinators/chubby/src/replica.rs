@@ -2,9 +2,9 @@
 //! state, which the master overwrites with each new state.
 //!
 //! A replica without a master for the duration of a master lease asks the other replicas for
-//! promises, with a higher ballot than any that it knows. With promises from a majority it becomes
-//! the master, and starts from the latest state that any of the majority has accepted. A replica
-//! that accepts a state grants the master a lease by its own clock.
+//! promises, with a higher ballot than any that it knows. With promises from a majority, the
+//! replica becomes the master, and starts from the latest state that any replica in the majority
+//! has accepted. A replica that accepts a state grants the master a lease by its own clock.
 
 mod leading;
 

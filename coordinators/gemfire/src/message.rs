@@ -1,5 +1,5 @@
-//! Messages between servers ([`Message`]). Each message is a line of words, with views as JSON at
-//! the end.
+//! Messages between servers ([`Message`]), each a line of words. A view is JSON at the end of the
+//! line.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};

@@ -84,14 +84,14 @@ struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` for a row lock. While a session waits for one, it does not check its client's
+    /// `true` for a row lock. A session that waits for a row lock does not check its client's
     /// connection.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// Creates a wait. Returns `None` if it ends immediately, as with a deadline that overflows 64
-    /// bits of nanoseconds.
+    /// Creates a wait. Returns `None` if the wait ends immediately, for example because its
+    /// deadline overflows 64 bits in nanoseconds.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

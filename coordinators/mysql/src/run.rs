@@ -251,7 +251,7 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server uses a signed 64-bit number, and shows its minimum for a value that is too
+    // The real server stores a signed 64-bit number, and shows the minimum for values that are too
     // large.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));

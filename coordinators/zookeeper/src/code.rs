@@ -40,7 +40,7 @@ pub(crate) mod result {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, FromRepr)]
 #[repr(i32)]
 pub(crate) enum Refusal {
-    /// The code for those operations of a multi that follow the failed operation.
+    /// The code for each operation of a multi after the failed operation.
     RuntimeInconsistency = -2,
     Marshalling = -5,
     Unimplemented = -6,

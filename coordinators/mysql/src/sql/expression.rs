@@ -24,7 +24,8 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Depth limit of expressions, measured on the real server. `tests/depth.rs` tests the stack.
+/// Depth limit of expressions, measured on the real server. `tests/depth.rs` tests the stack's
+/// size.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -134,7 +134,8 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Returns the server's sessions. Queries of information_schema can crash MariaDB 10.11.19.
+    /// Returns the server's sessions. Does not query information_schema, which can crash MariaDB
+    /// 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

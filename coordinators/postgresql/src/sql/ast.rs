@@ -185,7 +185,8 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Depth limit of expressions, about 3,000 in the real server. `tests/depth.rs` tests the stack.
+/// Depth limit of expressions, about 3,000 in the real server. `tests/depth.rs` tests the stack's
+/// size.
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]

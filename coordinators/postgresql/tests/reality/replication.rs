@@ -169,7 +169,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     World::until(&mut reader.real, "SELECT v FROM t", "2");
     world.standby.ask(&mut reader, "SELECT v FROM t");
 
-    // While the standby receives nothing, a commit waits and is invisible to others.
+    // While the standby receives nothing, a commit waits and is invisible to other sessions.
     let sender = world.sender();
     signal(sender, "STOP");
     world.primary.send(&mut writer, "UPDATE t SET v = 3");

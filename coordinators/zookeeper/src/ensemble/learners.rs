@@ -1,4 +1,4 @@
-//! The leader's handling of its followers' messages.
+//! Handles the messages of followers at their leader.
 
 use crate::config::MemberId;
 use crate::member::learners::{Learner, Stage};
