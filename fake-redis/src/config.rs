@@ -1,4 +1,4 @@
-//! Configuration of a server, which covers the modelled part of redis.conf.
+//! Server configuration: the modelled part of redis.conf.
 
 pub(crate) mod events;
 pub(crate) mod file;
@@ -122,7 +122,7 @@ impl Default for OutputLimits {
     }
 }
 
-/// Policy for the choice of keys to evict when memory is full.
+/// Policy for choosing keys to evict when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
     /// Nothing is evicted, and commands that may need memory fail with `-OOM`.
@@ -193,7 +193,7 @@ pub struct NodeConfig {
     pub min_replicas_max_lag: u32,
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
-    /// Policy for eviction at the memory limit.
+    /// Policy for choosing keys to evict at the memory limit.
     pub maxmemory_policy: MaxmemoryPolicy,
     /// Priority for a promotion by Sentinel: lower values are preferred, and 0 prevents promotion.
     pub replica_priority: u32,
@@ -203,7 +203,7 @@ pub struct NodeConfig {
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// Lets a replica answer reads after it lost its primary.
+    /// Lets a replica answer reads after it has lost its primary.
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
@@ -217,9 +217,9 @@ pub struct NodeConfig {
     pub client_query_buffer_limit: usize,
     /// Output limits for each class of client.
     pub output_limits: OutputLimits,
-    /// Maximum number of connections.
+    /// Maximum number of client connections (`maxclients`).
     pub max_clients: usize,
-    /// Real time in milliseconds after which a long script lets other clients get replies; 0 means
+    /// Real time in milliseconds after which other clients get `-BUSY` during a script; 0 means
     /// never. Needs an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
     /// Seconds after which an idle client is disconnected; 0 means never.
@@ -228,7 +228,7 @@ pub struct NodeConfig {
     pub requirepass: Option<Bytes>,
     /// Password that a replica sends to its primary (`masterauth`).
     pub masterauth: Option<Bytes>,
-    /// Number of databases.
+    /// Number of databases, which SELECT numbers from 0.
     pub databases: usize,
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,

@@ -6,7 +6,8 @@ thread_local! {
     static SHARED_TABLES_ALLOWED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets scripts of this thread change the tables of all scripts. Call it before the first script.
+/// Lets this thread's scripts change the tables that all scripts share. Must precede the first
+/// script.
 pub fn allow_shared_tables() {
     SHARED_TABLES_ALLOWED.set(true);
 }

@@ -5,7 +5,7 @@ pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces. Each piece begins with a byte for its kind and a byte for its
+/// Splits an input into pieces, each of which begins with a byte for its kind and a byte for its
 /// length.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {

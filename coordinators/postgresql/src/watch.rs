@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The locks that the server reports to the judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. If it is empty, rows of other tables count as locks named
-    /// `table/key` while they are locked FOR UPDATE.
+    /// Prefix of the names to report. With an empty prefix, rows of other tables count as locks
+    /// named `table/key` while they are locked FOR UPDATE.
     pub prefix: String,
     /// Tables whose rows are locks, named by their key column.
     pub tables: Vec<LockTable>,

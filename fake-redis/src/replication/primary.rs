@@ -13,7 +13,8 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // A replica that is added before the pending effects are sent would get them twice.
+        // A replica that is added before the pending effects are sent would get these effects
+        // twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {

@@ -54,7 +54,8 @@ impl Clients {
         }
     }
 
-    /// Returns the next client with a command, for the caller to return with [`Clients::served`].
+    /// Removes and returns the next client with a command. The caller returns it to
+    /// [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)

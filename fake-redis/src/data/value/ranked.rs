@@ -8,8 +8,8 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation suffices if the inner grandchild weighs less than this many times as much as
-/// the outer grandchild.
+/// A single rotation suffices if the inner grandchild weighs less than this multiple of the outer
+/// grandchild's weight.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@ pub(crate) struct Introduction {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The wall-clock second since which the replica waits for a snapshot (`wait_bgsave`).
+    /// Wall-clock second at which the replica began to wait for a snapshot (`wait_bgsave`).
     Waits(i64),
     /// The stream that is held back until the first acknowledgement
     /// (`repl_start_cmd_stream_on_ack`).
