@@ -93,8 +93,7 @@ impl SavePoint {
 pub struct OutputLimit {
     /// Number of unread bytes at which the client is disconnected immediately; 0 means no limit.
     pub hard: u64,
-    /// Number of unread bytes at which the client is disconnected after `soft_seconds`; 0 means no
-    /// limit.
+    /// Unread bytes at which the client is disconnected after `soft_seconds`; 0 means no limit.
     pub soft: u64,
     /// Seconds that a client may stay over the soft limit.
     pub soft_seconds: i64,

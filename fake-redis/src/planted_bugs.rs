@@ -6,8 +6,7 @@ thread_local! {
     static SHARED_TABLES_ALLOWED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets this thread's scripts change the tables that all scripts share. Must precede the first
-/// script.
+/// Lets this thread's scripts change shared tables. Must be called before the first script.
 pub fn allow_shared_tables() {
     SHARED_TABLES_ALLOWED.set(true);
 }

@@ -59,8 +59,7 @@ pub struct SentinelConfig {
     pub failover_timeout_ms: i64,
     /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds other
-    /// replicas.
+    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds others.
     pub known_replicas: Vec<Address>,
 }
 

@@ -1,5 +1,4 @@
-//! The [`Bench`] of a machine, through which a fuzz target controls the machine's clock and
-//! network.
+//! The [`Bench`] of a machine, whose clock and network a fuzz target controls.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};

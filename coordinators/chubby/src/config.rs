@@ -18,8 +18,7 @@ pub struct Member {
 pub struct Config {
     /// [`Member::id`] of this replica.
     pub me: u8,
-    /// All replicas of the cell, including this one. With fewer than two members, the cell has one
-    /// replica.
+    /// All replicas of the cell, including this one. With fewer than two, the cell has one replica.
     pub members: Vec<Member>,
     /// Seed for the random waits between elections.
     pub seed: u64,

@@ -39,8 +39,7 @@ pub struct Etcd {
     pub(crate) heads: LockHeads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds, from which the server checks for expired leases at fixed
-    /// intervals.
+    /// Boot time in microseconds. Lease expiry is checked at fixed intervals from this time.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,

@@ -37,8 +37,7 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, without the leading slash, of the paths whose lock queues are reported. `None`
-    /// reports no queues.
+    /// Prefix of reported lock queues' paths, without the leading slash. `None` reports no queues.
     pub tap_prefix: Option<String>,
 }
 

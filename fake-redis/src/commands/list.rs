@@ -370,7 +370,7 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments from position `first` on, which holds the number of keys
+/// Parses the number of keys at position `first`, and the arguments after it
 /// (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,

@@ -62,8 +62,7 @@ impl Database {
         self.entries.get_index(position).map(|(key, entry)| (&**key, entry))
     }
 
-    /// Returns the entry at a position. After a change of the entry's size, call
-    /// [`Database::account`].
+    /// Returns the entry at a position. Call [`Database::account`] after changing the entry's size.
     pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut Entry> {
         self.entries.get_index_mut(position).map(|(_, entry)| entry)
     }

@@ -26,7 +26,7 @@ impl Server {
         }
     }
 
-    /// Propagates the effects, and groups several effects by MULTI and EXEC
+    /// Propagates the effects, and wraps several effects in MULTI and EXEC
     /// (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
@@ -114,7 +114,7 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// Propagates an absolute time. Before 7.0, replicas may get it as a relative time.
+    /// Propagates an absolute time, which replicas before 7.0 may get as a relative time.
     pub(crate) fn replace_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Replaced;
         let server = &mut *self.server;

@@ -41,8 +41,7 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes a snapshot and an empty append-only file immediately. Redis forks a child process to
-    /// write them.
+    /// Writes a snapshot and an empty append-only file immediately; Redis forks a child process.
     fn rewrite_files(&mut self) {
         // If the rewrite fails, the old file must contain every command.
         if self.persistence.has_appended() {

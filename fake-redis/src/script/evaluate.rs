@@ -15,8 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Returns the initial random state, which is fixed before 7.0 because replicas also run
-    /// scripts.
+    /// Returns the initial random state, fixed before 7.0 because replicas then also run scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }

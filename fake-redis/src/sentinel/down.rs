@@ -41,8 +41,7 @@ impl Instance {
         }
     }
 
-    /// Returns when a subscribed connection becomes stale because no hello arrives, not even this
-    /// Sentinel's own.
+    /// Returns when a subscribed connection becomes stale without a hello, even this Sentinel's.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;

@@ -141,8 +141,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns the second until which a write waits for a sync: at most two seconds after its first
-    /// wait.
+    /// Returns the second until which a write waits for a sync, two seconds after the first wait.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

@@ -5,8 +5,7 @@ use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Subscribers by channel or pattern. The names are unordered, so that removing one takes constant
-/// time.
+/// Subscribers by channel or pattern, with unordered names, which are removed in constant time.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

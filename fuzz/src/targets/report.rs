@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a report, sweep or matrix. Every format must be able to show a valid
-//! document.
+//! Reads arbitrary text as a report, sweep or matrix, and shows a valid document in every format.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;

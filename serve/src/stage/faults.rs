@@ -117,8 +117,7 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages in one direction until [`Stage::remove_delay`]. Messages of one connection
-    /// stay in order.
+    /// Delays messages in one direction until [`Stage::remove_delay`], in order per connection.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }

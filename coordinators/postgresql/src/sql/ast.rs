@@ -185,8 +185,7 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Depth limit of expressions, about 3,000 in the real server. `tests/depth.rs` tests the stack's
-/// size.
+/// Expression depth limit (about 3,000 in the real server). The stack suffices (`tests/depth.rs`).
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]

@@ -44,8 +44,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit among the transactions whose writes this transaction did not see, if earlier
-    /// than this transaction's own commit.
+    /// Earliest commit before this transaction's own whose writes this transaction did not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
     /// `true` if the transaction has committed and has not written.

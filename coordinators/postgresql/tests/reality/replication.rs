@@ -1,5 +1,4 @@
-//! Compares a real primary and standby with those of the model: replies, waiting commits and
-//! promotion.
+//! Compares a real primary and standby with the model's: replies, waiting commits, promotion.
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};

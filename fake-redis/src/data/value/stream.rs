@@ -39,7 +39,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// A stream. It may be empty, because it keeps its last identifier.
+/// A stream, which may be empty because it keeps its last identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     entries: VecDeque<Entry>,
