@@ -174,15 +174,15 @@ pub struct NodeConfig {
     pub replica_of: Option<(String, u16)>,
     /// `true` if the server starts from a configuration file, which CONFIG REWRITE updates.
     pub has_config_file: bool,
-    /// Persistence mode of the server.
+    /// Persistence mode: no files, snapshots, or an append-only file.
     pub persistence: Persistence,
-    /// Loads an append-only file whose end is missing (`aof-load-truncated`).
+    /// `true` if the server loads an append-only file whose end is missing (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent before an automatic rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes for an automatic rewrite of the append-only file.
     pub aof_rewrite_min_size: u64,
-    /// Refuses writes after a failed snapshot, if there are conditions for automatic snapshots.
+    /// `true` if a failed snapshot makes the server refuse writes, unless `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
     /// Conditions for automatic snapshots; ignored unless snapshots are enabled.
     pub save_points: Vec<SavePoint>,
@@ -202,13 +202,14 @@ pub struct NodeConfig {
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// Lets a replica answer reads after it has lost its primary.
+    /// `true` if a replica answers reads after it has lost its primary.
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// Starts the servers synchronized, as in a running deployment, without the sync delay.
+    /// `true` if the servers start synchronized, as in a running deployment, without the sync
+    /// delay.
     pub starts_in_step: bool,
-    /// Makes a replica refuse writes from its clients.
+    /// `true` if a replica refuses writes from its clients.
     pub replica_read_only: bool,
     /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
@@ -231,7 +232,7 @@ pub struct NodeConfig {
     pub databases: usize,
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// Makes the server also delete expired keys that no client accesses.
+    /// `true` if the server also deletes expired keys that no client accesses.
     pub active_expire: bool,
     /// Prefix of the keys whose changes are reported to the judge; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,

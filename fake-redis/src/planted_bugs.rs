@@ -1,4 +1,4 @@
-//! A deliberate leak between scripts, with which tests show that they detect leaks.
+//! A deliberate leak between scripts, which tests must detect.
 
 use std::cell::Cell;
 

@@ -49,9 +49,9 @@ pub struct Record {
 /// An event at a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StageRecord {
-    /// A key that the server reports to the judge changed.
+    /// Change of a key that the server reports to the judge.
     Tap(TapEvent),
-    /// The trap with this id lost a command or its reply.
+    /// Loss of a command or its reply by the trap with this id.
     Triggered(u32),
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Hold {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Waiter {
     pub(crate) session: u64,
-    /// Number of the holder's acquire, which identifies delayed acquires.
+    /// Number of the waiter's acquire within its session, by which a release cancels it.
     pub(crate) acquire: u64,
     pub(crate) delay_us: u64,
 }

@@ -216,7 +216,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns a value as a lock name, which ends at its first zero byte. An empty name counts as NULL.
+/// Returns a value as a lock name, which ends at the first NUL byte. An empty name counts as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,

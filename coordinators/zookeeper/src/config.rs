@@ -6,7 +6,7 @@ pub type MemberId = u8;
 /// A server of an ensemble.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the server from 1 (`myid`).
+    /// Number of the server (`myid`), from 1.
     pub id: MemberId,
     /// Host name or address of the server.
     pub host: String,

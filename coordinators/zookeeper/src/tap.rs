@@ -1,5 +1,5 @@
-//! Reports lock holders to the judge. A holder is the head of the queue that a lock keeps as
-//! children of a node.
+//! Reports lock holders to the judge. A lock's queue consists of a node's children, and the head of
+//! the queue holds the lock.
 //!
 //! A lock is named after the path of its node, without the leading slash. Its contenders are the
 //! children whose names end in a sequence number. An ephemeral node at the lock's own path is also

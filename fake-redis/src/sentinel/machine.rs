@@ -213,7 +213,7 @@ impl Machine for Sentinel {
                 self.alarm.clear_alarm();
                 self.check_masters(out);
             }
-            // A Sentinel that cannot save its configuration logs a warning and goes on.
+            // A Sentinel that cannot save its configuration logs a warning and continues.
             Input::DiskSynced
             | Input::DiskFailed { .. }
             | Input::Unsent { .. }

@@ -20,7 +20,7 @@ pub struct ServeOptions {
     pub bind: IpAddr,
     /// Port of the first server; the others use the next ports. 0 selects any free ports.
     pub port: u16,
-    /// Number of independent primaries.
+    /// Number of independent primaries, which have no replicas or Sentinels if there are several.
     pub nodes: u16,
     /// Number of replicas of the only primary.
     pub replicas: u16,

@@ -72,7 +72,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Starts a server that is down. Peers learn of connections that a power loss ended.
+    /// Starts a server that is down. Peers then learn that a power loss ended their connections.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);

@@ -11,13 +11,13 @@ pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 /// The state from which a staged machine starts.
 #[derive(Debug)]
 pub struct Start {
-    /// Contents of the disk.
+    /// Contents of the disk at the start.
     pub disk: DiskImage,
     /// Random seed, which differs from start to start and from server to server.
     pub seed: u64,
     /// `true` for the first start of the server, `false` for a restart.
     pub is_first: bool,
-    /// Readings of both clocks.
+    /// Wall-clock and monotonic time of the start.
     pub now: Now,
 }
 

@@ -53,7 +53,7 @@ pub(crate) enum TransactionStatement {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Isolation {
-    /// Equal to READ COMMITTED, but displayed as requested.
+    /// Behaves like READ COMMITTED, but is displayed as requested.
     ReadUncommitted,
     ReadCommitted,
     RepeatableRead,

@@ -1,4 +1,4 @@
-//! Handles the messages of followers at their leader.
+//! Handles messages from followers.
 
 use crate::config::MemberId;
 use crate::member::learners::{Learner, Stage};
