@@ -88,8 +88,8 @@ struct Wait {
 }
 
 impl Wait {
-    /// Creates a wait, or `None` if it ends immediately, for example because its deadline overflows
-    /// 64 bits in nanoseconds.
+    /// Creates a wait. Returns `None` if the wait ends immediately, such as when its deadline
+    /// overflows 64 bits in nanoseconds.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;
