@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | Members agree on views. The oldest server is the coordinator and elder; if it fails, the next oldest server follows. | `GMSJoinLeave`, `ElderInitProcessor` |
 //! | Servers suspect a member that is silent for a member timeout, check it for another timeout, and then remove it. This takes about 2.5 timeouts (measured: 2.65), or less if the member's connections have ended (measured: 1.2 to 2). | `GMSHealthMonitor` |
-//! | A monitor that was itself paused then counts every member as just heard from. | `GMSHealthMonitor` |
+//! | After its own pause, a monitor acts as if every member had just sent a heartbeat. | `GMSHealthMonitor` |
 //! | The lead member weighs 15, other members 10. A side that lost half of the weight of its last view gives up (`forcedDisconnect`), and its servers join again as new members. | `GMSMembershipView` |
 //! | One member, the grantor, decides on all locks. Waiters are served in order of arrival. | `DLockGrantor` |
 //! | When a member departs, its locks are released. | `DLockGrantor` |
