@@ -1,6 +1,6 @@
-//! Takes and releases a lock a given number of times, directly on the state machine, for counting
-//! instructions. Subtract the counts of two runs of different lengths to exclude startup and
-//! warm-up.
+//! Acquires and releases a lock a given number of times, directly on the state machine, so that
+//! valgrind can count the instructions. Subtract the counts of two runs of different lengths to
+//! exclude startup and warm-up.
 //!
 //!     cargo build --profile test -p fake-redis --example release
 //!     valgrind --tool=callgrind target/debug/examples/release both 2000

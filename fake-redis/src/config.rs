@@ -1,4 +1,4 @@
-//! Configuration of a server, which covers the modelled part of redis.conf.
+//! Server configuration: the modelled part of redis.conf.
 
 pub(crate) mod events;
 pub(crate) mod file;
@@ -93,8 +93,7 @@ impl SavePoint {
 pub struct OutputLimit {
     /// Number of unread bytes at which the client is disconnected immediately; 0 means no limit.
     pub hard: u64,
-    /// Number of unread bytes at which the client is disconnected after `soft_seconds`; 0 means no
-    /// limit.
+    /// Unread bytes at which the client is disconnected after `soft_seconds`; 0 means no limit.
     pub soft: u64,
     /// Seconds that a client may stay over the soft limit.
     pub soft_seconds: i64,
@@ -122,7 +121,7 @@ impl Default for OutputLimits {
     }
 }
 
-/// Policy for the choice of keys to evict when memory is full.
+/// Policy for choosing keys to evict when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
     /// Nothing is evicted, and commands that may need memory fail with `-OOM`.
@@ -175,15 +174,15 @@ pub struct NodeConfig {
     pub replica_of: Option<(String, u16)>,
     /// `true` if the server starts from a configuration file, which CONFIG REWRITE updates.
     pub has_config_file: bool,
-    /// Persistence mode of the server.
+    /// Persistence mode: no files, snapshots, or an append-only file.
     pub persistence: Persistence,
-    /// Loads an append-only file whose end is missing (`aof-load-truncated`).
+    /// `true` if the server loads an append-only file whose end is missing (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent before an automatic rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes for an automatic rewrite of the append-only file.
     pub aof_rewrite_min_size: u64,
-    /// Refuses writes after a failed snapshot, if there are conditions for automatic snapshots.
+    /// `true` if a failed snapshot makes the server refuse writes, unless `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
     /// Conditions for automatic snapshots; ignored unless snapshots are enabled.
     pub save_points: Vec<SavePoint>,
@@ -193,7 +192,7 @@ pub struct NodeConfig {
     pub min_replicas_max_lag: u32,
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
-    /// Policy for eviction at the memory limit.
+    /// Policy for choosing keys to evict at the memory limit.
     pub maxmemory_policy: MaxmemoryPolicy,
     /// Priority for a promotion by Sentinel: lower values are preferred, and 0 prevents promotion.
     pub replica_priority: u32,
@@ -203,13 +202,14 @@ pub struct NodeConfig {
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// Lets a replica answer reads after it lost its primary.
+    /// `true` if a replica answers reads after it has lost its primary.
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// Starts the servers synchronized, as in a running deployment, without the sync delay.
+    /// `true` if the servers start synchronized, as in a running deployment, without the sync
+    /// delay.
     pub starts_in_step: bool,
-    /// Makes a replica refuse writes from its clients.
+    /// `true` if a replica refuses writes from its clients.
     pub replica_read_only: bool,
     /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
@@ -217,9 +217,9 @@ pub struct NodeConfig {
     pub client_query_buffer_limit: usize,
     /// Output limits for each class of client.
     pub output_limits: OutputLimits,
-    /// Maximum number of connections.
+    /// Maximum number of client connections (`maxclients`).
     pub max_clients: usize,
-    /// Real time in milliseconds after which a long script lets other clients get replies; 0 means
+    /// Real time in milliseconds after which other clients get `-BUSY` during a script; 0 means
     /// never. Needs an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
     /// Seconds after which an idle client is disconnected; 0 means never.
@@ -228,11 +228,11 @@ pub struct NodeConfig {
     pub requirepass: Option<Bytes>,
     /// Password that a replica sends to its primary (`masterauth`).
     pub masterauth: Option<Bytes>,
-    /// Number of databases.
+    /// Number of databases, which SELECT numbers from 0.
     pub databases: usize,
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// Makes the server also delete expired keys that no client accesses.
+    /// `true` if the server also deletes expired keys that no client accesses.
     pub active_expire: bool,
     /// Prefix of the keys whose changes are reported to the judge; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,

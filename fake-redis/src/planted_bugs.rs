@@ -1,4 +1,4 @@
-//! A deliberate leak between scripts, with which tests show that they detect leaks.
+//! A deliberate leak between scripts, which tests must detect.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ thread_local! {
     static SHARED_TABLES_ALLOWED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets scripts of this thread change the tables of all scripts. Call it before the first script.
+/// Lets this thread's scripts change shared tables. Must be called before the first script.
 pub fn allow_shared_tables() {
     SHARED_TABLES_ALLOWED.set(true);
 }

@@ -54,13 +54,12 @@ pub struct SentinelConfig {
     pub quorum: usize,
     /// Silence in milliseconds after which an instance is down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit in milliseconds of a failover step (`failover-timeout`). The next attempt waits
-    /// for twice as long.
+    /// Time limit of a failover step, in milliseconds (`failover-timeout`). The next attempt starts
+    /// after twice this time.
     pub failover_timeout_ms: i64,
     /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds other
-    /// replicas.
+    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds others.
     pub known_replicas: Vec<Address>,
 }
 

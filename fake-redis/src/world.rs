@@ -1,4 +1,4 @@
-//! A small world for tests, with hosts, latency, crashes, partitions and stepped clocks.
+//! A simulated network for tests, with hosts, latency, crashes, partitions and stepped clocks.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -135,7 +135,7 @@ impl World {
         self.disks.entry(host.to_owned()).or_default().power_loss();
     }
 
-    /// Cuts the power, which takes the last `lost` unsynced bytes.
+    /// Cuts the power, and discards the last `lost` unsynced bytes.
     pub(crate) fn tear(&mut self, host: &str, lost: usize) {
         self.crash(host);
         let disk = self.disks.entry(host.to_owned()).or_default();

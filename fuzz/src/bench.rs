@@ -1,4 +1,4 @@
-//! The [`Bench`] of a machine. A fuzz target controls the machine's clock and network through it.
+//! The [`Bench`] of a machine, whose clock and network a fuzz target controls.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};
@@ -26,14 +26,14 @@ pub struct Bench<M> {
 }
 
 impl Bench<Node> {
-    /// Starts a Redis server.
+    /// Starts a Redis server that boots from this disk.
     pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
         Bench::of(Node::new(config, disk, 1, START))
     }
 }
 
 impl<M: Machine> Bench<M> {
-    /// Starts a machine.
+    /// Starts a machine at the time [`START`].
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
         let (image, stopped, syncs, accepted) = (None, false, 0, 0);
@@ -121,8 +121,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine. Connects and disk syncs that it requests succeed
-    /// immediately.
+    /// Passes an input to the machine. Its connects and disk syncs succeed immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

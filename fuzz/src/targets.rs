@@ -34,7 +34,7 @@ enum Check {
 }
 
 impl Target {
-    /// Runs one input.
+    /// Runs the target on one input.
     pub fn run(&self, input: &[u8]) -> Corpus {
         match self.check {
             Check::Any(run) => {
@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// The decision whether an input belongs in the corpus.
+/// The decision on whether the corpus keeps an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     /// The corpus keeps the input.

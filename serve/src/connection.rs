@@ -1,4 +1,4 @@
-//! One connection. It reads while the machine keeps up, and writes as fast as the peer reads.
+//! A connection, which reads while the machine keeps up, and writes as fast as the peer reads.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};

@@ -1,4 +1,4 @@
-//! Reports of a host's thread to the code that started it.
+//! Reports from a host's thread to the code that started the thread.
 
 use crate::ServeError;
 

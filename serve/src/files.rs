@@ -1,6 +1,6 @@
 //! A server's files. The snapshot and the log belong to a generation: `dump.N.rdb` and
-//! `appendonly.N.aof`. The file `generation` names the current generation, and renaming a new one
-//! into its place replaces both files atomically.
+//! `appendonly.N.aof`. The file `generation` names the current generation. Renaming a new
+//! `generation` into place replaces both files atomically.
 
 mod found;
 mod lock;

@@ -1,9 +1,9 @@
 //! Runs a machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of
 //! its caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
 //!
-//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses the
-//! data that the disk's kind of [`Crash`] loses. The machine uses tokio's time, and draws random
-//! numbers from its own seed.
+//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses data
+//! as the disk's [`Crash`] specifies. The machine uses tokio's time, and draws random numbers from
+//! its own seed.
 
 mod disk;
 mod polled;
@@ -32,20 +32,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
 
 /// The parts of a guest that survive its process.
 pub struct GuestHardware<K> {
-    /// Files of the guest.
+    /// Disk of the guest, which outlives the process.
     pub disk: SharedDisk,
     /// Wall clock of the guest, which returns the duration since the Unix epoch.
     pub clock: K,
 }
 
-/// The state from which a machine starts.
+/// A machine's initial state.
 #[derive(Debug)]
 pub struct StartState {
-    /// Contents of the disk.
+    /// Contents of the disk at the start.
     pub image: DiskImage,
     /// Number of earlier starts of a machine on this disk.
     pub starts: u64,
-    /// Reading of the wall clock.
+    /// Wall-clock time of the start.
     pub now: WallTime,
 }
 

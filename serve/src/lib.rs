@@ -51,7 +51,7 @@ pub enum ServeError {
     Listen {
         /// Address of the listener.
         address: String,
-        /// Error of the operating system.
+        /// Error from the operating system, such as an address in use.
         error: std::io::Error,
     },
     /// A file cannot be read or written.
@@ -59,7 +59,7 @@ pub enum ServeError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Error of the operating system.
+        /// Error from the operating system, such as a full disk.
         error: std::io::Error,
     },
     /// The contents of a file are damaged.
@@ -87,7 +87,7 @@ pub enum ServeError {
 }
 
 /// Serves until SIGINT or SIGTERM. Passes the ready line and later warnings to `announce`, which
-/// may end the servers. Fails if the servers cannot start, or a disk fails.
+/// ends the servers by returning `Break`. Fails if the servers cannot start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

@@ -21,9 +21,9 @@ pub struct Member {
     pub role: &'static str,
     /// Function that builds the server's machine.
     pub boot: MachineBuilder,
-    /// Files of the server.
+    /// Files that the server reads at startup and then writes.
     pub files: Files,
-    /// Listener of the server.
+    /// Listener for the server's clients and peers.
     pub listener: TcpListener,
 }
 
@@ -78,7 +78,7 @@ impl Serving {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// Serves as [`Serving::until`] does. `announce` receives events, and may end the servers.
+    /// Serves like [`Serving::until`], but also stops when `announce` returns `Break`.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,
@@ -153,7 +153,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// Returns the host name or address under which clients reach a server that listens here.
+/// Returns the host name or address at which clients reach a server that listens on `bind`.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

@@ -1,4 +1,4 @@
-//! Servers on one thread whose clock the caller advances, with faults and disks in memory.
+//! Servers on one thread, with a clock that the caller advances, faults, and disks in memory.
 
 mod clock;
 mod event;
@@ -40,23 +40,23 @@ pub struct Stage {
 pub struct Record {
     /// Microseconds since the stage began.
     pub at_us: u64,
-    /// Index of the server.
+    /// Index of the server, in the order of [`Stage::new`].
     pub server: usize,
-    /// Event at the server.
+    /// Event at this server.
     pub what: StageRecord,
 }
 
 /// An event at a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StageRecord {
-    /// A key changed.
+    /// Change of a key that the server reports to the judge.
     Tap(TapEvent),
-    /// The trap with this id lost a command or its reply.
+    /// Loss of a command or its reply by the trap with this id.
     Triggered(u32),
 }
 
 impl Stage {
-    /// Starts the servers. Their wall clocks begin at `beginning`, their other clocks at 0.
+    /// Starts the servers. Their wall clocks begin at `beginning`, and their monotonic clocks at 0.
     pub fn new(beginning: WallTime, servers: impl IntoIterator<Item = StagedServer>) -> Stage {
         let mut stage = Stage {
             now_us: 0,
@@ -76,7 +76,7 @@ impl Stage {
         stage
     }
 
-    /// Restarts the stage with empty servers, at time 0, without faults. Closes all connections.
+    /// Restarts the stage at time 0, without faults and with empty disks. Closes all connections.
     pub fn reset(&mut self) {
         let outside: Vec<u64> = self.outside.keys().copied().collect();
         let mut sent = std::mem::take(&mut self.sent);
@@ -98,12 +98,12 @@ impl Stage {
         WallTime(self.beginning.0.saturating_add_unsigned(self.now_us))
     }
 
-    /// Returns the number of servers.
+    /// Returns the number of servers, including stopped ones.
     pub fn count(&self) -> usize {
         self.servers.len()
     }
 
-    /// Returns the port of a server.
+    /// Returns the port at which clients and other servers reach a server.
     pub fn port(&self, server: usize) -> u16 {
         self.servers[server].port
     }
@@ -118,7 +118,7 @@ impl Stage {
         std::mem::take(&mut self.records)
     }
 
-    /// Returns the time of the next event.
+    /// Returns the time of the next event, in microseconds since the stage began.
     pub fn next_us(&self) -> Option<u64> {
         self.queue.first_key_value().map(|((at_us, _), _)| *at_us)
     }

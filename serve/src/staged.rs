@@ -1,4 +1,4 @@
-//! Serves [`ServedMachines`] servers, which keep their own time, behind real TCP.
+//! Serves [`ServedMachines`], which keep their own time, behind real TCP.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -31,11 +31,11 @@ pub enum Sent {
 pub trait ServedMachines: 'static {
     /// Handles a client's connection to the listener with this index.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
-    /// Handles bytes that arrived.
+    /// Handles bytes from the socket's peer.
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// Handles the loss of the peer, even after a [`Sent::Close`] for this socket.
+    /// Handles the end of a socket's connection, even after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
-    /// Takes the due outputs in order.
+    /// Takes the due outputs, each with its socket, in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
     /// Advances the servers to `now`, the time since the ready line. Called before each input and
     /// at the time that [`ServedMachines::next`] returns.
@@ -66,8 +66,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`. Fails if it cannot start
-/// the servers.
+/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`, which ends the servers by
+/// returning `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,

@@ -1,4 +1,4 @@
-//! The operations that a host needs from the stream of a connection.
+//! The operations that a host needs from a connection's stream.
 
 use socket2::SockRef;
 use std::future::Future;

@@ -13,13 +13,12 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Settings of a replica, fixed at its start.
+/// Startup settings of a replica.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Number of this replica.
+    /// [`Member::id`] of this replica.
     pub me: u8,
-    /// All replicas of the cell, including this one. With fewer than two members, the cell has one
-    /// replica.
+    /// All replicas of the cell, including this one. With fewer than two, the cell has one replica.
     pub members: Vec<Member>,
     /// Seed for the random waits between elections.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! Events of a session ([`Events`]), which the master sends in answers to KeepAlives (2.5, 2.8).
+//! Session events ([`Events`]), which the master sends in answers to KeepAlives (2.5, 2.8).
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -9,7 +9,7 @@
 //! | A write is acknowledged once a majority of the replicas has it. | 2.2 |
 //! | Locks are advisory, and a lock is a node of the name space. | 2.4 |
 //! | A sequencer is the name of the lock, its mode and its generation number, which increases when the lock goes from free to held. | 2.4 |
-//! | A recipient checks a sequencer by asking Chubby (`CheckSequencer`), or compares it with the latest sequencer that it has seen. | 2.4, 2.6 |
+//! | A recipient asks Chubby whether a sequencer is valid (`CheckSequencer`), or compares it with the latest sequencer that it has seen. | 2.4, 2.6 |
 //! | If a lock becomes free because its holder has failed or is unreachable, no client gets it during the lock-delay that the holder requested, at most a minute. A released lock is free immediately. | 2.4 |
 //! | Events reach a client through its library; `lock acquired` and `master failed over` are two of them. | 2.5 |
 //! | A session lasts while KeepAlives are exchanged. The master extends the session's lease when it creates the session, takes over, or answers a KeepAlive. | 2.8 |
@@ -17,17 +17,17 @@
 //! | The master answers a KeepAlive early to deliver an event; the next KeepAlive acknowledges the event. | 2.8 |
 //! | A new master has a new epoch number, and rejects calls with earlier epoch numbers. | 2.9 |
 //! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |
-//! | A new master lets clients send KeepAlives only, emits a fail-over event to each session, and waits until each has acknowledged it or has ended. | 2.9 |
+//! | A new master accepts only KeepAlives, emits a fail-over event to each session, and waits until each session has acknowledged the event or ended. | 2.9 |
 //!
 //! The client's rules are in the `clients` crate, module `chubby`.
 //!
-//! The paper leaves some points open, for which the model makes **its own choices**: the protocol
-//! (see [`Chubby`]), waiters in order of arrival, an answer to a KeepAlive in the last third of the
-//! lease, clocks that differ in rate by up to a sixteenth, and Paxos on a single value, which is
-//! the whole state.
+//! Where the paper leaves points open, the model makes **its own choices**: the protocol (see
+//! [`Chubby`]), waiters served in order of arrival, KeepAlive replies in the last third of the
+//! lease, clock rates that differ by up to a sixteenth, and Paxos on a single value, the whole
+//! state.
 //!
-//! **Not modelled**: contents of files and their caches (2.7), directories, ACLs, shared locks,
-//! ephemeral files, proxies, partitioning, backup.
+//! **Not modelled**: file contents and caches (2.7), directories, ACLs, shared locks, ephemeral
+//! files, proxies, partitioning, backup.
 //!
 //! ```
 //! use fencepost_chubby::{Chubby, Config};

@@ -1,5 +1,4 @@
-//! Messages between replicas. Each message is a line of words; a state is JSON at the end of its
-//! line.
+//! Messages between replicas, each a line of words. A state is JSON at the end of the line.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};

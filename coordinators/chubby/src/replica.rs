@@ -2,9 +2,9 @@
 //! state, which the master overwrites with each new state.
 //!
 //! A replica without a master for the duration of a master lease asks the other replicas for
-//! promises, with a higher ballot than any that it knows. With promises from a majority it becomes
-//! the master, and starts from the latest state that any of the majority has accepted. A replica
-//! that accepts a state grants the master a lease by its own clock.
+//! promises, with a higher ballot than any that it knows. With promises from a majority, the
+//! replica becomes the master, and starts from the latest state that any replica in the majority
+//! has accepted. A replica that accepts a state grants the master a lease by its own clock.
 
 mod leading;
 
@@ -49,8 +49,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Creates a replica. If it may have granted a master lease before, it elects no master until
-    /// that lease has ended.
+    /// Creates a replica, which elects no master until any lease that it may have granted ends.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -137,8 +136,7 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The replica gives its own promise last, so that its ballot does not rise while it is
-        // isolated.
+        // The replica promises last, so that its ballot does not rise while it is isolated.
         let is_elected = |candidacy: &Candidacy| candidacy.promises.len() + 1 >= majority;
         if !self.candidacy.as_ref().is_some_and(is_elected) {
             return;

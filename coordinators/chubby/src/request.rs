@@ -1,4 +1,4 @@
-//! Requests of clients ([`Request`]), each a line of words.
+//! Client requests ([`Request`]), each a line of words.
 
 use crate::times::LOCK_DELAY_MAX_US;
 

@@ -24,7 +24,7 @@ struct Proposed {
 
 /// A replica of a Chubby cell, which answers each line of words from a client with a line.
 ///
-/// `S E` is the session and the epoch of the master that the client knows. Durations are in
+/// `S` is the session, and `E` the epoch of the master that the client knows. Durations are in
 /// microseconds.
 ///
 /// | request | answers |
@@ -42,9 +42,9 @@ struct Proposed {
 ///
 /// The master also answers with `expired` (the session has ended), `epoch E` (the client must send
 /// a KeepAlive to the new master), `busy` (not all sessions have acknowledged the new master),
-/// `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains the time for which
-/// the master held the KeepAlive, the length of the lease from then on, the total number of events,
-/// and the unacknowledged events.
+/// `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains how long the master
+/// held the KeepAlive, the length of the lease from the answer on, the total number of events, and
+/// the unacknowledged events.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,
@@ -111,7 +111,7 @@ impl Chubby {
                 let introduction = format!("replica {}\n", self.config.me).into();
                 self.peers.connected(connection, introduction, &mut self.out.list);
             }
-            // A replica must not forget what it has acknowledged, so it stops.
+            // The replica stops, because it must not forget what it has acknowledged.
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }
@@ -309,7 +309,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // Settles before the input, because the lease of this master may have expired.
+        // Settles first, because this master's lease may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

@@ -8,7 +8,7 @@ const COUNT_MAX: usize = 10_000;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) epoch: u64,
-    /// Open sessions, each with the last acquire that it released or cancelled.
+    /// Open sessions, each with the number of the last acquire that it released or cancelled.
     pub(crate) sessions: BTreeMap<u64, u64>,
     session_last: u64,
     pub(crate) locks: BTreeMap<String, Lock>,
@@ -16,7 +16,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Number of transitions from free to held, which is the generation in the sequencer.
+    /// Number of times that the lock went from free to held: the sequencer's generation number.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -38,7 +38,7 @@ pub(crate) enum Hold {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Waiter {
     pub(crate) session: u64,
-    /// Number of the holder's acquire, which identifies delayed acquires.
+    /// Number of the waiter's acquire within its session, by which a release cancels it.
     pub(crate) acquire: u64,
     pub(crate) delay_us: u64,
 }

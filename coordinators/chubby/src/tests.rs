@@ -1,4 +1,4 @@
-//! Tests of a cell in a small world, and of one replica alone.
+//! Tests of a simulated cell, and of one replica alone.
 
 mod anything;
 mod cell;

@@ -12,13 +12,13 @@ pub const MASTER_LEASE_US: u64 = 6_000_000;
 pub(crate) const RENEW_US: u64 = 2_000_000;
 pub(crate) const ELECTION_US: u64 = 200_000;
 
-/// Shortens a duration so that it ends in time by the clock of any other host. Clocks may differ in
-/// rate by a sixteenth.
+/// Shortens a duration so that it ends in time by any other host's clock. Clock rates may differ by
+/// a sixteenth.
 pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }
 
-/// Lengthens a duration so that it has also ended by the clock of any other host.
+/// Lengthens a duration so that it has ended by any other host's clock, too.
 pub(crate) fn lengthened(span: u64) -> u64 {
     span + span / 8
 }

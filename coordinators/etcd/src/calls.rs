@@ -1,4 +1,4 @@
-//! Pending calls, and the times at which they fail (`etcdserver/v3_server.go`).
+//! Pending calls and their timeouts (`etcdserver/v3_server.go`).
 
 mod about;
 mod leases;

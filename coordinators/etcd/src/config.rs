@@ -11,10 +11,10 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Settings of an etcd server, fixed at its start.
+/// Startup settings of an etcd server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Number of this server among the members.
+    /// [`Member::id`] of this server.
     pub me: u8,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
@@ -24,8 +24,7 @@ pub struct Config {
     pub heartbeat_ms: u64,
     /// Number of heartbeats per election timeout (`--election-timeout`).
     pub election_ticks: u64,
-    /// `true` if the server-side lock checks the waiter's key after the wait, as it does since
-    /// 3.5.0.
+    /// `true` if the server-side lock checks the waiter's key after the wait (since 3.5.0).
     pub lock_checks_key: bool,
     /// Maximum number of connections. The real server has no limit.
     pub connections_max: usize,

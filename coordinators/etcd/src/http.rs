@@ -1,19 +1,18 @@
-//! HTTP/1.1 of the gateway, with the messages and the header order of Go's server.
+//! The gateway's HTTP/1.1, with the messages and the header order of Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
 use std::fmt::Write as _;
 
-/// Maximum size of a request's head: Go's `DefaultMaxHeaderBytes` and the slack that Go adds.
+/// Maximum size of a request's head: Go's `DefaultMaxHeaderBytes` plus the slack that Go adds.
 const HEAD_MAX: usize = (1 << 20) + 4096;
 /// Maximum number of headers. The real server has no limit.
 const HEADERS_MAX: usize = 256;
 /// Maximum size of a body. The real server reads any body, but then refuses more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
-/// Maximum length of the first line, by which the port recognises HTTP (`cmux`).
+/// Maximum length of the first line, by which `cmux` recognises HTTP.
 const LINE_MAX: usize = 4096;
-/// Size of Go's buffer. A response that fits into the buffer is sent in one piece, with
-/// Content-Length.
+/// Size of Go's buffer. A response that fits is sent in one piece, with Content-Length.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,7 +39,7 @@ pub(crate) enum Parsed {
 
 pub(crate) enum Payload {
     Json(String),
-    /// JSON about a call that failed behind the gateway, sent in chunks.
+    /// JSON for a call that failed behind the gateway, sent in chunks.
     Failure(String),
     /// JSON from the server itself, without the gateway's header.
     Bare(String),
@@ -289,7 +288,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Formats the date for the `Date` header, by Hinnant's `civil_from_days`.
+/// Formats the `Date` header with Hinnant's `civil_from_days`.
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

@@ -44,7 +44,7 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of expired leases that wait for the revocation: lease, call, requesting member.
+    /// Renewals that wait for the revocation of an expired lease: lease, call, requesting member.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 

@@ -1,6 +1,5 @@
-//! Quotes strings as JSON.
+//! Quotes strings as JSON. Like Go, also escapes the characters that could end a script in HTML.
 
-/// Quotes a string as JSON. Like Go, also escapes the characters that could end a script in HTML.
 pub(crate) fn quote(text: &str) -> String {
     let plain = serde_json::to_string(text).unwrap_or_default();
     let plain = plain.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");

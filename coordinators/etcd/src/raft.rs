@@ -198,8 +198,7 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // If this member became a candidate while it was isolated, its term is above the
-            // leader's. The reply tells the leader.
+            // If this member was an isolated candidate, the reply tells the leader its higher term.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });

@@ -1,4 +1,4 @@
-//! Errors of calls, as in `api/v3rpc/rpctypes/error.go` and grpc-gateway's `HTTPStatusFromCode`.
+//! Call errors, as in `api/v3rpc/rpctypes/error.go` and grpc-gateway's `HTTPStatusFromCode`.
 
 use crate::quote::quote;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Requests of clients, parsed from the gateway's JSON. The log stores them in the same form.
+//! Client requests, parsed from the gateway's JSON. The log stores them in the same form.
 
 mod json;
 

@@ -17,7 +17,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Delay of a wake-up, in milliseconds, from which the server infers that it was paused.
+/// Wake-up delay in milliseconds at which the server assumes that it was paused.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
@@ -39,8 +39,7 @@ pub struct Etcd {
     pub(crate) heads: LockHeads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds. The checks for expired leases are at fixed intervals from this
-    /// time.
+    /// Boot time in microseconds. Lease expiry is checked at fixed intervals from this time.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,

@@ -1,10 +1,10 @@
 //! Reports lock holders to the judge. The keys show who holds a lock.
 //!
-//! A lock of `concurrency.Mutex` is named by its prefix: its contenders are the keys below
-//! `<lock>/`, named by their leases in hex, and the contender whose key was created first holds the
-//! lock. A lock of etcd3gw is the key `/locks/<lock>`. If the server reports all keys, any other
-//! key is also a lock; the owner of a key without a value is named by the lease. A holder's token
-//! is the revision that created its key.
+//! A `concurrency.Mutex` lock is a prefix. Its contenders are the keys `<lock>/<lease in hex>`, and
+//! the contender whose key was created first holds the lock. An etcd3gw lock is the key
+//! `/locks/<lock>`. If the server reports all keys, every other key is also a lock. Its owner is
+//! the key's value or, if the value is empty, the lease. A holder's token is the revision that
+//! created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;

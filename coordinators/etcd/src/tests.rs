@@ -1,4 +1,4 @@
-//! Tests of whole servers: in a cluster in a small world, and with arbitrary bytes.
+//! Tests of complete servers: in a simulated cluster, and with arbitrary bytes.
 
 mod anything;
 mod cluster;

@@ -1,4 +1,4 @@
-//! The log on disk. An entry replaces any earlier entry with its index, and all later entries.
+//! The log on disk. An entry replaces all earlier entries with the same or a higher index.
 
 use crate::raft::{Entry, HardState, Raft};
 use bytes::Bytes;

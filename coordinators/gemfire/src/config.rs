@@ -14,12 +14,12 @@ pub struct Server {
     pub port: u16,
 }
 
-/// Settings of a GemFire server, fixed at its start.
+/// Startup settings of a GemFire server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Number of this server.
+    /// [`Server::id`] of this server.
     pub me: u8,
-    /// All servers, including this one. With fewer than two servers, the server is alone.
+    /// All servers, including this one. With fewer than two servers, the server runs alone.
     pub servers: Vec<Server>,
     /// Member timeout in microseconds (`member-timeout`).
     pub member_timeout_us: u64,
@@ -46,15 +46,13 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the time in microseconds without a message after which a member is removed. Servers
-    /// suspect the member after one member timeout, and two checks take another one and a half
-    /// timeouts.
+    /// Returns the silence in microseconds after which a member is removed: one member timeout
+    /// until servers suspect the member, and one and a half timeouts for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the shorter time in microseconds after which a member is removed if its connection
-    /// has ended.
+    /// Returns the time in microseconds between the end of a member's connection and its removal.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

@@ -9,7 +9,7 @@ const COUNT_MAX: usize = 10_000;
 pub(crate) struct Hold {
     pub(crate) process: String,
     pub(crate) serial: u64,
-    /// End of the lease in milliseconds of the grantor's wall clock.
+    /// End of the lease in milliseconds, by the grantor's wall clock.
     pub(crate) expires_ms: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// Creates a grantor, which grants nothing until these members have reported their locks.
+    /// Creates a grantor that grants nothing until these members have reported their locks.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,
@@ -73,8 +73,7 @@ impl Grantor {
         !self.recovering.is_empty()
     }
 
-    /// Records a member's locks. If two members claim a lock, the member that reports it first
-    /// keeps it.
+    /// Records a member's locks. The first member to report a lock keeps it.
     pub(crate) fn recover(&mut self, process: &str, held: Vec<(String, Hold)>) {
         if !self.recovering.remove(process) {
             return;

@@ -25,7 +25,7 @@ impl Health {
         self.cut_off.get_or_insert(now);
     }
 
-    /// Counts a pause of this server as a heartbeat of the member, as a real monitor does.
+    /// Restarts the member's timeouts after a pause of this server, as a real monitor does.
     pub(crate) fn reset(&mut self, now: u64) {
         self.heard = now;
         self.cut_off = self.cut_off.map(|_| now);

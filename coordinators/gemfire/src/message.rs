@@ -1,5 +1,4 @@
-//! Messages between servers ([`Message`]). Each message is a line of words, with views as JSON at
-//! the end.
+//! Messages between servers ([`Message`]), each a line of words, with a view as JSON at its end.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Requests of processes ([`Request`]), each a line of words.
+//! Requests from processes ([`Request`]), each a line of words.
 
 use crate::grantor::{Call, Hold};
 

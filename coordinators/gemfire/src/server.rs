@@ -35,8 +35,8 @@ struct Beat {
 ///
 /// The server also answers with `departed` (the process is no longer a member), `later` (this
 /// server does not know the process yet, or knows another view), `not-grantor`, `busy` (the grantor
-/// recovers), `full`, and `error TEXT`. A process sends `alive` to every server, `put` to every
-/// server of its view, and `get` to any of them.
+/// is recovering), `full`, and `error TEXT`. A process sends `alive` to every server, `put` to
+/// every server of its view, and `get` to any of them.
 #[derive(Debug)]
 pub struct GemFire {
     config: Config,

@@ -1,4 +1,4 @@
-//! Tests of servers in a small world.
+//! Tests of simulated servers.
 
 mod anything;
 mod locks;

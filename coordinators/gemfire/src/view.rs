@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 const LEAD_WEIGHT: u32 = 15;
 const WEIGHT: u32 = 10;
-/// Modulus of view numbers. The remainder is the number of the proposer.
+/// Modulus of view numbers. The remainder is the proposer's number.
 const PROPOSERS_MAX: u64 = 256;
 
 /// One incarnation of a server. A restarted server counts as a new member.

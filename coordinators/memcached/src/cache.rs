@@ -4,7 +4,7 @@ use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Bytes of each item besides key and value: header with cas number, end of the key, line end.
+/// Bytes per item in addition to its key and value: header, cas id, end of the key, line end.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,8 +26,8 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading at which the flush takes effect. The flush deletes items stored until this
-    /// reading, and items with a smaller `cas`.
+    /// Clock reading at which the flush takes effect. The flush deletes items stored at or before
+    /// this reading, and items whose cas id is below `cas`.
     at: u64,
     cas: u64,
 }

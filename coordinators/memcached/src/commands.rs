@@ -23,7 +23,7 @@ enum Delta {
 
 impl Memcached {
     pub(crate) fn command(&mut self, line: &Bytes) -> CommandResult {
-        // The real server reads the line as a C string, which ends at its first zero byte.
+        // The real server reads the line as a C string, which ends at the first NUL byte.
         let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
         let words: Vec<&[u8]> =
             line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
@@ -135,7 +135,7 @@ impl Memcached {
         CommandResult::Reply(reply(said, quiet))
     }
 
-    /// Handles `incr` and `decr` (`do_add_delta`), and pads a shorter result with spaces.
+    /// Handles `incr` and `decr` (`do_add_delta`). Pads a shorter result with spaces.
     fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> CommandResult {
         let said = |text: &str| CommandResult::Reply(reply(text, quiet));
         let key = arguments[0];

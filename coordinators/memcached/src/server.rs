@@ -9,10 +9,10 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// Length of a line from which a command other than `get` closes the connection.
+/// Line length at which every command except `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// Settings of a memcached server, fixed at its start.
+/// Startup settings of a memcached server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Memory limit for items, in bytes (`-m`).
@@ -201,7 +201,7 @@ impl Memcached {
         }
     }
 
-    /// Stores a value. Reports a value that has already expired as a removal.
+    /// Stores a value, or reports a removal if the value has already expired.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

@@ -8,7 +8,7 @@ use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 
 impl Memcached {
-    /// Handles the line of a command, as `process_update_command` does.
+    /// Handles a command line, as `process_update_command` does.
     pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> CommandResult {
         let bad = || CommandResult::Reply(reply(BAD_LINE, quiet));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
@@ -32,7 +32,7 @@ impl Memcached {
         CommandResult::Await(Storing { mode, key, flags, expiry, length, quiet })
     }
 
-    /// Handles the data block of a command, as `complete_nread_ascii` does.
+    /// Handles a data block, as `complete_nread_ascii` does.
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
         let quiet = storing.quiet;
         if &block[storing.length..] != b"\r\n" {

@@ -227,7 +227,7 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies of both servers. Cas numbers count from the first cas number of a server.
+/// Compares the replies of both servers, with cas ids relative to each server's first cas id.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
@@ -250,8 +250,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns commands that start a sequence without items. A delayed `flush_all` can bring flushed
-/// items back, so the commands also delete the keys.
+/// Returns commands that empty the server. A delayed `flush_all` can bring flushed items back, so
+/// the commands also delete the keys.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

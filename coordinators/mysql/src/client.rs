@@ -1,5 +1,4 @@
-//! One client ([`Client`]). It runs one statement at a time, and reads no packets during a
-//! statement.
+//! A client ([`Client`]), which runs one statement at a time and meanwhile reads no packets.
 
 mod commands;
 mod login;
@@ -84,14 +83,13 @@ struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` for a row lock. While a session waits for one, it does not check its client's
-    /// connection.
+    /// `true` for a row lock. The session then does not check its client's connection.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// Creates a wait. Returns `None` if it ends immediately, as with a deadline that overflows 64
-    /// bits of nanoseconds.
+    /// Creates a wait. Returns `None` if the wait ends immediately, such as when its deadline
+    /// overflows 64 bits in nanoseconds.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

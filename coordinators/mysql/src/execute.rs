@@ -1,5 +1,4 @@
-//! Executes statements about tables row by row. A [`Run`] stops at a row that another transaction
-//! has locked, and resumes at the same row.
+//! Executes statements on tables row by row. A [`Run`] stops and later resumes at a locked row.
 
 mod assign;
 mod bind;

@@ -1,11 +1,10 @@
 //! MariaDB 10.11 as a pure state machine with the parts that locks need: the MySQL protocol, the
 //! statements around `GET_LOCK`, and tables with row locks.
 //!
-//! A packet of a client (`client`) is parsed (`sql`) and executed by a stack machine (`run.rs`) or
-//! row by row (`execute`). A statement that waits for a user lock (`locks.rs`) or a row lock
-//! (`store`) resumes later. The server refuses everything else with error 1235, or 1295 for
-//! prepared statements. docs/fidelity.md lists the limits and the differences between MySQL 8 and
-//! MariaDB.
+//! A client's packet (`client`) is parsed (`sql`) and executed by a stack machine (`run.rs`) or row
+//! by row (`execute`). A statement that waits for a user lock (`locks.rs`) or a row lock (`store`)
+//! resumes later. The server refuses everything else with error 1235, or 1295 for prepared
+//! statements. docs/fidelity.md lists the limits and the differences between MySQL 8 and MariaDB.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

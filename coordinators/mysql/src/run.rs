@@ -216,7 +216,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns a value as a lock name, which ends at its first zero byte. An empty name counts as NULL.
+/// Returns a value as a lock name, which ends at the first NUL byte. An empty name counts as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -251,8 +251,7 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server uses a signed 64-bit number, and shows its minimum for a value that is too
-    // large.
+    // The real server stores a signed 64-bit number, and shows the minimum for larger numbers.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

@@ -20,7 +20,7 @@ const LOG_MAX: usize = 1 << 20;
 /// Id of the first session. The server itself uses the lower ids.
 const FIRST_SESSION: SessionId = 3;
 
-/// Settings of a MariaDB server, fixed at its start.
+/// Startup settings of a MariaDB server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).
@@ -28,10 +28,10 @@ pub struct Config {
     /// Seed for the random salts of sessions.
     pub seed: u64,
     /// Prefix of the locks that the server reports to the judge: user locks, and locked rows of
-    /// tables named `locks`. An empty prefix includes other tables' rows, as `table/key`. `None`
-    /// reports no locks.
+    /// tables named `locks`. An empty prefix also includes locked rows of other tables, as
+    /// `table/key`. `None` reports no locks.
     pub watch: Option<String>,
-    /// Statements that create the tables when a server without tables starts.
+    /// Statements that create the tables when a server starts without tables.
     pub schema: String,
 }
 

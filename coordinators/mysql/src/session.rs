@@ -126,7 +126,7 @@ impl Session {
             return Err(SqlError::new(1102, "42000", message));
         }
         let is_known = |known: &&&str| {
-            // Other names are case-sensitive, because they are names of folders.
+            // Other names are case-sensitive, because they name folders.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
         let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());

@@ -1,5 +1,4 @@
-//! One client ([`Client`]). It runs one statement at a time, and reads no messages during a
-//! statement.
+//! A client ([`Client`]), which runs one statement at a time and meanwhile reads no messages.
 
 mod extended;
 mod query;

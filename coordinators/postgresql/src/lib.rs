@@ -1,7 +1,7 @@
 //! PostgreSQL 15 as a pure state machine, with its protocol, the SQL that lock tables need, and
 //! concurrent transactions.
 //!
-//! A message of a client (`client`) is parsed (`sql`), planned (`bind`, `execute/plan.rs`) and
+//! A client's message (`client`) is parsed (`sql`), planned (`bind`, `execute/plan.rs`) and
 //! executed row by row (`execute`) on row versions (`store/heap.rs`). A session that waits for a
 //! lock (`store/locks.rs`) resumes later. A commit is in the log (`wal.rs`) and on disk before the
 //! reply.

@@ -31,7 +31,7 @@ const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, which differs from all ids on the primary.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// Settings of a PostgreSQL server, fixed at its start.
+/// Startup settings of a PostgreSQL server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).
@@ -44,7 +44,7 @@ pub struct Config {
     pub seed: u64,
     /// Locks that the server reports to the judge. `None` reports no locks.
     pub watch: Option<Watch>,
-    /// Role of the server in replication.
+    /// The server's role in replication.
     pub replication: Replication,
 }
 
@@ -408,7 +408,7 @@ impl Machine for Postgresql {
             return;
         }
         // A failed sync of the log is a PANIC (`issue_xlog_fsync` in xlog.c), and recovery needs
-        // the same file, so the whole server ends.
+        // the same file, so the whole server stops.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

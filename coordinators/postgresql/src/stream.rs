@@ -1,9 +1,9 @@
-//! Settings of replication ([`Replication`]), the log to stream, and the standby's progress.
+//! Replication settings ([`Replication`]), the log to stream, and the standby's progress.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// The role of a server in replication.
+/// The server's role in replication.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Replication {
     /// The server is not replicated.

@@ -1,4 +1,4 @@
-//! Tests of the server through its messages, with a clock and a disk.
+//! Tests of the server through its messages, with a simulated clock and disk.
 
 mod anything;
 mod depth;

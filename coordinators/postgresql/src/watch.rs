@@ -10,11 +10,11 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Output, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The watched locks in all their possible forms.
+/// The locks that the server reports to the judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. If it is empty, rows of other tables count as locks named
-    /// `table/key` while they are locked FOR UPDATE.
+    /// Prefix of the names to report. With an empty prefix, rows of other tables count as locks
+    /// named `table/key` while they are locked FOR UPDATE.
     pub prefix: String,
     /// Tables whose rows are locks, named by their key column.
     pub tables: Vec<LockTable>,
@@ -42,7 +42,7 @@ pub enum HeldWhen {
         owner: &'static str,
         /// Column with the start or the end of the lease.
         stamp: &'static str,
-        /// Time after `stamp` until another process may take over the lock, in microseconds.
+        /// Time in microseconds after `stamp` at which another process may take over the lock.
         ttl_us: i64,
     },
     /// An acquisition sets all three columns. A release sets only `until`, to an earlier time.

@@ -2,7 +2,7 @@
 
 use fencepost_machine::wording::Speaker;
 
-/// Formats the messages of one side as text.
+/// Formats one side's messages as text.
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;

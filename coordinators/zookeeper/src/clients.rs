@@ -1,4 +1,4 @@
-//! Handles the sessions and frames of clients, up to the queueing of each request.
+//! Handles client sessions and frames, up to queueing each request.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};

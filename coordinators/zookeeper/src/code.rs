@@ -40,7 +40,7 @@ pub(crate) mod result {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, FromRepr)]
 #[repr(i32)]
 pub(crate) enum Refusal {
-    /// The code for those operations of a multi that follow the failed operation.
+    /// Code of the operations that follow the failed operation of a multi.
     RuntimeInconsistency = -2,
     Marshalling = -5,
     Unimplemented = -6,

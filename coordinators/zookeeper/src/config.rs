@@ -6,7 +6,7 @@ pub type MemberId = u8;
 /// A server of an ensemble.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the server from 1 (`myid`).
+    /// Number of the server (`myid`), from 1.
     pub id: MemberId,
     /// Host name or address of the server.
     pub host: String,
@@ -14,10 +14,10 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Settings of a ZooKeeper server, fixed at its start.
+/// Startup settings of a ZooKeeper server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Number of this server (`myid`).
+    /// [`Member::id`] of this server (`myid`).
     pub me: MemberId,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
@@ -37,8 +37,7 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix, without its slash, of the paths whose lock queues are reported. `None` reports no
-    /// queues.
+    /// Prefix of reported lock queues' paths, without the leading slash. `None` reports no queues.
     pub tap_prefix: Option<String>,
 }
 

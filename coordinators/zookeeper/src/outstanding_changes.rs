@@ -1,5 +1,4 @@
-//! The tree as it will be after all proposals ([`OutstandingChanges`]). The leader checks requests
-//! against this tree.
+//! The tree after all proposals ([`OutstandingChanges`]), against which the leader checks requests.
 
 use crate::code::Refusal;
 use crate::path;

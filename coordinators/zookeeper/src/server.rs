@@ -135,7 +135,7 @@ impl ZooKeeper {
                 self.store.disk_synced(&mut self.out.list);
                 self.synced();
             }
-            // The thread that syncs ends (`SyncRequestProcessor.run`), and shuts the server down.
+            // The syncing thread (`SyncRequestProcessor.run`) ends and shuts the server down.
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { .. } | Input::Operator { .. } => {}
         }

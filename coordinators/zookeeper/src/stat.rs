@@ -3,7 +3,7 @@
 use crate::jute::Writer;
 use serde::{Deserialize, Serialize};
 
-/// Owner of container nodes, which the server deletes after the deletion of their last child.
+/// Owner of container nodes, which the server deletes after their last child is deleted.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

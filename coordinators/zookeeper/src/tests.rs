@@ -1,4 +1,4 @@
-//! Tests of whole servers: standalone, in an ensemble under faults, and with invalid bytes.
+//! Tests of complete servers: standalone, in an ensemble under faults, and with invalid bytes.
 
 mod anything;
 mod bounds;

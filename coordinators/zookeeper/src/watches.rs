@@ -1,4 +1,4 @@
-//! Watches, which belong to a connection. A reconnected client sets them again.
+//! Watches, which belong to a connection. A reconnected client sets its watches again.
 
 use crate::path;
 use crate::tree::NodeEvent;

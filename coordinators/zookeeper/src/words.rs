@@ -17,7 +17,7 @@ const WORDS: [&[u8; 4]; 18] = [
     b"srst", b"stat", b"wchc", b"wchp", b"wchs", b"mntr", b"isro", b"hash",
 ];
 
-/// Answers a word. By default, the real server also allows only `srvr`.
+/// Answers a four-letter word. Only `srvr` is allowed, as by default in the real server.
 pub(crate) fn answer(word: &[u8], about: About) -> Option<String> {
     let word = WORDS.iter().find(|known| known.as_slice() == word)?;
     if *word != b"srvr" {

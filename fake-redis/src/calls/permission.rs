@@ -1,4 +1,4 @@
-//! Refuses writes on a replica and reads of stale data, for every sender.
+//! Refuses writes on a replica and reads of stale data, regardless of the sender.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

@@ -171,8 +171,7 @@ fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
-/// Writes the statistics of commands. Durations are 0, because commands take no time in this
-/// server.
+/// Writes the command statistics. Durations are 0, because this server's commands take no time.
 fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(

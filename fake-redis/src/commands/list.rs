@@ -277,7 +277,7 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
     let equal = (0..compared)
         .map(position)
         .filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
-    // Redis negates the least rank, which stays negative, so the first match counts.
+    // In Redis the negated lowest rank overflows and stays negative, so the first match counts.
     let rank = search.rank.checked_abs().unwrap_or(1);
     let skipped = usize::try_from(rank - 1).unwrap_or(usize::MAX);
     let found: Vec<usize> = equal.skip(skipped).take(wanted).collect();
@@ -370,7 +370,7 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the arguments from position `first` on, where the number of keys is
+/// Parses the number of keys at position `first`, and the arguments after it
 /// (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,

@@ -1,4 +1,4 @@
-//! The MEMORY USAGE command, with the same size estimate as eviction.
+//! The MEMORY USAGE command, with the size estimate that eviction uses.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};

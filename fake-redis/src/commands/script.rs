@@ -86,7 +86,7 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates the command to replicas before 7.0. Scripts known only from EVAL are not propagated.
+/// Propagates SCRIPT LOAD and SCRIPT FLUSH before 7.0. Scripts from EVAL are not propagated.
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();

@@ -1,5 +1,4 @@
-//! Parameters of redis.conf that CONFIG stores and shows, and that have no other effect in this
-//! server.
+//! Parameters of redis.conf that CONFIG stores and shows, but that otherwise have no effect here.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

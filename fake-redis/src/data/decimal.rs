@@ -1,10 +1,10 @@
-//! Decimal numbers with 17 decimals, with which INCRBYFLOAT and HINCRBYFLOAT calculate.
+//! Decimal numbers with 17 decimals, for INCRBYFLOAT and HINCRBYFLOAT.
 //!
 //! Redis calculates with the `long double` of the CPU, so the last decimals of its sums may differ.
 
 /// Number of decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: usize = 17;
-/// Greatest number of digits, including the decimals.
+/// Maximum number of digits, including the decimals.
 const DIGITS_MAX: usize = 37;
 
 /// A number, multiplied by 10^17.

@@ -1,4 +1,4 @@
-//! A server's only source of randomness, a seeded generator.
+//! A seeded generator, the only source of a server's randomness.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};

@@ -1,6 +1,6 @@
-//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands what the writer
-//! produces: plain lists of elements, which every Redis reads, and streams. The reader does not
-//! understand the other packed encodings of a real server.
+//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands the encodings
+//! that the writer produces: plain lists of elements, which every Redis reads, and streams. It does
+//! not understand a real server's other packed encodings.
 //!
 //! A file consists of `REDIS0010`, auxiliary fields, a selector and the keys of each database, an
 //! end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).

@@ -114,7 +114,7 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command, which is never refused and still sees expired keys.
+    /// Applies a replicated command, which is never refused and sees expired keys.
     ///
     /// A replica that cannot write to its disk panics instead (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {

@@ -14,8 +14,7 @@ struct InterruptedServer<'s> {
 }
 
 impl InterruptedMachine for InterruptedServer<'_> {
-    /// Returns whether input is handled now. The script's client and outgoing connections must
-    /// wait.
+    /// Returns whether input is handled now. The script's client and outgoing links must wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.client_of(connection);
         let script = self.server.long_script.interrupted();

@@ -31,7 +31,7 @@ impl Node {
         Node { server }
     }
 
-    /// Creates a server like [`Node::new`], with a driver that serves clients during scripts.
+    /// Creates a server like [`Node::new`], with a driver that serves other clients during scripts.
     pub fn with_driver(
         config: NodeConfig,
         disk: DiskImage,

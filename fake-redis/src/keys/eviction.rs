@@ -6,10 +6,10 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Number of keys in a sample. Redis samples fewer keys and also keeps a pool of candidates.
+/// Number of keys in a sample. Redis samples fewer keys, but also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes. It exceeds the limit of one byte that Redis's own tests set.
+/// Memory of an empty server in bytes: more than the one byte that Redis's own tests set as limit.
 const BASE_MEMORY: usize = 2;
 
 impl Server {

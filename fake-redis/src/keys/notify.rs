@@ -1,10 +1,9 @@
-//! Publishes keyspace events.
+//! Publishes keyspace events (`notifyKeyspaceEvent` in notify.c).
 
 use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// Publishes a keyspace event (`notifyKeyspaceEvent` in notify.c).
     pub(crate) fn notify(&mut self, class: EventClass, event: &str, db: usize, key: &[u8]) {
         if !self.config.events().has(class) {
             return;

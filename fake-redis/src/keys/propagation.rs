@@ -26,7 +26,7 @@ impl Server {
         }
     }
 
-    /// Propagates the effects, and groups several effects by MULTI and EXEC
+    /// Propagates the effects, and wraps several effects in MULTI and EXEC
     /// (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Queues a message until the end of the input, after the append-only file was written.
+    /// Queues a message that is sent at the end of the input, once the append-only file is written.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });

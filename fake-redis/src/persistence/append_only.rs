@@ -41,10 +41,9 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes a snapshot and an empty append-only file immediately. Redis forks a child process for
-    /// this.
+    /// Writes a snapshot and an empty append-only file immediately; Redis forks a child process.
     fn rewrite_files(&mut self) {
-        // If the rewrite fails, the old file has to contain every command.
+        // If the rewrite fails, the old file must contain every command.
         if self.persistence.has_appended() {
             let bytes = self.persistence.take_appended(self.replication.offset());
             self.outbox.push_output(Output::DiskAppend { bytes });
@@ -131,8 +130,8 @@ impl Server {
         }
     }
 
-    /// Stores the snapshot received from the primary. A restart loads this snapshot even if it is
-    /// old by then (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// Stores the snapshot received from the primary. A restart loads this snapshot, however old it
+    /// is by then (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

@@ -7,8 +7,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Takes a snapshot immediately, unless there is an append-only file. Redis forks a child
-    /// process for this.
+    /// Takes a snapshot immediately, unless there is an append-only file. Redis forks a process.
     pub(crate) fn save(&mut self) {
         let before = BeforeSave { last_save: self.last_save(), unsaved: self.changes.unsaved() };
         self.persistence.failures.begin_save(before);

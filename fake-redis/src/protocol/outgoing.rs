@@ -26,7 +26,7 @@ impl OutgoingIds {
     }
 }
 
-/// A connection. As in hiredis, commands may be queued before it is open.
+/// A connection, on which commands may be queued before it is open, as in hiredis.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,

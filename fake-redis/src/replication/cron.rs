@@ -1,4 +1,4 @@
-//! The periodic work of replication, and the work at the end of every input.
+//! Replication's periodic work, and its work at the end of every input.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;

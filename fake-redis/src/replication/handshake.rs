@@ -94,7 +94,7 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary refuses temporarily (`-NOMASTERLINK`, `-LOADING`), so the cron retries.
+            // The refusal is temporary (`-NOMASTERLINK`, `-LOADING`), so the cron retries.
             _ => self.drop_link(),
         }
     }

@@ -13,7 +13,7 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // A replica that is added before the pending effects are sent would get them twice.
+        // If added before the pending effects are sent, the new replica would get them twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {

@@ -42,7 +42,7 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// Makes a replica a primary, and keeps the history up to now (`replicationUnsetMaster`).
+    /// Makes a replica a primary, which continues its history so far (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;

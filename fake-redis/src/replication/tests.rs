@@ -1,4 +1,4 @@
-//! Tests of primaries and replicas in a small world of complete servers.
+//! Tests of primaries and replicas in a simulated network of complete servers.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::world::{World, text};

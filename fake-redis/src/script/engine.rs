@@ -34,7 +34,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The functions of prelude.lua and the globals of scripts, pinned for the lifetime of the VM.
+    /// The functions of prelude.lua and the globals of scripts, which the VM never collects.
     run: Value,
     set_version: Value,
     #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Stops scripts at their limits, by SCRIPT KILL, and by a shutdown.
+//! Stops scripts at their limits, on SCRIPT KILL, and on shutdown.
 
 use super::lend;
 use super::run::Run;

@@ -123,7 +123,7 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// Returns the length of the array part: the greatest power of two of which more than half is used.
+/// Returns the length of the array part: the largest power of two of which more than half is used.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {
@@ -185,7 +185,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
             free -= 1;
         }
         let Some(empty) = free.checked_sub(1) else { break };
-        // A key outside its main position gives way to a key in its main position.
+        // A key outside its main position makes room for a key that belongs there.
         let (moved, stays) = if place_of(there.0) == place { (pair, there) } else { (there, pair) };
         nodes[empty] = Some(moved);
         nodes[place] = Some(stays);

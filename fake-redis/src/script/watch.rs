@@ -25,8 +25,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// `true` if other clients are served during the script, and the script may run until it is
-    /// killed.
+    /// `true` if other clients are served during the script, which then runs until it is killed.
     pub(super) has_driver: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

@@ -12,7 +12,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Creates an address from a host and a port.
+    /// Creates an address, without resolving the host.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }
     }

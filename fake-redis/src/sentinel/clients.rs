@@ -54,7 +54,7 @@ impl Clients {
         }
     }
 
-    /// Returns the next client with a command, for the caller to return with [`Clients::served`].
+    /// Removes and returns the next client with a command, to be passed to [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)

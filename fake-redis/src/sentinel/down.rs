@@ -17,8 +17,8 @@ impl Link {
 }
 
 impl Instance {
-    /// Returns when the instance counts as down. A primary that reports itself as a replica is down
-    /// after down-after and two INFO periods.
+    /// Returns when the instance counts as down. A primary that reports itself as a replica counts
+    /// as down after down-after and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -41,8 +41,7 @@ impl Instance {
         }
     }
 
-    /// Returns when a subscribed connection becomes stale because no hello arrives, not even this
-    /// Sentinel's own.
+    /// Returns when a subscribed connection becomes stale without a hello, even this Sentinel's.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;

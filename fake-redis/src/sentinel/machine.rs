@@ -32,8 +32,7 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// Creates a Sentinel that knows only its primary. The seed determines the run id and the
-    /// delays.
+    /// Creates a Sentinel that knows only its primary. The seed determines its run id and delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -214,7 +213,7 @@ impl Machine for Sentinel {
                 self.alarm.clear_alarm();
                 self.check_masters(out);
             }
-            // A Sentinel that cannot save its configuration logs a warning and goes on.
+            // A Sentinel that cannot save its configuration logs a warning and continues.
             Input::DiskSynced
             | Input::DiskFailed { .. }
             | Input::Unsent { .. }

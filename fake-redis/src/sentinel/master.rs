@@ -98,8 +98,7 @@ impl Master {
         }
     }
 
-    /// Makes the next hello of every instance due immediately
-    /// (`sentinelForceHelloUpdateForMaster`).
+    /// Makes every instance's next hello due immediately (`sentinelForceHelloUpdateForMaster`).
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }

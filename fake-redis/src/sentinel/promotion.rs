@@ -3,7 +3,7 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Compares by lower priority, greater offset, smaller run id (`compareSlavesForPromotion`).
+/// Orders replicas by lower priority, greater offset, smaller run id (`compareSlavesForPromotion`).
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());

@@ -131,7 +131,7 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Replies whether the primary is down, which it never is in TILT mode, and votes if requested.
+/// Replies whether the primary is down (never in TILT mode), and votes if requested.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

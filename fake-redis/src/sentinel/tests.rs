@@ -1,4 +1,4 @@
-//! Tests of Sentinels with one primary and its replicas in a small world.
+//! Tests of Sentinels with one primary and its replicas in a simulated network.
 
 mod failover;
 mod questions;

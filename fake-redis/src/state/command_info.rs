@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// Flags of a command, with their names in COMMAND INFO in uppercase.
+    /// Flags of a command, which COMMAND INFO shows in lowercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;
@@ -47,7 +47,7 @@ impl Keys {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandInfo {
     pub(crate) name: &'static str,
-    /// Name with that of the container, such as `config|get`.
+    /// Name including the container's, such as `config|get`.
     pub(crate) full_name: &'static str,
     pub(crate) arity: i32,
     pub(crate) flags: Flags,

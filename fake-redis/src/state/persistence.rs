@@ -111,7 +111,7 @@ impl PersistenceState {
         self.progress.replace(offset);
     }
 
-    /// Returns to the old file after a failed rewrite, which is tried again a second later.
+    /// Returns to the old file after a failed rewrite. The server tries again a second later.
     pub(crate) fn rewrite_failed(&mut self, offset: u64, second: i64) {
         self.size = self.size_before_rewrite;
         self.progress.append(offset);
@@ -141,8 +141,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns the second until which a write waits for a sync, at most two seconds after the first
-    /// wait.
+    /// Returns the second until which a write waits for a sync, two seconds after the first wait.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -176,7 +175,7 @@ impl PersistenceState {
         self.release_held()
     }
 
-    /// Ends a sync that has failed. Redis does not repeat it before the next write to the file.
+    /// Ends a failed sync. Redis does not repeat it before the next write to the file.
     pub(crate) fn fail_sync(&mut self, error: SyncError) -> Vec<Output> {
         self.failures.log_failed(error);
         self.progress.fail_sync();

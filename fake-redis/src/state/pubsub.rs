@@ -5,7 +5,7 @@ use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// The clients of each name, in no order, so that removal takes constant time.
+/// Subscribers by channel or pattern, with unordered names, which are removed in constant time.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

@@ -183,8 +183,7 @@ impl Replication {
             && !self.are_pings_suspended()
     }
 
-    /// Returns the replication position for a snapshot, or `None` if it has no meaning
-    /// (`rdbPopulateSaveInfo`).
+    /// Returns a snapshot's replication position, or `None` if meaningless (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -1,5 +1,3 @@
-//! A turmoil simulation with servers and clients.
-
 use crate::recorded::{Record, Recorded};
 use fake_redis::host::{Crash, GuestHardware, Server, SharedDisk, serve};
 use fake_redis::sentinel::Address;

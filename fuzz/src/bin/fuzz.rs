@@ -1,4 +1,4 @@
-//! The entry point for libFuzzer. The variable `FUZZ_TARGET` names the target.
+//! The entry point for libFuzzer. The environment variable `FUZZ_TARGET` names the target.
 
 #![no_main]
 

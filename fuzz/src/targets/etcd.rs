@@ -1,5 +1,6 @@
-//! Sends arbitrary bytes to an etcd server, which must still tell the next client its version. If
-//! the input begins with 5, the server is one of three, and piece 5 is from another server.
+//! Sends arbitrary bytes to an etcd server, which must then tell its version to another client. If
+//! the input begins with 5, the server is one of three, and pieces of kind 5 are from another
+//! server.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

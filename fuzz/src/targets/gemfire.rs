@@ -1,4 +1,4 @@
-//! Sends arbitrary bytes to a GemFire server, which must still answer the next client. If the input
+//! Sends arbitrary bytes to a GemFire server, which must then answer another client. If the input
 //! begins with 5, the server is one of three, and connection 0 is from another server.
 
 use crate::bench::{Bench, START};

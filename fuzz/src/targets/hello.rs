@@ -1,5 +1,4 @@
-//! Sends arbitrary messages to a Sentinel. The first byte of a part decides what kind of message it
-//! is.
+//! Sends arbitrary messages to a Sentinel. The first byte of each part selects the kind of message.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a history. The reader must refuse the text, or the judge must be able to
-//! judge the history.
+//! Reads arbitrary text as a history. Judging a valid history must not panic.
 
 use crate::targets::typed;
 use fencepost_reports::documents::read::{line_of_event, read_history};

@@ -1,5 +1,4 @@
-//! Tests the server as a replica of an arbitrary primary, and as the primary of an arbitrary
-//! replica.
+//! Tests a server as replica of an arbitrary primary, and as primary of an arbitrary replica.
 
 use crate::bench::Bench;
 use crate::parts;

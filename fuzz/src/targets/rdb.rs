@@ -27,8 +27,7 @@ fn check(snapshot: &[u8]) {
 
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // A checksum of 0 disables the check. Randomly changed bytes would never have a correct
-    // checksum.
+    // A checksum of 0 disables the check, which randomly changed bytes would never pass.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

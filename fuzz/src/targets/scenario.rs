@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a scenario. The reader must refuse the text, or it must be possible to
-//! draw plans for the scenario.
+//! Reads arbitrary text as a scenario. Drawing plans for a valid scenario must not panic.
 
 use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};

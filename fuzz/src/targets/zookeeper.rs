@@ -1,5 +1,5 @@
-//! Sends arbitrary bytes to a ZooKeeper server, which must still serve the next client. If the
-//! input begins with 5, the server is one of three, and piece 6 is from another server.
+//! Sends arbitrary bytes to a ZooKeeper server, which must then serve another client. If the input
+//! begins with 5, the server is one of three, and pieces of kind 5 or more are from another server.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

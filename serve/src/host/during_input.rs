@@ -1,4 +1,4 @@
-//! Serves sockets during a long input of the machine, when tokio's state cannot change.
+//! Serves sockets while the machine handles a long input, during which tokio's tasks cannot run.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};

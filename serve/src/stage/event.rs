@@ -11,7 +11,7 @@ pub(super) type End = (usize, ConnectionId);
 pub enum Place {
     /// All clients, which connect from outside the stage.
     Outside,
-    /// A server with this index.
+    /// The server with this index.
     Server(usize),
 }
 

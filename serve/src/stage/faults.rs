@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// Recognizes a command by the bytes that a client sends.
 pub type Matcher = Box<dyn Fn(&[u8]) -> bool>;
 
-/// A trap loses the next matching command of a client, or its reply, and closes the connection.
+/// A trap, which loses a client's next matching command or its reply, and closes the connection.
 pub struct Trap {
     /// Id of the trap in records and for [`Stage::remove_trap`].
     pub id: u32,
@@ -36,12 +36,12 @@ impl Trap {
 }
 
 impl Stage {
-    /// Returns whether a server's process exists. This includes a frozen process.
+    /// Returns whether a server's process exists, even if it is frozen.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }
 
-    /// Returns whether a server is frozen.
+    /// Returns whether [`Stage::freeze`] has suspended a server.
     pub fn is_frozen(&self, server: usize) -> bool {
         self.servers[server].is_frozen
     }
@@ -72,7 +72,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Starts a server that is down. Peers learn of connections that a power loss ended.
+    /// Starts a server that is down. Peers then learn that a power loss ended their connections.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);
@@ -82,7 +82,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Deletes the files of a server.
+    /// Deletes a server's files, whether or not the server is running.
     pub fn wipe(&mut self, server: usize) {
         self.servers[server].disk = Disk::default();
     }
@@ -117,8 +117,7 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages in one direction until [`Stage::remove_delay`]. Messages of one connection
-    /// stay in order.
+    /// Delays messages in one direction until [`Stage::remove_delay`], in order per connection.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
@@ -128,7 +127,7 @@ impl Stage {
         self.network.remove_delay(id, self.now_us);
     }
 
-    /// Steps the wall clock of a server.
+    /// Steps a server's wall clock by `by_us` microseconds, backward if negative.
     pub fn step_clock(&mut self, server: usize, by_us: i64) {
         self.servers[server].clock.step(by_us);
     }
@@ -162,7 +161,7 @@ impl Stage {
         does
     }
 
-    /// Sets a trap.
+    /// Sets a trap for a client's next matching command.
     pub fn set_trap(&mut self, trap: Trap) {
         self.traps.push(trap);
     }

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, VecDeque};
 /// Builds a machine at each start.
 pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
-/// The state from which a machine of a stage starts.
+/// The state from which a staged machine starts.
 #[derive(Debug)]
 pub struct Start {
-    /// Contents of the disk.
+    /// Contents of the disk at the start.
     pub disk: DiskImage,
     /// Random seed, which differs from start to start and from server to server.
     pub seed: u64,
     /// `true` for the first start of the server, `false` for a restart.
     pub is_first: bool,
-    /// Readings of both clocks.
+    /// Wall-clock and monotonic time of the start.
     pub now: Now,
 }
 
@@ -25,7 +25,7 @@ pub struct Start {
 pub struct StagedServer {
     /// Name of the server in the ready line.
     pub role: &'static str,
-    /// Port under which clients and the other servers reach this server.
+    /// Port at which clients and the other servers reach this server.
     pub port: u16,
     /// Function that builds the server's machine.
     pub boot: MachineRebuilder,

@@ -1,4 +1,4 @@
-//! A session, as its master keeps it in memory.
+//! A session in the master's memory.
 
 use crate::event::{Event, Events};
 use fencepost_machine::ConnectionId;

@@ -1,4 +1,4 @@
-//! The state of a replica that is the master: its proposals and its lease.
+//! A master's proposals and lease.
 
 use super::Replica;
 use crate::message::Message;

@@ -1,4 +1,4 @@
-//! Tests of replicas that crash, pause and are isolated.
+//! Tests of crashed, paused and isolated replicas.
 
 use super::world::World;
 use fencepost_testing::Crash;

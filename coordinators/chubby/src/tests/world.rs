@@ -1,4 +1,4 @@
-//! A small world for tests, with a cell of replicas and clients that send lines.
+//! A simulated cell of replicas, with clients that send lines.
 
 use crate::{Chubby, Config, Member};
 use fencepost_machine::ConnectionId;

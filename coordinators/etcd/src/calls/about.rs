@@ -1,4 +1,4 @@
-//! Calls that report the state of the member itself.
+//! Calls that report the member's own state.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::reply::Message;

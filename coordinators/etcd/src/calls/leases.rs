@@ -1,4 +1,4 @@
-//! Renewal and lookup of leases. They bypass the log, because only the leader tracks expiry.
+//! Renewal and lookup of leases, which bypass the log because only the leader tracks expiry.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};
@@ -28,7 +28,7 @@ impl Etcd {
         }
     }
 
-    /// Renews or looks up a lease. Returns `None` if the call has to wait for the revocation.
+    /// Renews or looks up a lease. Returns `None` if the call must wait for the lease's revocation.
     fn answer_lease_call(
         &mut self,
         (id, renews): (i64, bool),

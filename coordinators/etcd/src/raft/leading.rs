@@ -1,4 +1,4 @@
-//! The role of a leader: it replicates and commits entries, and confirms reads by heartbeats.
+//! The leader's role: replicates and commits entries, and confirms reads with heartbeats.
 
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;

@@ -1,4 +1,4 @@
-//! etcd servers in a small world, through the crate's public API.
+//! Simulated etcd servers, accessed through the crate's public API.
 
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;

@@ -1,5 +1,3 @@
-//! The simulated etcd in the comparison with the real etcd.
-
 use super::http::Server;
 use fencepost_etcd::{Config, Etcd};
 use fencepost_testing::Bench;

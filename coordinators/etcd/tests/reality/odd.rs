@@ -127,7 +127,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Removes the text of an answer to invalid JSON, because Go has its own error messages.
+/// Removes the error text of an answer to invalid JSON, because the model does not copy Go's texts.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")

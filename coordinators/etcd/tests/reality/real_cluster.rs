@@ -1,5 +1,3 @@
-//! Three real etcd members on loopback.
-
 use super::cluster::{Cluster, Pace};
 use super::real::{is_there, read, rest};
 use fencepost_testing::{free_port, signal};

@@ -1,4 +1,4 @@
-//! A small world for tests, with servers and processes that send lines.
+//! Simulated servers, with processes that send lines.
 
 use crate::{Config, GemFire, Server};
 use fencepost_machine::ConnectionId;

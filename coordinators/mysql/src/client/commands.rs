@@ -1,4 +1,4 @@
-//! Executes the commands of the protocol.
+//! Executes the protocol's commands.
 
 use super::{Client, Core};
 use crate::error::SqlError;

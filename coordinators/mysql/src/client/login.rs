@@ -22,8 +22,8 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const MULTI_STATEMENTS: u32 = 1 << 16;
 const PLUGIN_AUTH: u32 = 1 << 19;
 const LENGTH_ENCODED: u32 = 1 << 21;
-/// The real server's capabilities, without compression, LOCAL INFILE, session tracking, results
-/// without EOF and MariaDB's extensions of the protocol.
+/// The real server's capabilities, except compression, LOCAL INFILE, session tracking,
+/// CLIENT_DEPRECATE_EOF and MariaDB's protocol extensions.
 const CAPABILITIES: u32 = 0x807f_f75f;
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Creates and drops databases and tables, after a commit of the open transaction.
+//! Creates and drops databases and tables, after committing the open transaction.
 
 use super::assign::Slot;
 use super::{Context, whole};

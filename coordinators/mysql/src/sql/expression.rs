@@ -24,7 +24,7 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Depth limit of expressions, measured on the real server. `tests/depth.rs` tests the stack.
+/// Expression depth limit, measured on the real server. The stack suffices (`tests/depth.rs`).
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

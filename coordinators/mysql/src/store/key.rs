@@ -1,4 +1,4 @@
-//! Keys of rows ([`Key`]).
+//! Row keys ([`Key`]).
 
 use serde::{Deserialize, Serialize};
 

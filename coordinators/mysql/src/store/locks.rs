@@ -56,7 +56,7 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// Intention locks on tables, which only influence the choice of a deadlock's victim.
+/// Intention locks on tables, which only influence the choice of a deadlock victim.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {

@@ -17,7 +17,7 @@ pub(crate) struct Version {
 
 pub(crate) type Versions = Vec<Version>;
 
-/// Rows by key. They include deleted rows that may still be visible to a view.
+/// Rows by key, including deleted rows that a view may see.
 #[derive(Debug, Default)]
 pub(crate) struct Rows(pub(crate) BTreeMap<Key, Versions>);
 

@@ -31,7 +31,7 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// Returns a row's name as a lock: its key, with the table's name unless the table is `locks`.
+    /// Returns a row's lock name: the key, prefixed with the table's name except for table `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();

@@ -162,8 +162,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Returns the session whose request is refused: the session that has changed and locked the
-    /// least, or among equals the session that closed the cycle.
+    /// Returns the session whose request is refused: the one that has changed and locked the least,
+    /// and among equals the one that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

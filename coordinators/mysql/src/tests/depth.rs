@@ -1,4 +1,4 @@
-//! Tests that no depth of an expression crashes the server.
+//! Tests that deeply nested expressions do not crash the server.
 
 use super::world::World;
 use crate::Config;

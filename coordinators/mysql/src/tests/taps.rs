@@ -1,4 +1,4 @@
-//! Tests of the changes of a user lock that the server reports to the judge.
+//! Tests of the user-lock changes that the server reports to the judge.
 
 use super::world::World;
 use crate::Config;

@@ -1,4 +1,4 @@
-//! A server with sessions for tests.
+//! A test server with sessions.
 
 use crate::{Config, Mysql};
 use fencepost_testing::Bench;

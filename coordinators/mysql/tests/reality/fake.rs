@@ -1,5 +1,3 @@
-//! The simulated MariaDB in the comparison with the real MariaDB.
-
 use super::packets::{is_whole, root};
 use fencepost_mysql::{Config, Mysql};
 use fencepost_testing::Bench;

@@ -1,5 +1,3 @@
-//! Encodes and decodes packets.
-
 pub(crate) fn packet(number: u8, body: &[u8]) -> Vec<u8> {
     let length = body.len() as u32;
     [&length.to_le_bytes()[..3], &[number], body].concat()

@@ -49,8 +49,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // A starting server deletes all temporary tables that it finds, including those of other
-    // servers.
+    // A starting server deletes all temporary tables that it finds, even those of other servers.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
@@ -134,7 +133,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Returns the server's sessions. Queries of information_schema can crash MariaDB 10.11.19.
+    /// Lists the sessions without information_schema, whose queries can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -131,8 +131,7 @@ pub(crate) struct Frame {
     pub(crate) setup: Vec<String>,
     pub(crate) first: Vec<String>,
     pub(crate) last: &'static [&'static str],
-    /// `true` if at most one session may wait, because MariaDB resumes waiting sessions in any
-    /// order.
+    /// `true` if at most one session may wait. MariaDB resumes waiting sessions in any order.
     pub(crate) one_waits: bool,
 }
 

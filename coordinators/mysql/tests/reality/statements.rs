@@ -1,5 +1,3 @@
-//! Generates random statements for the comparison with the real server.
-
 use proptest::prelude::*;
 
 pub(crate) fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> + Clone {

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 const CASES: u32 = 600;
 
-/// Arguments of a server that keeps old row versions and never waits for the disk.
+/// Arguments for a server that keeps old row versions and never waits for the disk.
 const ARGUMENTS: &[&str] =
     &["--innodb-force-recovery=2", "--innodb-flush-method=nosync", "--sync-frm=0"];
 

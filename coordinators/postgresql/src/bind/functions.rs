@@ -1,4 +1,4 @@
-//! Binding of function calls.
+//! Binds function calls.
 
 use super::Binder;
 use super::values::base;

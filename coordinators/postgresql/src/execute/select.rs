@@ -124,8 +124,7 @@ impl Execution<'_> {
             match self.take_row_lock((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
-                // In SELECT, unlike in UPDATE and DELETE, PostgreSQL reports a deleted row as
-                // updated.
+                // PostgreSQL reports a deleted row as updated, but only in SELECT.
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
                 }

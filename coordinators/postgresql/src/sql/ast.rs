@@ -53,7 +53,7 @@ pub(crate) enum TransactionStatement {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Isolation {
-    /// Equal to READ COMMITTED, but displayed as requested.
+    /// Behaves like READ COMMITTED, but is displayed as requested.
     ReadUncommitted,
     ReadCommitted,
     RepeatableRead,
@@ -185,7 +185,7 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Depth limit of expressions, about 3,000 in the real server. `tests/depth.rs` tests the stack.
+/// Expression depth limit (about 3,000 in the real server). The stack suffices (`tests/depth.rs`).
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]

@@ -1,4 +1,4 @@
-//! Parses statements that read and write rows, and selects the parser of all other statements.
+//! Parses statements that read and write rows, and selects the parser for all other statements.
 
 use super::Parser;
 use super::ast::{

@@ -1,4 +1,4 @@
-//! Tables, which are found by name, and their row versions.
+//! Tables by name, with their row versions.
 
 use super::snapshot::Snapshot;
 use super::table::{Definition, Ended, Index, Version};

@@ -44,8 +44,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit among the transactions whose writes this transaction did not see, if it is
-    /// earlier than this transaction's own commit.
+    /// Earliest commit before this transaction's own whose writes this transaction did not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
     /// `true` if the transaction has committed and has not written.
@@ -66,7 +65,7 @@ pub(crate) struct Serializable {
     readers: BTreeMap<Target, Vec<Tracked>>,
     finished: VecDeque<Tracked>,
     last: Moment,
-    /// Oldest `xmin` of the running tracked transactions, and the number of them that share it.
+    /// Oldest `xmin` of the running tracked transactions, and how many of them share it.
     global_xmin: Option<(u64, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the changes of row locks and advisory locks that the server reports to the judge.
+//! Tests of the row-lock and advisory-lock changes that the server reports to the judge.
 
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Watch};

@@ -1,5 +1,3 @@
-//! The simulated PostgreSQL in the comparison with the real PostgreSQL.
-
 use super::messages::{is_whole, startup};
 use fencepost_postgresql::{Config, Postgresql};
 use fencepost_testing::Bench;

@@ -110,8 +110,8 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // A promotion waits for the standby's next attempt to reach its primary, so attempts are
-        // frequent.
+        // Attempts to reach the primary are frequent, because a promotion waits for the next
+        // attempt.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
@@ -130,7 +130,7 @@ impl Real {
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        // A killed server leaves its SysV segment behind, whose key and id are in `postmaster.pid`.
+        // A killed server leaves behind its SysV segment, whose key and id are in `postmaster.pid`.
         let text = std::fs::read_to_string(self.folder.path().join("data/postmaster.pid")).unwrap();
         let id = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)).unwrap();
         assert!(Command::new("ipcrm").args(["-m", id]).status().unwrap().success());
@@ -162,7 +162,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // The deadlock check may still end the wait.
+                // The server's deadlock check may end the wait a moment later.
                 rest(25);
                 return !connection.has_answer();
             }

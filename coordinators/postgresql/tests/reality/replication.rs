@@ -1,5 +1,4 @@
-//! Compares a real primary and standby with those of the model: replies, waiting commits and
-//! promotion.
+//! Compares a real primary and standby with the model's: replies, waiting commits, promotion.
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
@@ -169,7 +168,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     World::until(&mut reader.real, "SELECT v FROM t", "2");
     world.standby.ask(&mut reader, "SELECT v FROM t");
 
-    // While the standby receives nothing, a commit waits and is invisible to others.
+    // While the standby receives nothing, a commit waits and is invisible to other sessions.
     let sender = world.sender();
     signal(sender, "STOP");
     world.primary.send(&mut writer, "UPDATE t SET v = 3");

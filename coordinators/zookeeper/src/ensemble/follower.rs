@@ -1,4 +1,4 @@
-//! The work of a follower. It serves clients from its own tree, which may lag behind the leader's.
+//! A follower's role. It serves clients from its own tree, which may lag behind the leader's.
 
 use super::FRAME_MAX;
 use crate::config::MemberId;

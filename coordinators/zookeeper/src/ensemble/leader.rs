@@ -1,4 +1,4 @@
-//! The work of a leader. A standalone server leads from the start, in epoch 0.
+//! A leader's role. A standalone server leads from the start, in epoch 0.
 
 use crate::config::MemberId;
 use crate::member::leader::{CONTAINERS_MS, Leader, Proposal, Sync};

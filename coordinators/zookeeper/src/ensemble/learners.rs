@@ -1,4 +1,4 @@
-//! The leader's handling of its followers' messages.
+//! Handles messages from followers.
 
 use crate::config::MemberId;
 use crate::member::learners::{Learner, Stage};

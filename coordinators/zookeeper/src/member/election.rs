@@ -110,8 +110,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Handles the vote of a member with a leader. A majority of such votes must include the
-    /// leader.
+    /// Handles a vote from a member that has a leader. A majority of such votes must include the
+    /// leader's own vote.
     fn handle_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

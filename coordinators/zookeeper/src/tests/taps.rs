@@ -1,4 +1,4 @@
-//! Tests of the changes of lock queues that a server reports to the judge.
+//! Tests of the lock-queue changes that a server reports to the judge.
 
 use super::client::{Client, DELETE};
 use super::world::World;

@@ -1,5 +1,4 @@
-//! ZooKeeper servers in a small world. `tests/reality` includes this file, so it uses only the
-//! crate's public API.
+//! Simulated ZooKeeper servers. `tests/reality` includes this file, so it uses only the public API.
 
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;

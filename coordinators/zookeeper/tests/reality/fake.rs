@@ -1,5 +1,3 @@
-//! The simulated servers, standalone or as an ensemble.
-
 use crate::world::{End, World};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;

@@ -1,5 +1,4 @@
-//! Three real servers, of which the third leads. A valve can delay the third server's messages to
-//! the first server.
+//! Three real servers. The third server leads, and a valve can delay its messages to the first.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};

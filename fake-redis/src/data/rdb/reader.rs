@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// Reads a stream; `None` if it is malformed or has consumer groups.
+    /// Reads a stream. Returns `None` if it is malformed or has consumer groups.
     fn stream(&mut self) -> Result<Option<Value>, RdbError> {
         let mut all = Vec::new();
         for _ in 0..self.length()? {

@@ -8,8 +8,7 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation suffices if the inner grandchild weighs less than this many times as much as
-/// the outer grandchild.
+/// Ratio of the inner to the outer grandchild's weight from which a double rotation is needed.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -43,8 +42,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` is true. `is_reached` must be true for all
-    /// later ranks.
+    /// Returns the first rank for which `is_reached` is true, as it must be for all later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {

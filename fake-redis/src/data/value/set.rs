@@ -10,7 +10,7 @@ const INTEGERS_MAX: usize = 512;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     Integers(Vec<i64>),
-    /// A set that is too large or does not contain only integers. It is never converted back.
+    /// A set that was once too large, or had a member that is not an integer.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 
@@ -28,7 +28,7 @@ impl Set {
         }
     }
 
-    /// Estimates the memory in constant time, as if all members were as long as the first.
+    /// Estimates the memory in bytes in constant time, as if all members were as long as the first.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

@@ -43,8 +43,7 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// Returns the member at a place. A removal moves only the last member, to the removed member's
-    /// place.
+    /// Returns the member at a place. A removal moves the last member to the removed one's place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }

@@ -4,8 +4,8 @@ pub(crate) mod packed;
 
 use std::collections::VecDeque;
 
-/// Redis's default of `stream-node-max-entries`. A snapshot stores a node of so many entries at a
-/// time, and an approximate trim removes so many at a time.
+/// Redis's default of `stream-node-max-entries`. Snapshots store nodes of this many entries, and an
+/// approximate trim removes this many at a time.
 pub(crate) const NODE_ENTRIES_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -39,7 +39,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// A stream. It may be empty, because it keeps its last identifier.
+/// A stream, which may be empty because it keeps its last identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     entries: VecDeque<Entry>,
@@ -93,7 +93,7 @@ impl Stream {
         self.entries.front().map(|entry| entry.id)
     }
 
-    /// Restores a stream; `None` if its entries are not in order.
+    /// Restores a stream. Returns `None` if its entries are not in order.
     pub(crate) fn restored(entries: Vec<Entry>, last: StreamId) -> Option<Stream> {
         let is_ordered = entries.windows(2).all(|pair| pair[0].id < pair[1].id);
         if !is_ordered || entries.last().is_some_and(|newest| last < newest.id) {
@@ -103,7 +103,7 @@ impl Stream {
         Some(Stream { entries: entries.into(), last, bytes })
     }
 
-    /// Appends an entry, whose `id` must be greater than the last one.
+    /// Appends an entry, whose `id` must be greater than the last entry's.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let entry = Entry { id, pairs };
         self.bytes += entry.bytes();

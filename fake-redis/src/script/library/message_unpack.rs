@@ -12,7 +12,7 @@ pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Ve
     let text = text.as_bytes();
     let length = text.len();
     let Some(start) = usize::try_from(offset).ok().filter(|_| limit >= 0) else {
-        // Like the C code, this message contains the length in the place of the limit.
+        // As in the C code, this message contains the length instead of the limit.
         let problem = format!(
             "Invalid request to unpack with offset of {} and limit of {length}.",
             offset as i32

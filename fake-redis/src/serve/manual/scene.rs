@@ -1,11 +1,11 @@
-//! Servers whose clock moves only by command, and what has happened to them.
+//! Servers with a manually advanced clock, and their history.
 
 use super::history::History;
 use super::wire;
 use fencepost_machine::WallTime;
 use fencepost_serve::{LostMessage, Place, Sent, Stage, StageRecord, StagedServer, Trap};
 
-/// The first time of every clock: 14 November 2023, 22:13:20 UTC.
+/// Initial reading of every wall clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING: WallTime = WallTime(1_700_000_000_000_000);
 /// Id of the delay that LAG sets. The id of a cut is the number of its server.
 const LAG: u32 = u32::MAX;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct History {
     id: String,
-    /// Id of the history from which this history branched off. It is valid up to `second_offset`.
+    /// Id of the history from which this history branched off, valid up to `second_offset`.
     second_id: String,
     second_offset: Option<u64>,
     offset: u64,

@@ -19,15 +19,14 @@ pub(crate) struct Introduction {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The wall-clock second since which the replica waits for a snapshot (`wait_bgsave`).
+    /// Wall-clock second at which the replica began to wait for a snapshot (`wait_bgsave`).
     Waits(i64),
-    /// The stream that is held back until the first acknowledgement
-    /// (`repl_start_cmd_stream_on_ack`).
+    /// The stream held back until the first acknowledgement (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// A replica. As in Redis, it is online once its snapshot was sent.
+/// A replica, which as in Redis is online once its snapshot has been sent.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -120,8 +119,7 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Makes a primary repeat SELECT in the stream, because a new replica does not know the
-    /// database.
+    /// Repeats SELECT in a primary's stream, because a new replica does not know the database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;

@@ -1,4 +1,4 @@
-//! The end of serializable transactions, and the time for which they are remembered.
+//! Ends serializable transactions, and forgets them once no concurrent transaction is running.
 
 use super::{Entry, Serializable, Tracked};
 use crate::store::Xid;

@@ -114,7 +114,7 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads the entries of a node, without those that are marked as removed.
+/// Reads a node's entries, except those that are marked as removed.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<Vec<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
