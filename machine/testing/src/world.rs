@@ -1,4 +1,4 @@
-//! A small deterministic world for tests of clusters, with a network, disks and hosts.
+//! Deterministic machines for tests of clusters, with a network, disks and hosts.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{

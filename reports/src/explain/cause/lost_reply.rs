@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
-use crate::explain::scene::listed;
+use crate::explain::scene::{Scene, listed};
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use fencepost_faults::{FaultKind, Impact};
@@ -18,9 +18,7 @@ pub(super) static ENTRY: Entry = Entry {
         Need::Impact(Impact::Freezes),
         Need::Impact(Impact::IsOperated),
     ],
-    between: Some(|_| {
-        "A server executed a command, but its reply never reached the sender.".to_owned()
-    }),
+    between: Some(between),
     alone: Some(alone),
     ..Entry::new(MEANING)
 };
@@ -31,6 +29,19 @@ const MEANING: Meaning = Meaning {
           again or gave up.",
     helps: "Make commands safe to repeat: a process that finds its own value holds the lock.",
 };
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let holder = scene.holder.process;
+    let Some((gone, _)) = scene.gone() else {
+        return format!("A reply to {holder} was lost, and {holder} then removed its own lock.");
+    };
+    let server = scene.timeline.history.events[gone.index].node;
+    format!(
+        "A reply to {holder} was lost, and {server} then removed the lock of {holder} at {} at the \
+         request of {holder}.",
+        gone.time
+    )
+}
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {

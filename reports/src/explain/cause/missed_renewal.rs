@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
-use fencepost_faults::{FaultKind, SimTime};
+use fencepost_faults::{FaultKind, Micros, SimTime};
 
 pub(super) static ENTRY: Entry =
     Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
@@ -22,8 +22,16 @@ fn between(scene: &Scene<'_, '_>) -> String {
          took effect.{}",
         scene.lease(),
         scene.holder.process,
-        cut(scene).unwrap_or_default()
+        cut(scene).or_else(|| without_primary(scene)).unwrap_or_default()
     )
+}
+
+fn without_primary(scene: &Scene<'_, '_>) -> Option<String> {
+    let ends = scene.lease_ends()?;
+    let began = SimTime(ends.0.saturating_sub(scene.lease().0));
+    let without = scene.timeline.roles.without_primary(began, ends);
+    (without > Micros::ZERO)
+        .then(|| format!(" No server was a primary for {without} of that time."))
 }
 
 fn cut(scene: &Scene<'_, '_>) -> Option<String> {

@@ -162,3 +162,23 @@ fn of_a_count_that_one_release_did_not_end_it_is_said_whose_it_is() {
     );
     assert!(said("b=1").starts_with("A server had executed a command"), "{}", said("b=1"));
 }
+
+#[test]
+fn a_missed_renewal_says_for_how_long_no_server_was_a_primary() {
+    let said = |demoted: Option<u64>| {
+        let turn = |turn| What::Turn { turn, about: None };
+        let story = Story::new().takes(1, 1, "a").server(3, 1, Change::Extended, "a", Some(CLIENT));
+        let story = match demoted {
+            Some(at) => story.event(at, REDIS, turn(Turn::Demoted)),
+            None => story,
+        };
+        let story = story.event(12, REDIS, turn(Turn::Promoted)).expires(13, "a").takes(14, 2, "b");
+        let history = story.releases(30, 1).releases(31, 2).build();
+        let timeline = Timeline::new(&history);
+        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
+        Cause::MissedRenewal.sentence(&timeline, &overlap)
+    };
+    assert!(said(Some(4)).ends_with(" No server was a primary for 8ms of that time."));
+    assert!(said(None).ends_with(" took effect."));
+}
