@@ -18,7 +18,7 @@ pub enum InvalidPartial {
     #[error("the document belongs to another exploration: {0}")]
     Other(String),
     /// The document has content that no exploration writes.
-    #[error("explore did not write the document: {0}")]
+    #[error("explore cannot have written this document: {0}")]
     Impossible(String),
     /// Two files contain the same unit.
     #[error(

@@ -56,8 +56,8 @@ pub enum InvalidBounds {
     /// An operator performs the failover of this lock's servers, and `explore` cannot enumerate an
     /// operator's failover.
     #[error(
-        "explore does not enumerate failovers by an operator, the only ones on this lock's \
-         servers: expected any of {valid}",
+        "this lock's servers have only failovers by an operator, which explore does not enumerate: \
+         expected any of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
