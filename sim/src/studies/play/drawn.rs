@@ -51,7 +51,7 @@ pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     let (mut played, mut left_out) = (Vec::new(), Vec::new());
     for timed in plan.faults {
         let reason = match unanswered.contains(&timed.fault.kind()) {
-            true => Some("these servers do not support it"),
+            true => Some("these servers do not support this fault"),
             false => obstacle(&timed.fault),
         };
         match reason {

@@ -150,9 +150,10 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     let loose = partial.loose.iter().map(|unit| unit.runs);
     let counted = [&sums[..], &left_out, &partial.units].concat();
     match counted.into_iter().chain(slices).chain(loose).find(|count| *count > COUNT_MAX) {
-        Some(count) => Err(InvalidPartial::Impossible(format!("it has a count of {count}"))),
-        None => units_of(bounds, &partial.units)
-            .ok_or_else(|| InvalidPartial::Impossible("it has units of other plans".to_owned())),
+        Some(count) => Err(InvalidPartial::Impossible(format!("the count {count} is too large"))),
+        None => units_of(bounds, &partial.units).ok_or_else(|| {
+            InvalidPartial::Impossible("its units belong to other plans".to_owned())
+        }),
     }
 }
 
