@@ -166,7 +166,7 @@ impl Member {
                 self.shared.held.borrow_mut().push(HeldLock { lock, serial, end });
                 Ok(())
             }
-            _ => Err(Failure::Late("held by another".to_owned())),
+            _ => Err(Failure::Late("another member holds the lock".to_owned())),
         }
     }
 

@@ -288,7 +288,7 @@ pub(crate) struct CommonArguments {
     /// Simulation engine [default: turmoil for run, fast for sweep].
     #[arg(long, value_name = "E", help_heading = "World", hide_short_help = true)]
     pub(crate) engine: Option<Engine>,
-    /// Skip minimal plans, thresholds and remedies.
+    /// Do not search for minimal plans, thresholds and remedies.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_shrink: bool,
     /// Output format (see `fencepost list formats`).

@@ -259,7 +259,7 @@ fn a_lock_whose_servers_are_not_real_ones_is_refused() {
         (
             redis.as_str(),
             "pg-advisory",
-            "uses postgresql, for which --servers names no real server",
+            "uses postgresql, but --servers names no real server for postgresql",
         ),
         ("real", "chubby", "'chubby' has no real servers"),
     ] {

@@ -228,7 +228,7 @@ pub(crate) struct ExploreArguments {
     /// for `sweep`.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
-    /// File for checkpoints; --resume and `fencepost merge` read it.
+    /// File for checkpoints, which --resume and `fencepost merge` read.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "diff"])]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Continue from the checkpoint, or start from the beginning if there is none.
@@ -243,7 +243,7 @@ pub(crate) struct ExploreArguments {
     /// With --check, run all plans of the certificate again, not only a sample.
     #[arg(long, requires = "check")]
     pub(crate) whole: bool,
-    /// Print the differences between two certificates. Exit status 0 if there are none, 1
+    /// Print the differences between two certificates. Exit status 0 if there are no differences, 1
     /// otherwise.
     #[arg(
         long,

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 pub(crate) struct LockArguments {
     /// Lock to test, written in Lua. Repeat the option for several locks.
     ///
-    /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
+    /// This option replaces the default locks. To add built-in locks, use --client. See
+    /// docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
 }
@@ -34,7 +35,8 @@ pub(crate) struct ServersArguments {
 pub(crate) struct ProgramArguments {
     /// Command of a program to test. Repeat the option for several programs.
     ///
-    /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
+    /// This option replaces the default locks. To add built-in locks, use --client. See
+    /// docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
     /// Servers that the programs use. redis: single, sentinel or independent; zookeeper: ensemble

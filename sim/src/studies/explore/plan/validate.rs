@@ -80,8 +80,8 @@ pub enum InvalidBounds {
     },
     /// The lock is the user's own program.
     #[error(
-        "program '{0}': expected --client or --lock, because the runs of a program do not share \
-         the instants at which faults can begin"
+        "program '{0}': expected --client or --lock, because the instants at which faults can \
+         begin differ between the runs of a program"
     )]
     Program(String),
     /// The scenario has a slow link.
