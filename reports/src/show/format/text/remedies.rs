@@ -229,4 +229,22 @@ mod tests {
             )
         );
     }
+
+    #[test]
+    fn a_different_effect_on_another_violation_has_its_own_sentences() {
+        let mut lead =
+            samples::report(vec![samples::paused_holder()]).runs[0].violations[0].clone();
+        lead.remedies = vec![samples::remedy("fencing", "client=fencing", OnThisPlan::StillThere)];
+        let mut other = lead.clone();
+        other.violation.kind = Kind::StaleWrite;
+        let remedy = &mut other.remedies[0];
+        remedy.on_this_plan = OnThisPlan::NotComparable;
+        (remedy.broken_with, remedy.unknown_with) = (1, 0);
+        assert_eq!(
+            differing_effects(&lead, &other, Unknown::Varies).unwrap(),
+            "This run cannot show whether fencing prevents the stale writes. Of the other seeds, 1 \
+             shows stale writes with fencing and 22 without it."
+        );
+        assert_eq!(differing_effects(&lead, &lead, Unknown::Varies), None);
+    }
 }
