@@ -18,7 +18,7 @@ pub enum Gaps {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// There are no sweeps to merge.
-    #[error("expected at least one sweep summary")]
+    #[error("there is nothing to merge: expected at least one sweep summary")]
     Nothing,
     /// Two sweeps have different settings.
     #[error(
