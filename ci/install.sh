@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the servers and tools that the tests need and this machine does not have. They come from
-# Debian's packages, Maven's registry and crates.io.
+# Debian's packages, Maven Central and crates.io.
 #   ci/install.sh servers|geode|browser|fuzzing|deny...
 set -euo pipefail
 

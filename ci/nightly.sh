@@ -16,7 +16,7 @@ check() {
 }
 echo "on $(git rev-parse --short HEAD), $(date -u +%FT%TZ), $seconds s for each fuzz target"
 check ci/install.sh servers browser fuzzing deny
-# Geode's libraries are in Maven's registry, which may be unreachable.
+# Geode's libraries are in Maven Central, which may be unreachable.
 if ci/install.sh geode; then
   export FENCEPOST_REAL_GEMFIRE=1
 else

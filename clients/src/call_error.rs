@@ -32,7 +32,7 @@ pub enum CallError {
     #[error("the connection ended before the reply: {0}")]
     Closed(io::ErrorKind),
     /// The client sent the command and received bytes that are not a valid reply.
-    #[error("a reply that makes no sense: {0}")]
+    #[error("invalid reply: {0}")]
     Malformed(String),
 }
 

@@ -177,7 +177,7 @@ impl Chubby {
             }
             let left = deadline.since(env.monotonic_clock());
             if env.timeout(left, changed).await.is_none() || env.is_interrupted() {
-                return Err(Failure::Late("held by another".to_owned()));
+                return Err(Failure::Late("the lock is held or in its lock-delay".to_owned()));
             }
         }
     }

@@ -91,11 +91,11 @@ impl PrimaryFinder {
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
-            .map_err(|error| no_primary(&format!("did not tell its role: {error}")))?;
+            .map_err(|error| no_primary(&format!("did not report its role: {error}")))?;
         match reply.as_array().and_then(|elements| elements.first()?.as_bytes()) {
             Some(b"master") => Ok(connection),
             Some(role) => Err(no_primary(&format!("is a {}", String::from_utf8_lossy(role)))),
-            None => Err(no_primary("did not tell its role")),
+            None => Err(no_primary("did not report its role")),
         }
     }
 

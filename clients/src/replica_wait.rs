@@ -23,8 +23,8 @@ pub async fn given_up(
     let ReplicaWait { replicas, timeout } = wait?;
     let reason = match acknowledged(session, replicas, timeout).await {
         Ok(count) if count >= i64::from(replicas) => return None,
-        Ok(count) => format!("only {count} of {replicas} replicas have it"),
-        Err(error) => format!("no replica is known to have it: {error}"),
+        Ok(count) => format!("only {count} of {replicas} replicas have the lock"),
+        Err(error) => format!("no replica is known to have the lock: {error}"),
     };
     Some(match undo(session, resource, owner).await {
         true => Acquisition::Refused(reason.into()),
@@ -82,7 +82,7 @@ mod tests {
             let world = TestWorld::new();
             world.serve("redis", answering(":0\r\n"));
             let mut lock = world.lock(name, &one(), &waiting());
-            let refused = Acquisition::Refused("only 0 of 1 replicas have it".into());
+            let refused = Acquisition::Refused("only 0 of 1 replicas have the lock".into());
             assert_eq!(world.run(lock.acquire("lock")), refused, "{name}");
             assert_eq!(world.value("redis", "lock"), None, "{name}");
         }

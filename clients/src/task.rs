@@ -51,7 +51,7 @@ pub struct Task<T> {
 
 /// Error of a task that was cancelled, or whose result was already taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the task was cancelled, or its result was taken before")]
+#[error("the task was cancelled, or its result was already taken")]
 pub struct NoResult;
 
 struct Slot<T> {

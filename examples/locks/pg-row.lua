@@ -33,7 +33,7 @@ function acquire(key, ttl)
     if inserted then return me end
   end
   if execute(UPDATE, key, me, span) then return me end
-  return nil, "lock_until has not come"
+  return nil, "lock_until has not passed"
 end
 
 function release(key, owner)

@@ -89,8 +89,8 @@ impl PartialOrd for Node {
 /// Error for a name that is neither a machine nor a thread.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, storage or probe, or a \
-     thread client-N.T or probe.T, with N from 1 and T from 2 to 65535"
+    "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, storage, probe, or a \
+     thread (client-N.T or probe.T), with N from 1 and T from 2 to 65535"
 )]
 pub struct UnknownNode(pub String);
 

@@ -115,9 +115,11 @@ impl Serialize for Seed {
 impl<'de> Deserialize<'de> for Seed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seed, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let number = text
-            .parse()
-            .map_err(|_| serde::de::Error::custom(format!("seed '{text}' is not a decimal u64")))?;
+        let number = text.parse().map_err(|_| {
+            serde::de::Error::custom(format!(
+                "seed '{text}': expected a decimal number from 0 to 2^64-1"
+            ))
+        })?;
         Ok(Seed(number))
     }
 }

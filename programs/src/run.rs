@@ -41,7 +41,7 @@ impl Group {
     fn spin_reason(&self) -> Option<String> {
         if self.clock_reads > CLOCK_READS_MAX {
             return Some(format!(
-                "looked at a clock {CLOCK_READS_MAX} times without waiting for anything"
+                "read a clock {CLOCK_READS_MAX} times without waiting for anything"
             ));
         }
         (self.calls_since_wait > CALLS_MAX)

@@ -46,8 +46,8 @@ pub enum ServeError {
     /// The options contradict each other. The text names the valid options.
     #[error("{0}")]
     Options(String),
-    /// The server cannot listen at an address.
-    #[error("cannot listen at {address}: {error}")]
+    /// The server cannot listen on an address.
+    #[error("cannot listen on {address}: {error}")]
     Listen {
         /// Address of the listener.
         address: String,

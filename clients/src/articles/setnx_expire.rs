@@ -36,7 +36,7 @@ impl Steps for SetnxExpire {
         match expire(&mut base.redis, resource, base.settings.ttl).await {
             Ok(_) => Ok(Bytes::from_static(b"1")),
             Err(error) => Err(AttemptFailure::Halfway(format!(
-                "taken, but perhaps without an expiry: {error}"
+                "the lock was taken, but it may have no expiry: {error}"
             ))),
         }
     }

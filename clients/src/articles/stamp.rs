@@ -66,7 +66,7 @@ pub fn time_of(value: &[u8]) -> Option<i64> {
 }
 
 pub(super) fn time_in(value: &[u8]) -> Result<i64, AttemptFailure> {
-    time_of(value).ok_or_else(|| AttemptFailure::Failed("the key holds no time".to_owned()))
+    time_of(value).ok_or_else(|| AttemptFailure::Failed("the key's value is not a time".to_owned()))
 }
 
 /// Returns the host's wall clock in whole milliseconds since the Unix epoch.

@@ -70,7 +70,7 @@ impl Cell {
                 return Ok(found);
             }
         }
-        Err(CallError::NoPrimary("no replica leads to the master".to_owned()))
+        Err(CallError::NoPrimary("no replica knows the address of the master".to_owned()))
     }
 
     async fn find_from(&self, replica: Address) -> Result<Option<Stream>, CallError> {

@@ -134,7 +134,7 @@ impl Link {
                 return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
             }
             if self.stream.input.len() > HEAD_MAX {
-                return Err(CallError::Malformed("a line without an end".to_owned()));
+                return Err(CallError::Malformed("a line without a line break".to_owned()));
             }
             self.stream.read().await?;
         }
@@ -159,7 +159,7 @@ fn head_of(input: &[u8]) -> Result<Option<(usize, Head)>, CallError> {
         Some(Ok(length)) if length <= PIECE_MAX => Body::Length(length),
         Some(_) => return Err(nonsense("its length".to_owned())),
         None if value("transfer-encoding").as_deref() == Some("chunked") => Body::Chunks,
-        None => return Err(nonsense("it does not say how long it is".to_owned())),
+        None => return Err(nonsense("it does not state the length of its body".to_owned())),
     };
     Ok(Some((length, Head { status: response.code.unwrap_or(0), body })))
 }

@@ -166,7 +166,7 @@ impl Member {
                 self.shared.held.borrow_mut().push(HeldLock { lock, serial, end });
                 Ok(())
             }
-            _ => Err(Failure::Late("held by another".to_owned())),
+            _ => Err(Failure::Late("another member holds the lock".to_owned())),
         }
     }
 
@@ -184,7 +184,7 @@ impl Member {
         match words(&answer?)[..] {
             ["unlocked"] => Ok(true),
             _ if self.version() == version => Ok(false),
-            _ => Err(Failure::Late("the last grantor may have unlocked it".to_owned())),
+            _ => Err(Failure::Late("the previous grantor may have released the lock".to_owned())),
         }
     }
 

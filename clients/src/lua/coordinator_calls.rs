@@ -40,7 +40,9 @@ pub(super) async fn serve(
         }
         ("zookeeper", CoordinatorConnection::ZooKeeper) => zookeeper(place, function, &given).await,
         ("etcd", CoordinatorConnection::Etcd) => in_etcd(place, function, &given).await,
-        _ => Err(Reply::Misused(format!("{operation}: expected a lock.deployment that has it"))),
+        _ => Err(Reply::Misused(format!(
+            "{operation}: expected a lock.deployment that supports this call"
+        ))),
     };
     outcome.map_or_else(|reply| reply, Reply::Values)
 }

@@ -28,8 +28,9 @@ local is_yieldable = coroutine.isyieldable
 
 local function ask(...)
   if not is_yieldable() then
-    error("a function of the host is called where it cannot wait: expected it inside acquire, "
-      .. "release or the like, and not in a function that string.gsub calls", 2)
+    error("a function of the host is called where it cannot wait: expected the call inside "
+      .. "acquire, release or another function of the lock, and not in a function that string.gsub "
+      .. "calls", 2)
   end
   return answer(yield(...))
 end

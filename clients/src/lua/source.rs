@@ -17,8 +17,7 @@ pub(super) struct Source {
 const WORDINGS: &[(&str, &str)] = &[
     (
         "instruction budget exceeded",
-        "200,000 instructions without a wait: expected a loop or a recursion that ends, or that \
-         sleeps",
+        "200,000 instructions without a wait: expected a loop or a recursion that ends or sleeps",
     ),
     ("memory cap exceeded", "the script uses more than 16 MB: expected less"),
 ];

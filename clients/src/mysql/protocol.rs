@@ -91,7 +91,7 @@ impl Answer {
             (None, _) => malformed("an empty packet"),
             (Some(0xff), _) => Ok(Some(Err(refusal(body)))),
             (Some(0), None) => Ok(Some(Ok(Rows::new()))),
-            (Some(0xfe), None) => malformed("another way to show a password"),
+            (Some(0xfe), None) => malformed("an unsupported authentication method"),
             (Some(count), None) => {
                 self.columns = Some(usize::from(*count));
                 Ok(None)

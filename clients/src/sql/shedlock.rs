@@ -168,7 +168,7 @@ impl ShedLock {
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         match self.try_lock(resource).await {
             Ok(true) => Acquisition::Granted(lease(resource, self.locked_by.clone())),
-            Ok(false) => Acquisition::Refused("lock_until has not come".into()),
+            Ok(false) => Acquisition::Refused("lock_until has not passed".into()),
             Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
             Err(error) => Acquisition::Refused(error.to_string().into()),
         }

@@ -129,7 +129,7 @@ impl KazooLock {
             }
         };
         if already_acquired {
-            return Acquisition::Refused("this process has not released it yet".into());
+            return Acquisition::Refused("this process has not released the lock yet".into());
         }
         if self.env.is_interrupted() {
             // kazoo cleans up after a `KazooException`, but an interrupt is a `KeyboardInterrupt`.
@@ -144,7 +144,7 @@ impl KazooLock {
     /// Implements `_inner_acquire`. Returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
-            return Err(Exception::Retryable("this process holds it".to_owned()));
+            return Err(Exception::Retryable("this process holds the lock".to_owned()));
         }
         let session = self.client.session();
         if !self.state.assured_path {

@@ -65,7 +65,7 @@ impl Request {
             _ => {
                 let word: String = line.chars().take(20).collect();
                 let known = "master, open, keepalive, acquire, release, check or close";
-                return Err(format!("request '{word}': expected {known} with its words"));
+                return Err(format!("request '{word}': expected {known} with its arguments"));
             }
         })
     }
@@ -84,7 +84,7 @@ fn number(word: &str) -> Result<u64, String> {
 
 fn name(word: &str) -> Result<String, String> {
     if word.len() > NAME_MAX {
-        return Err(format!("a lock's name of {} bytes: expected up to {NAME_MAX}", word.len()));
+        return Err(format!("lock name of {} bytes: expected at most {NAME_MAX}", word.len()));
     }
     Ok(word.to_owned())
 }

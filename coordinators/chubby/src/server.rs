@@ -151,7 +151,7 @@ impl Chubby {
             Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
             Err(NoLine::Incomplete) => return,
             Err(NoLine::TooLong) => {
-                self.send_line(from, "error a line that is too long: expected up to 1024 bytes");
+                self.send_line(from, "error line too long: expected at most 1024 bytes");
                 return self.close(from);
             }
         };

@@ -48,7 +48,7 @@ impl Request {
             _ => {
                 let word: String = line.chars().take(20).collect();
                 let known = "join, alive, lock, unlock, get or put";
-                return Err(format!("request '{word}': expected {known} with its words"));
+                return Err(format!("request '{word}': expected {known} with its arguments"));
             }
         })
     }
@@ -83,7 +83,7 @@ fn number(word: &str) -> Result<u64, String> {
 
 fn name(word: &str) -> Result<String, String> {
     if word.len() > NAME_MAX {
-        return Err(format!("a name of {} bytes: expected up to {NAME_MAX}", word.len()));
+        return Err(format!("name of {} bytes: expected at most {NAME_MAX}", word.len()));
     }
     Ok(word.to_owned())
 }

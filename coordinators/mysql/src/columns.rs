@@ -147,7 +147,7 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
         }
         Expression::Column(named, clause) => {
             if *clause == "VALUES" {
-                return Err(SqlError::unsupported("VALUES outside of an INSERT"));
+                return Err(SqlError::unsupported("VALUES outside an INSERT"));
             }
             let message = format!("Unknown column '{}' in '{clause}'", named.shown());
             return Err(SqlError::new(1054, "42S22", message));
@@ -156,7 +156,7 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
         Expression::Later(from, count, unit) => {
             let (from, count) = (shape(from, session)?, shape(count, session)?);
             if from.kind != DATETIME || !matches!(count.kind, LONG | LONGLONG) {
-                return Err(SqlError::unsupported("such a time"));
+                return Err(SqlError::unsupported("this expression as a time"));
             }
             Shape::time(DATETIME, if unit.abs() == 1 { 6 } else { from.places })
         }
@@ -164,7 +164,7 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
         Expression::Compare(comparison, left, right) => {
             let (left, right) = (shape(left, session)?, shape(right, session)?);
             if [left, right].iter().any(|side| !matches!(side.kind, LONG | LONGLONG | NULL)) {
-                return Err(SqlError::unsupported("comparing what is no integer"));
+                return Err(SqlError::unsupported("comparing values that are not integers"));
             }
             let is_nullable =
                 *comparison != Comparison::Same && (left.is_nullable || right.is_nullable);
@@ -178,11 +178,11 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
         Expression::Not(inner) => {
             let inner = shape(inner, session)?;
             if !matches!(inner.kind, LONG | LONGLONG | NULL) {
-                return Err(SqlError::unsupported("NOT of what is no integer"));
+                return Err(SqlError::unsupported("NOT of a value that is not an integer"));
             }
             Shape { is_nullable: inner.is_nullable, ..Shape::number("boolean", 1) }
         }
-        _ => return Err(SqlError::unsupported("such an expression without a table")),
+        _ => return Err(SqlError::unsupported("this expression in a query without a table")),
     })
 }
 
@@ -225,7 +225,7 @@ pub(crate) fn of_table(
         Expression::Literal(_) | Expression::Now(..) | Expression::Call(..) => {
             shape(expression, session)?
         }
-        _ => return Err(SqlError::unsupported("such a column of a result")),
+        _ => return Err(SqlError::unsupported("this expression as a result column")),
     };
     Ok((shape, None))
 }

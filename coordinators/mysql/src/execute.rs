@@ -164,7 +164,8 @@ fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Targe
     session.in_transaction |= !session.variables.autocommit;
     store.begin(session.id, Isolation::named(session.isolation), id);
     let definition = store.tables.get(&id).map(|table| Rc::clone(&table.definition));
-    let definition = definition.ok_or_else(|| SqlError::unsupported("a table that is gone"))?;
+    let definition =
+        definition.ok_or_else(|| SqlError::unsupported("a table that no longer exists"))?;
     let patience = Some(session.variables.row_wait_us());
     Ok(Target { id, definition, now, patience })
 }

@@ -147,12 +147,12 @@ fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
         None => 0,
         Some(Value::Integer(number)) => number.saturating_mul(1_000_000),
         Some(Value::Decimal(decimal)) => seconds(decimal.text.as_bytes()).micros,
-        Some(_) => return Err(SqlError::unsupported("such a timestamp")),
+        Some(_) => return Err(SqlError::unsupported("this timestamp")),
     };
     match i64::try_from(micros) {
         Ok(0) => Ok(None),
         Ok(micros @ 1_000_000..2_147_483_647_000_000) => Ok(Some(micros)),
-        _ => Err(SqlError::unsupported("such a timestamp")),
+        _ => Err(SqlError::unsupported("this timestamp")),
     }
 }
 

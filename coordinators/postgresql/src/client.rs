@@ -142,7 +142,7 @@ impl Client {
             b'D' => self.describe(core, body),
             b'E' => return self.execute(core, body),
             b'C' => self.close(body),
-            b'F' => Err(SqlError::unsupported("the function call of the protocol")),
+            b'F' => Err(SqlError::unsupported("the FunctionCall message")),
             _ => Ok(()),
         };
         if let Err(error) = outcome {

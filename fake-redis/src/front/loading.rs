@@ -119,7 +119,7 @@ impl Server {
             let what = format!("{what}, and aof-load-truncated is no");
             return Err(Halt::Damaged(DiskFile::AppendOnly, what));
         }
-        let what = format!("{what}: loaded up to there");
+        let what = format!("{what}: loaded the commands before that byte");
         let damage = Damage { file: DiskFile::AppendOnly, what, response: Response::Repaired };
         self.outbox.push_output(Output::Damaged(damage));
         self.rewrite_append_only();

@@ -110,7 +110,7 @@ pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     if others.windows(2).any(|two| described(&two[0]) == described(&two[1])) {
         return Err(raise_text(
             vm,
-            b"fake-redis does not know the order of keys that differ in nothing but their address",
+            b"fake-redis does not know the order of keys that differ only in their address",
         ));
     }
     ordered.extend(others);

@@ -79,6 +79,6 @@ proptest! {
 fn a_seed_that_is_a_json_number_or_no_number_is_refused() {
     assert!(serde_json::from_str::<Seed>("7").is_err());
     let error = serde_json::from_str::<Seed>("\"seven\"").unwrap_err().to_string();
-    assert!(error.contains("seed 'seven' is not a decimal u64"), "{error}");
+    assert!(error.contains("seed 'seven': expected a decimal number from 0 to 2^64-1"), "{error}");
     assert!(serde_json::from_str::<Seed>("\"18446744073709551616\"").is_err());
 }

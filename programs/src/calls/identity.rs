@@ -112,7 +112,7 @@ fn prctl(call: &Call) -> Outcome {
         }
         libc::PR_SET_TSC if value as i32 == libc::PR_TSC_ENABLE => Outcome::Done(0),
         libc::PR_SET_TSC => {
-            Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
+            Outcome::Refused("disabled rdtsc with PR_SET_TSC, which is not emulated".to_owned())
         }
         // These options have no effect here, because the tracer must be able to read the process's
         // memory and to reap orphans.

@@ -154,7 +154,7 @@ impl Group {
         let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
         let Some(host) = host.map(|(name, _)| name.clone()) else {
             self.record_remark(&format!(
-                "a connect to {ip}:{port}, which is not a machine of this world"
+                "a connection to {ip}:{port}, which is not a simulated machine"
             ));
             return fail_with(libc::ENETUNREACH);
         };

@@ -72,7 +72,7 @@ fn a_program_may_wait_for_12_seconds_by_looking_at_the_clock() {
 fn a_program_that_looks_at_the_clock_without_end_is_named() {
     let Some(run) = run_c(&looking_for(1_000_000)) else { return };
     let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
-    assert!(text.contains("looked at a clock 300000 times"), "{text}");
+    assert!(text.contains("read a clock 300000 times"), "{text}");
 }
 
 #[test]

@@ -217,7 +217,7 @@ mod tests {
         for (text, says) in [
             (edited, "was edited"),
             (text.replace("\"checksum\"", "\"checksums\""), "checksum"),
-            (text[..text.len() / 2].to_owned(), "not JSON, or truncated"),
+            (text[..text.len() / 2].to_owned(), "invalid or truncated JSON"),
             (text.replace("fencepost.certificate", "fencepost.report"), "fencepost.report"),
             (text.replace("\"version\": 1", "\"version\": 9"), "version 9"),
         ] {

@@ -367,8 +367,9 @@ mod tests {
     fn a_report_without_what_it_promises_is_refused() {
         let bad = report().replace("\"seed\":\"7\"", "\"seed\":\"seven\"");
         assert!(
-            refused(&bad)
-                .starts_with("not a valid fencepost.report: seed 'seven' is not a decimal u64")
+            refused(&bad).starts_with(
+                "not a valid fencepost.report: seed 'seven': expected a decimal number"
+            )
         );
     }
 }

@@ -270,18 +270,18 @@ fn queue(history: &History, event: &Event) -> String {
     let What::Server { change, value, by, .. } = &event.what else { return String::new() };
     let (node, session) = history.header.place();
     let creator = value.as_deref().and_then(|value| creator(history, value));
-    let node = match creator {
-        Some(creator) => format!("the {node} of {creator}"),
-        None => format!("a {node}"),
+    let (node, head) = match creator {
+        Some(creator) => (format!("the {node} of {creator}"), format!("{creator}'s {node}")),
+        None => (format!("a {node}"), format!("a {node}")),
     };
     let asked = request_suffix(*by, creator);
     match change {
-        Change::Granted => format!("has {node} first in the queue"),
+        Change::Granted => format!("now has {head} at the head of the queue"),
         Change::Removed => format!("removes {node}{asked}"),
         Change::Expired => format!("removes {node}, whose {session} has ended"),
         Change::Discarded => format!("discards {node} to follow the leader"),
-        Change::Restored if by.is_some() => format!("has {node} first in the queue again"),
-        Change::Restored => format!("restarts with {node} first in the queue"),
+        Change::Restored if by.is_some() => format!("has {head} at the head of the queue again"),
+        Change::Restored => format!("restarts with {head} at the head of the queue"),
         Change::Forgotten => format!("restarts without {node}"),
         Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
     }

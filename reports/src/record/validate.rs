@@ -15,8 +15,8 @@ pub enum InvalidHistory {
     Version(u32),
     /// The history contains keys of another resource.
     #[error(
-        "event {sequence} concerns key '{key}', but the history is of '{resource}': expected keys \
-         with that prefix, and a separate history for each resource"
+        "event {sequence} is about key '{key}', but the resource of the history is '{resource}': \
+         expected only keys that begin with '{resource}', and a separate history for each resource"
     )]
     Resource {
         /// Index of the event in the history, from 0.

@@ -80,7 +80,7 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run many seeds in parallel and summarize the results.
     Sweep(SweepArguments),
-    /// Replay the plans of a report on the turmoil engine.
+    /// Replay the plans in a report on the turmoil engine.
     ///
     /// Exit status 2 if a history differs.
     Replay(ReplayArguments),
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Compare how often two locks or two sweeps break, and why.
+    /// Compare the violations of two locks or two sweeps, and their causes.
     Compare(CompareArguments),
     /// Run every lock under every fault and compare the results with the literature.
     ///
@@ -105,13 +105,13 @@ pub(crate) enum Command {
     Matrix(MatrixArguments),
     /// Measure the load that waiting processes put on a lock server.
     Load(LoadArguments),
-    /// Replay violations of simulated servers on real servers.
+    /// Replay violations found in simulation on real servers.
     ///
     /// Exit status 1 if a result differs.
     Reality(RealityArguments),
     /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
     Serve(ServeArguments),
-    /// Minimize and explain the plans of a --no-shrink report.
+    /// Minimize and explain the plans in a --no-shrink report.
     Shrink(ShrinkArguments),
     /// Export a violation as scripts that reproduce it on real servers, without fencepost.
     Export(ExportArguments),
@@ -144,7 +144,7 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to run with --lock.
     Lock(NewArguments),
-    /// Write a worker for --program that uses a lock library of the language.
+    /// Write a worker for --program that uses a lock library for the given language.
     Program(NewProgramArguments),
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct NewArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
-    /// Seed of all random values, decimal or hexadecimal.
+    /// Seed for all random values, in decimal or hexadecimal.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -184,7 +184,7 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
-    /// Seeds to run; B is excluded. +N runs the next N seeds after those in the store of findings.
+    /// Seeds to run; B is excluded. +N runs the N seeds that follow those in the store of findings.
     #[arg(long, value_name = "A..B|+N", value_parser = seeds)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
@@ -193,7 +193,7 @@ pub(crate) struct SweepArguments {
     ///
     /// By default, M and N are read from JOB_COMPLETION_INDEX and JOB_COMPLETIONS, from
     /// SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or from CI_NODE_INDEX and CI_NODE_TOTAL, if
-    /// they are set.
+    /// these variables are set.
     #[arg(long, value_name = "M/N", value_parser = shard)]
     pub(crate) shard: Option<(u32, u32)>,
     /// Stop at the first violation.
@@ -220,7 +220,8 @@ pub(crate) struct SweepArguments {
     pub(crate) time_budget: Option<Span>,
     /// Stop when fencepost uses more memory than this, such as 512mb or 4gb.
     ///
-    /// Keeps the results so far and exits with status 2. Linux only.
+    /// The command keeps the results so far and exits with status 2. This option works only on
+    /// Linux.
     #[arg(long, value_name = "BYTES", value_parser = memory, hide_short_help = true)]
     pub(crate) max_memory: Option<u64>,
     /// Minimum real time between two checkpoints [default: 1s].
@@ -233,7 +234,7 @@ pub(crate) struct SweepArguments {
     /// Store of findings. The sweep runs the seeds in the store first, then adds new findings to
     /// it.
     ///
-    /// Exit status 1 only if some finding is not accepted. See docs/findings.md.
+    /// The exit status is 1 only if a finding is not accepted. See docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) findings: Option<PathBuf>,
     #[command(flatten)]
@@ -263,7 +264,7 @@ pub(crate) struct CommonArguments {
     pub(crate) client: Vec<String>,
     /// Coordinator to use (see `fencepost list coordinators`).
     ///
-    /// Without --client or --program, all locks on this coordinator are tested.
+    /// Without --client or --program, test all locks on this coordinator.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
@@ -287,7 +288,7 @@ pub(crate) struct CommonArguments {
     /// Simulation engine [default: turmoil for run, fast for sweep].
     #[arg(long, value_name = "E", help_heading = "World", hide_short_help = true)]
     pub(crate) engine: Option<Engine>,
-    /// Skip minimal plans, thresholds and remedies.
+    /// Do not search for minimal plans, thresholds and remedies.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_shrink: bool,
     /// Output format (see `fencepost list formats`).
@@ -318,8 +319,9 @@ pub(crate) struct ScenarioArguments {
     /// Duration of a lease [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Length of a critical section [default: 10ms..8s]. With `until-validity`, it lasts until the
-    /// validity that the lock reports ends, or, if the lock reports none, until the ttl ends.
+    /// Length of a critical section. With `until-validity`, a critical section lasts until the
+    /// validity reported by the lock ends, or until the ttl ends if the lock reports no validity
+    /// [default: 10ms..8s].
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between attempts to acquire the lock [default: 50ms..200ms].
@@ -337,18 +339,18 @@ pub(crate) struct ScenarioArguments {
     /// Data that survives a restart [default: none].
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
-    /// Report a lock that stays free for longer than D [default: the ttl] while a process waits for
-    /// it and enough servers run, also during faults. Without this option, the bound is the
-    /// progress bound (the ttl plus timeouts), and it applies only while no fault is active.
+    /// Report a lock that stays free for longer than D while a process waits for it and enough
+    /// servers are up, even during faults [default D: the ttl]. Without this option, the limit is
+    /// the ttl plus timeouts and applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// Workload that the lock guards [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
-    /// Way in which the storage treats fencing tokens [default: fenced].
+    /// How the storage checks fencing tokens [default: fenced].
     #[arg(long, value_name = "S", value_parser = choice::<StorageRule>(), hide_short_help = true)]
     pub(crate) storage: Option<StorageRule>,
-    /// Strategy that decides when faults begin [default: aimed]. See docs/search.md.
+    /// Strategy that decides when faults begin. See docs/search.md [default: aimed].
     #[arg(long, value_name = "S", help_heading = "Faults", hide_short_help = true)]
     pub(crate) strategy: Option<Strategy>,
     /// TOML file that describes the deployment and the workload. Flags override --set, and --set
@@ -373,12 +375,12 @@ pub(crate) struct FileArguments {
 pub(crate) struct ReplayArguments {
     #[command(flatten)]
     pub(crate) source: FileArguments,
-    /// Replay the minimal plans instead of the original ones. Fails if a plan does not reproduce
-    /// its violation.
+    /// Replay the minimal plans instead of the original ones. The command fails if a plan does not
+    /// reproduce its violation.
     #[arg(long)]
     pub(crate) minimal: bool,
-    /// Run programs and real servers even if their files have changed since the report. Their
-    /// histories are not compared with the report.
+    /// Run programs and real servers even if their files have changed since the report. The command
+    /// does not compare their histories with the report.
     #[arg(long)]
     pub(crate) allow_changed: bool,
     #[command(flatten)]
@@ -431,7 +433,7 @@ pub(crate) struct ListArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArguments {
-    /// Name that a report uses, such as split-brain, lost-update or failover.
+    /// Name from a report, such as split-brain, lost-update or failover.
     pub(crate) name: String,
 }
 
@@ -446,7 +448,7 @@ pub(crate) enum Listing {
     Faults,
     /// Workloads that a lock guards.
     Workloads,
-    /// Ways in which the storage treats fencing tokens.
+    /// Rules by which the storage checks fencing tokens.
     Storages,
     /// Output formats of run and sweep.
     Formats,

@@ -35,7 +35,7 @@ pub(crate) fn place(
         arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
     match path {
         None if arguments.resume => Err(Failure::wrong(
-            "--resume: expected --checkpoint FILE, or --out DIR with a checkpoint in it",
+            "--resume: expected --checkpoint FILE, or --out DIR where DIR contains a checkpoint",
         )),
         path => Ok(path),
     }

@@ -165,8 +165,8 @@ fn counterexample(
     if arguments.quiet.verbosity() == Verbosity::Progress {
         let faults = match planned.level.faults {
             0 => "without a fault",
-            1 => "with one fault, and none without",
-            _ => "with two faults, and none with one",
+            1 => "with one fault (no plan with fewer faults breaks a rule)",
+            _ => "with two faults (no plan with fewer faults breaks a rule)",
         };
         let late = match planned.level.delays {
             0 => "",

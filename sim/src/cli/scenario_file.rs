@@ -81,28 +81,47 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     let (key, value) = assignment.split_once('=').ok_or_else(|| {
         Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
     })?;
-    let (key, value) = (key.trim().to_owned(), value_of(value.trim()));
-    let alone = toml::Table::from_iter([(key.clone(), value.clone())]);
-    match alone.try_into::<Scenario>() {
-        Ok(_) => Ok((key, value)),
-        Err(error) => {
-            Err(Failure::wrong(format!("--set '{assignment}': {}", in_words(error.message()))))
-        }
-    }
+    let (key, text) = (key.trim().to_owned(), value.trim());
+    let value = value_of(text);
+    let alone = |value| toml::Table::from_iter([(key.clone(), value)]).try_into::<Scenario>();
+    let Err(of_value) = alone(value.clone()) else { return Ok((key, value)) };
+    // A number in place of a duration or a name is wrong as text too, and that error says more.
+    let of_text = alone(toml::Value::String(text.to_owned())).err();
+    let error = of_text.filter(|error| !error.message().starts_with("invalid type"));
+    let problem = in_words(error.unwrap_or(of_value).message());
+    Err(Failure::wrong(format!("--set '{assignment}': {problem}")))
 }
 
+/// Rewrites serde's messages in the form that other errors have: no backticks and no Rust types.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let unknown = quoted.next().filter(|_| message.starts_with("unknown field"));
-    let Some(unknown) = unknown else { return message };
-    let valid: Vec<&str> = quoted.collect();
-    match did_you_mean(unknown, valid.iter().copied()) {
-        hint if hint.is_empty() => {
-            format!("unknown key '{unknown}': expected one of {}", valid.join(", "))
-        }
-        hint => format!("unknown key '{unknown}'{hint}"),
+    if let Some((unknown, valid)) = unknown_of("field", &message) {
+        return match did_you_mean(unknown, valid.iter().copied()) {
+            hint if hint.is_empty() => {
+                format!("unknown key '{unknown}': expected one of {}", valid.join(", "))
+            }
+            hint => format!("unknown key '{unknown}'{hint}"),
+        };
     }
+    if let Some((unknown, valid)) = unknown_of("variant", &message) {
+        let hint = did_you_mean(unknown, valid.iter().copied());
+        return format!("unknown value '{unknown}'{hint}: expected one of {}", valid.join(", "));
+    }
+    let largest = match message.rsplit_once(", expected ") {
+        Some((_, "u8")) => u64::from(u8::MAX),
+        Some((_, "u16")) => u64::from(u16::MAX),
+        Some((_, "u32")) => u64::from(u32::MAX),
+        Some((_, "u64")) => u64::MAX,
+        _ => return message,
+    };
+    format!("expected a number from 0 to {largest}")
+}
+
+/// Returns the unknown name in a message of serde, and the names that it lists as valid.
+fn unknown_of<'m>(what: &str, message: &'m str) -> Option<(&'m str, Vec<&'m str>)> {
+    let rest = message.strip_prefix("unknown ")?.strip_prefix(what)?.strip_prefix(" `")?;
+    let (unknown, valid) = rest.split_once("`, expected ")?;
+    Some((unknown, valid.split('`').skip(1).step_by(2).collect()))
 }
 
 /// Returns the durations that the user set, even to built-in values; `all` draws the others.

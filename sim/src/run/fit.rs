@@ -65,8 +65,8 @@ pub enum Incompatible {
     },
     /// Some servers are real, but not the servers of the lock's coordinator.
     #[error(
-        "client '{client}' uses {coordinator}, for which --servers names no real server: expected \
-         a lock on {expected}"
+        "client '{client}' uses {coordinator}, but --servers names no real server for \
+         {coordinator}: expected a lock on {expected}"
     )]
     Servers {
         /// Name of the lock.

@@ -261,6 +261,32 @@ fn scenarios_with_unknown_keys_are_refused() {
     assert!(refusal(&["--scenario", "no-such-file.toml"]).contains("no-such-file.toml"));
 }
 
+#[test]
+fn wrong_values_of_the_scenario_are_refused_with_the_valid_ones() {
+    for (assignment, problem) in [
+        ("unsynced-writes=half", "unknown value 'half': expected one of lost, torn"),
+        ("workload=5", "unknown value '5': expected one of register, seckill, sequence, jobs"),
+        (
+            "standby=synchronus",
+            "unknown value 'synchronus' (did you mean 'synchronous'?): expected",
+        ),
+        ("ttl=5", "duration '5': expected a number with a unit"),
+        ("cycles=many", "expected a number from 0 to 4294967295"),
+        ("cycles=-1", "expected a number from 0 to 4294967295"),
+    ] {
+        refuses(&["--set", assignment], &[&format!("--set '{assignment}': {problem}")]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (line, problem) in [
+        ("sync-error = 'ebad'", "sync-error: unknown value 'ebad': expected one of eio, enospc"),
+        ("masters = 'five'", "masters: expected a number from 0 to 65535"),
+    ] {
+        std::fs::write(folder.path().join("scenario.toml"), line).unwrap();
+        let said = refusal_in(folder.path(), &["--scenario", "scenario.toml"]);
+        assert_eq!(said, format!("error: scenario.toml: line 1: {problem}"));
+    }
+}
+
 fn report(folder: &Path) -> serde_json::Value {
     let arguments = [
         "--seed", "3", "--fault", "pause", "--client", "single-node", "--cycles", "2", "--format",
@@ -313,7 +339,7 @@ fn a_report_whose_digest_is_another_is_a_mismatch() {
     forged["runs"][0]["history_digest"] = "0".repeat(64).into();
     std::fs::write(folder.path().join("report.json"), forged.to_string()).unwrap();
     let line = refusal_in(folder.path(), &["replay", "report.json"]);
-    assert!(line.contains("the replay gave history"), "{line}");
+    assert!(line.contains("the replay recorded the history"), "{line}");
 }
 
 #[test]

@@ -140,8 +140,11 @@ fn a_server_that_cannot_serve_is_an_error_of_one_line() {
         ("queue=./plain", "'./plain' is not executable"),
         ("queue=./dies", "exited with status 3 before it served: Fatal: no licence"),
         ("queue=./leaves", "expected a server that stays in the foreground"),
-        ("queue=./sleeps", "listens at no TCP port of IPv4 10 s after its start"),
-        ("queue:7=./sleeps", "does not listen at port 7 10 s after its start (open: none)"),
+        ("queue=./sleeps", "did not listen on any IPv4 TCP port within 10 s of its start"),
+        (
+            "queue:7=./sleeps",
+            "did not listen on port 7 within 10 s of its start (open ports: none)",
+        ),
         ("queue=./forks", "has more than 256 threads before it served"),
         ("queue=./grows", "it wrote a file of 1 GiB before it served"),
     ] {

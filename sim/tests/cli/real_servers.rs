@@ -238,7 +238,7 @@ fn what_cannot_serve_is_an_error_of_one_line() {
         ("redis=./plain", "is not executable"),
         ("redis=/bin/ls", "expected a Redis, Valkey or KeyDB server"),
         ("redis=./dies", "exited with status 3 before it served: Fatal: no licence"),
-        ("redis=./sleeps", "does not listen at port 6379"),
+        ("redis=./sleeps", "did not listen on port 6379"),
         ("redis=./prints", "before it served"),
         ("redis=./arm", "a program for another processor"),
         ("redis=./i386", "a 32-bit program"),
@@ -259,7 +259,7 @@ fn a_lock_whose_servers_are_not_real_ones_is_refused() {
         (
             redis.as_str(),
             "pg-advisory",
-            "uses postgresql, for which --servers names no real server",
+            "uses postgresql, but --servers names no real server for postgresql",
         ),
         ("real", "chubby", "'chubby' has no real servers"),
     ] {

@@ -86,8 +86,9 @@ fn a_worker_on_each_coordinator_is_judged_by_what_its_servers_grant() {
         assert_eq!(facts.acquisitions, 10, "{name}: {programs:?}");
         assert_eq!(facts.note, None, "{name}");
         assert_eq!(facts.history_digest, again.history_digest, "{name}");
-        let is_grant =
-            |text: &str| text.contains("grants the lock") || text.ends_with(" first in the queue");
+        let is_grant = |text: &str| {
+            text.contains("grants the lock") || text.ends_with(" at the head of the queue")
+        };
         let grants: Vec<_> = facts.timeline.iter().filter(|entry| is_grant(&entry.text)).collect();
         assert_eq!(grants.len(), 10, "{name}: {:?}", facts.timeline);
         let told = serde_json::to_value(&grants).unwrap();

@@ -124,5 +124,5 @@ fn nonsense_is_answered_with_what_is_valid() {
         assert!(heard.starts_with(answer), "{line}: {heard}");
     }
     let long = world.ask(0, &"a".repeat(2_000));
-    assert_eq!(long, "error a line that is too long: expected up to 1024 bytes");
+    assert_eq!(long, "error line too long: expected at most 1024 bytes");
 }

@@ -36,10 +36,10 @@ impl Slot<'_> {
                 match read(&text) {
                     Ok(at) => self.time(at, &text),
                     Err(ParseError::Value) => Err(self.incorrect("datetime", &text, 1292)),
-                    Err(ParseError::Form) => Err(SqlError::unsupported("such a time")),
+                    Err(ParseError::Form) => Err(SqlError::unsupported("this form of a time")),
                 }
             }
-            _ => Err(SqlError::unsupported("such a value of a column")),
+            _ => Err(SqlError::unsupported("a value of this type for this column")),
         }
     }
 
@@ -70,7 +70,7 @@ impl Slot<'_> {
         match text.parse::<i128>() {
             Ok(number) if text.len() < 20 => self.integer(number, bytes),
             _ if text.bytes().any(|byte| byte.is_ascii_digit()) || text.is_empty() => {
-                Err(SqlError::unsupported("a number in such a text"))
+                Err(SqlError::unsupported("a number in this string"))
             }
             _ => Err(self.incorrect("integer", &text, 1366)),
         }
@@ -89,7 +89,7 @@ impl Slot<'_> {
             return Ok(Value::Null);
         };
         let Ok(valid) = std::str::from_utf8(&text) else {
-            return Err(SqlError::unsupported("a text that is no UTF-8"));
+            return Err(SqlError::unsupported("a string that is not valid UTF-8"));
         };
         if is_char {
             let end = valid.trim_end_matches(' ').len();
@@ -99,7 +99,7 @@ impl Slot<'_> {
         match valid.char_indices().nth(characters as usize) {
             None => Ok(Value::Text(text)),
             Some((end, _)) if valid[end..].trim_matches(' ').is_empty() => {
-                Err(SqlError::unsupported("blanks that do not fit"))
+                Err(SqlError::unsupported("trailing spaces that do not fit"))
             }
             Some(_) => {
                 let (column, row) = (&self.column().name, self.row);

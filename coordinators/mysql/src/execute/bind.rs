@@ -48,7 +48,7 @@ impl Scope<'_> {
             }
             Expression::Column(named, "VALUES") => {
                 if !self.has_inserted {
-                    return Err(SqlError::unsupported("VALUES outside of an INSERT"));
+                    return Err(SqlError::unsupported("VALUES outside an INSERT"));
                 }
                 let place = self.place(named, "UPDATE")?;
                 (Expression::Inserted(place), self.class(place))
@@ -59,8 +59,9 @@ impl Scope<'_> {
             }
             Expression::Now(..) => (expression.clone(), Class::Time),
             Expression::Later(from, count, unit) => {
-                let from = self.bind_as(from, Class::Time, "such a time")?;
-                let count = self.bind_as(count, Class::Integer, "such an interval")?;
+                let from = self.bind_as(from, Class::Time, "this expression as a time")?;
+                let count =
+                    self.bind_as(count, Class::Integer, "this expression as an interval")?;
                 (Expression::Later(Inner::new(from)?, Inner::new(count)?, *unit), Class::Time)
             }
             Expression::Compare(comparison, left, right) => {
@@ -78,7 +79,8 @@ impl Scope<'_> {
                 (Expression::IsNull(Inner::new(inner)?, *wanted), Class::Integer)
             }
             Expression::Not(inner) => {
-                let inner = self.bind_as(inner, Class::Integer, "NOT of what is no integer")?;
+                let inner =
+                    self.bind_as(inner, Class::Integer, "NOT of a value that is not an integer")?;
                 (Expression::Not(Inner::new(inner)?), Class::Integer)
             }
             Expression::And(parts) => (Expression::And(self.truths(parts)?), Class::Integer),
@@ -92,8 +94,8 @@ impl Scope<'_> {
                 (Expression::Subtract(left, right), Class::Integer)
             }
             Expression::Call(Function::ConnectionId, _) => (expression.clone(), Class::Integer),
-            Expression::Count => return Err(SqlError::unsupported("COUNT in such a place")),
-            _ => return Err(SqlError::unsupported("such an expression with a table")),
+            Expression::Count => return Err(SqlError::unsupported("COUNT in this place")),
+            _ => return Err(SqlError::unsupported("this expression in a query on a table")),
         })
     }
 
@@ -107,12 +109,12 @@ impl Scope<'_> {
         for other in others {
             let (one, other) = self.pair(one, other)?;
             if matches!(one, Expression::Literal(_)) {
-                return Err(SqlError::unsupported("IN of a value"));
+                return Err(SqlError::unsupported("IN with a literal on its left"));
             }
             first = Some(one);
             list.push(other);
         }
-        let first = first.ok_or_else(|| SqlError::unsupported("IN of nothing"))?;
+        let first = first.ok_or_else(|| SqlError::unsupported("IN with an empty list"))?;
         Ok((first, list))
     }
 
@@ -124,11 +126,15 @@ impl Scope<'_> {
     }
 
     fn truth(&self, part: &Expression) -> Outcome<Inner> {
-        Inner::new(self.bind_as(part, Class::Integer, "such a value of a condition or a sum")?)
+        Inner::new(self.bind_as(
+            part,
+            Class::Integer,
+            "a condition or sum of values that are not integers",
+        )?)
     }
 
     fn truths(&self, parts: &[Expression]) -> Outcome<List> {
-        let what = "such a value of a condition or a sum";
+        let what = "a condition or sum of values that are not integers";
         let bound = parts.iter().map(|part| self.bind_as(part, Class::Integer, what));
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
@@ -141,13 +147,13 @@ impl Scope<'_> {
             (Class::Null, _) | (_, Class::Null) => Ok((left, right)),
             (Class::Time, Class::Text) => Ok((left, time(right)?)),
             (Class::Text, Class::Time) => Ok((time(left)?, right)),
-            _ => Err(SqlError::unsupported("comparing values of two kinds")),
+            _ => Err(SqlError::unsupported("comparing values of different types")),
         }
     }
 
     pub(super) fn condition(&self, condition: Option<&Expression>) -> Outcome<Option<Expression>> {
         let Some(condition) = condition else { return Ok(None) };
-        self.bind_as(condition, Class::Integer, "a condition that is no integer").map(Some)
+        self.bind_as(condition, Class::Integer, "a condition that is not an integer").map(Some)
     }
 }
 
@@ -157,17 +163,17 @@ fn class_of(value: &Value) -> Outcome<Class> {
         Value::Integer(_) => Ok(Class::Integer),
         Value::Text(_) => Ok(Class::Text),
         Value::Time(_) => Ok(Class::Time),
-        Value::Decimal(_) => Err(SqlError::unsupported("a decimal with a table")),
+        Value::Decimal(_) => Err(SqlError::unsupported("a decimal in a query on a table")),
     }
 }
 
 fn time(text: Expression) -> Outcome<Expression> {
     let Expression::Literal(Value::Text(text)) = &text else {
-        return Err(SqlError::unsupported("comparing a time with a text"));
+        return Err(SqlError::unsupported("comparing a time with a string column"));
     };
     match read(&String::from_utf8_lossy(text)) {
         Ok(at) => Ok(Expression::Literal(Value::Time(at))),
-        Err(_) => Err(SqlError::unsupported("comparing a time with such a text")),
+        Err(_) => Err(SqlError::unsupported("comparing a time with this string")),
     }
 }
 

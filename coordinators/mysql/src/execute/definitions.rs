@@ -48,7 +48,7 @@ fn create_table(made: &CreateTable, context: &mut Context<'_>) -> Outcome<()> {
         return Err(SqlError::unknown_database(&name.0));
     }
     if !context.store.databases.contains(&name.0) {
-        return Err(SqlError::unsupported("a table in a database of the server"));
+        return Err(SqlError::unsupported("a table in a system database"));
     }
     if context.store.has(&name) {
         let error = SqlError::new(1050, "42S01", format!("Table '{}' already exists", name.1));
@@ -107,15 +107,15 @@ fn default(definition: &Definition, place: usize, spec: &ColumnSpec) -> Outcome<
         None => Ok(None),
         Some(Expression::Now(..)) => match spec.kind {
             crate::sql::table_ast::Kind::Time { .. } => Ok(Some(Default::Now)),
-            _ => Err(SqlError::unsupported("such a default")),
+            _ => Err(SqlError::unsupported("this default value")),
         },
         Some(Expression::Literal(value)) => {
             let slot = Slot { definition, place, row: 1, now };
             let value = slot.assign(value.clone());
-            let value = value.map_err(|_| SqlError::unsupported("such a default"))?;
+            let value = value.map_err(|_| SqlError::unsupported("this default value"))?;
             Ok(Some(Default::Value(value)))
         }
-        Some(_) => Err(SqlError::unsupported("such a default")),
+        Some(_) => Err(SqlError::unsupported("this default value")),
     }
 }
 
@@ -126,7 +126,7 @@ fn drop_table(name: &TableName, if_there: bool, context: &mut Context<'_>) -> Ou
     };
     // The real server would wait for the end of the transaction that uses the table.
     if context.store.is_used(id, context.session.id) {
-        return Err(SqlError::unsupported("DROP TABLE of a table in use"));
+        return Err(SqlError::unsupported("DROP TABLE on a table in use"));
     }
     context.store.drop_table(name);
     Ok(())

@@ -62,7 +62,7 @@ impl Row<'_> {
                 sum(&self.evaluate(left)?, &self.evaluate(right)?, -1)?
             }
             Expression::Call(..) => Value::Integer(i128::from(self.session)),
-            _ => return Err(SqlError::unsupported("such an expression with a table")),
+            _ => return Err(SqlError::unsupported("this expression in a query on a table")),
         })
     }
 
@@ -116,7 +116,7 @@ fn sum(left: &Value, right: &Value, sign: i128) -> Outcome<Value> {
     let sum = left + sign * right;
     match i64::try_from(sum) {
         Ok(_) => Ok(Value::Integer(sum)),
-        Err(_) => Err(SqlError::unsupported("so large a number")),
+        Err(_) => Err(SqlError::unsupported("a number this large")),
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn later(from: &Value, count: &Value, unit: i64) -> Outcome<Value> {
     let (Value::Time(from), Value::Integer(count)) = (from, count) else { return Ok(Value::Null) };
     let micros = i64::try_from(i128::from(from.micros) + count * i128::from(unit)).ok();
     let micros = micros.filter(|micros| MICROS.contains(micros));
-    let micros = micros.ok_or_else(|| SqlError::unsupported("so distant a time"))?;
+    let micros = micros.ok_or_else(|| SqlError::unsupported("a time this distant"))?;
     let places = if unit.abs() == 1 { 6 } else { from.places };
     Ok(Value::Time(Instant { micros, places }))
 }

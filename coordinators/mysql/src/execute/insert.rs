@@ -56,7 +56,7 @@ pub(super) fn prepare(
     for (named, value) in &insert.on_duplicate {
         let place = scope.place(named, "UPDATE")?;
         if definition.key.contains(&place) {
-            return Err(SqlError::unsupported("a change of a primary key"));
+            return Err(SqlError::unsupported("a change to a primary key"));
         }
         on_duplicate.push((place, with_inserted.bind(value)?.0));
     }
@@ -94,7 +94,7 @@ fn values(
         let mut own = Vec::new();
         super::bind::fields(&bound, &mut own);
         if !own.is_empty() {
-            return Err(SqlError::unsupported("a column as value of a row"));
+            return Err(SqlError::unsupported("a column as a value in VALUES"));
         }
         told[*place] = Some(bound);
     }
@@ -135,7 +135,7 @@ impl Insertion {
             let value = slot.assign(row.evaluate(expression)?);
             values.push(match value {
                 Err(_) if self.ignores => {
-                    return Err(SqlError::unsupported("IGNORE of a value that does not fit"));
+                    return Err(SqlError::unsupported("IGNORE with a value that does not fit"));
                 }
                 value => value?,
             });

@@ -56,7 +56,7 @@ pub(super) fn prepare(
                 .map(|(named, value)| {
                     let place = scope.place(named, "SET")?;
                     if definition.key.contains(&place) {
-                        return Err(SqlError::unsupported("a change of a primary key"));
+                        return Err(SqlError::unsupported("a change to a primary key"));
                     }
                     Ok((place, scope.bind(value)?.0))
                 })
@@ -72,7 +72,7 @@ pub(super) fn prepare(
             context.session.no_index = scan.only.is_none();
             Ok((None, scan))
         }
-        _ => Err(SqlError::unsupported("such a statement")),
+        _ => Err(SqlError::unsupported("this statement")),
     }
 }
 
@@ -116,7 +116,7 @@ fn read(
     let mut scan = Scan::new(scope, select.condition.as_ref(), mode, action)?;
     let is_empty = select.limit.is_some_and(|(count, _)| count == 0);
     if is_empty && counts {
-        return Err(SqlError::unsupported("a count of no rows"));
+        return Err(SqlError::unsupported("COUNT with LIMIT 0"));
     }
     scan.is_over = is_empty;
     session.no_index = scan.only.is_none() && !is_empty;
@@ -384,7 +384,7 @@ fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Opti
         let mut own = Vec::new();
         fields(one, &mut own);
         if own.is_empty() || is_known(one, definition) {
-            return Err(SqlError::unsupported("a condition that is always or never so"));
+            return Err(SqlError::unsupported("a condition that is always true or always false"));
         }
         match equality(one) {
             Some((place, value)) => equal.push((place, value)),
@@ -396,7 +396,7 @@ fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Opti
         others.contains(&place) || equal[..at].iter().any(|(other, _)| *other == place)
     };
     if (0..equal.len()).any(is_twice) {
-        return Err(SqlError::unsupported("a column in several conditions"));
+        return Err(SqlError::unsupported("several conditions on one column"));
     }
     let value_of = |place: &usize| equal.iter().find(|(other, _)| other == place).map(|one| one.1);
     let key: Option<Vec<&Value>> = definition.key.iter().map(value_of).collect();
@@ -405,7 +405,7 @@ fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Opti
     }
     let first = definition.key[0];
     if others.contains(&first) || value_of(&first).is_some() {
-        return Err(SqlError::unsupported("a range of the primary key"));
+        return Err(SqlError::unsupported("a range over the primary key"));
     }
     Ok(None)
 }

@@ -23,7 +23,7 @@ impl Parser<'_> {
 
     fn source(&mut self) -> Outcome<Source> {
         if self.symbol() == Some("(") {
-            return Err(SqlError::unsupported("a query in a query"));
+            return Err(SqlError::unsupported("a subquery"));
         }
         let table = self.qualified()?;
         let is_demanded = self.accepts_word("as");
@@ -34,11 +34,11 @@ impl Parser<'_> {
             _ => None,
         };
         if matches!(self.symbol(), Some(",")) {
-            return Err(SqlError::unsupported("a query of several tables"));
+            return Err(SqlError::unsupported("a query on several tables"));
         }
         let joins = ["join", "left", "right", "inner", "cross", "natural"];
         if joins.iter().any(|join| self.is_word(join)) {
-            return Err(SqlError::unsupported("a query of several tables"));
+            return Err(SqlError::unsupported("a query on several tables"));
         }
         Ok(Source { table, alias })
     }
@@ -99,7 +99,7 @@ impl Parser<'_> {
             };
             if !self.accepts_word("values") && !self.accepts_word("value") {
                 return Err(match self.is_word("select") {
-                    true => SqlError::unsupported("INSERT of a query"),
+                    true => SqlError::unsupported("INSERT ... SELECT"),
                     false => self.wrong(),
                 });
             }
@@ -140,7 +140,7 @@ impl Parser<'_> {
         let column = self.qualified()?;
         self.expect("=")?;
         if self.is_word("default") {
-            return Err(SqlError::unsupported("DEFAULT in a change"));
+            return Err(SqlError::unsupported("DEFAULT in an UPDATE"));
         }
         Ok((column, self.expression()?))
     }
@@ -158,7 +158,9 @@ impl Parser<'_> {
     pub(super) fn delete(&mut self) -> Outcome<Statement> {
         if !self.accepts_word("from") {
             return Err(match self.peek().kind {
-                Kind::Word(_) | Kind::Name(_) => SqlError::unsupported("DELETE of several tables"),
+                Kind::Word(_) | Kind::Name(_) => {
+                    SqlError::unsupported("DELETE from several tables")
+                }
                 _ => self.wrong(),
             });
         }

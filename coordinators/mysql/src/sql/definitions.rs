@@ -25,7 +25,7 @@ impl Parser<'_> {
         let table = self.qualified()?;
         let mut made = CreateTable { table, if_missing, columns: Vec::new(), keys: Vec::new() };
         if self.is_word("like") || self.is_word("as") || self.is_word("select") {
-            return Err(SqlError::unsupported("a table from another"));
+            return Err(SqlError::unsupported("CREATE TABLE from another table"));
         }
         self.expect("(")?;
         loop {
@@ -68,10 +68,10 @@ impl Parser<'_> {
 
     fn definition(&mut self, made: &mut CreateTable) -> Outcome<()> {
         if self.is_word("constraint") || self.is_word("unique") || self.is_word("index") {
-            return Err(SqlError::unsupported("a key that is not the primary one"));
+            return Err(SqlError::unsupported("a key other than the primary key"));
         }
         if self.is_word("key") || self.is_word("foreign") || self.is_word("check") {
-            return Err(SqlError::unsupported("a key that is not the primary one"));
+            return Err(SqlError::unsupported("a key other than the primary key"));
         }
         if !self.accepts_word("primary") {
             let column = self.column()?;
@@ -82,7 +82,7 @@ impl Parser<'_> {
         self.expect("(")?;
         let key = self.list(Parser::word)?;
         if self.symbol() == Some("(") {
-            return Err(SqlError::unsupported("a part of a column as key"));
+            return Err(SqlError::unsupported("a key on a column prefix"));
         }
         self.expect(")")?;
         made.keys.push(key);
@@ -105,7 +105,7 @@ impl Parser<'_> {
                 self.expect_word("key")?;
                 column.is_key = true;
             } else if let Kind::Word(word) = &self.peek().kind {
-                return Err(SqlError::unsupported(&format!("a column with {word}")));
+                return Err(SqlError::unsupported(&format!("the column attribute {word}")));
             } else {
                 return Ok(column);
             }
@@ -118,7 +118,7 @@ impl Parser<'_> {
                 Ok(Expression::Literal(crate::value::Value::truth(is_true)))
             }
             default @ (Expression::Literal(_) | Expression::Now(_, false)) => Ok(default),
-            _ => Err(SqlError::unsupported("such a default")),
+            _ => Err(SqlError::unsupported("this default value")),
         }
     }
 
@@ -137,7 +137,7 @@ impl Parser<'_> {
             _ => return Err(SqlError::unsupported(&format!("the type {word}"))),
         };
         if self.is_word("unsigned") || self.is_word("character") || self.is_word("collate") {
-            return Err(SqlError::unsupported("such a type"));
+            return Err(SqlError::unsupported("this attribute of a column type"));
         }
         Ok(kind)
     }
@@ -145,7 +145,7 @@ impl Parser<'_> {
     fn integer(&mut self, bytes: u8, usual: u32) -> Outcome<ColumnKind> {
         let width = match self.length()? {
             Some(width @ 1..=255) => width as u32,
-            Some(_) => return Err(SqlError::unsupported("such a width")),
+            Some(_) => return Err(SqlError::unsupported("this display width")),
             None => usual,
         };
         Ok(ColumnKind::Integer { bytes, width })
@@ -154,7 +154,7 @@ impl Parser<'_> {
     fn text(&mut self, is_char: bool, most: u64) -> Outcome<ColumnKind> {
         let characters = match self.length()? {
             Some(length) if (1..=most).contains(&length) => length as u32,
-            Some(_) => return Err(SqlError::unsupported("such a length")),
+            Some(_) => return Err(SqlError::unsupported("this column length")),
             None if is_char => 1,
             None => return Err(self.wrong()),
         };
@@ -164,7 +164,7 @@ impl Parser<'_> {
     fn fraction(&mut self) -> Outcome<u8> {
         match self.length()? {
             Some(places @ 0..=6) => Ok(places as u8),
-            Some(_) => Err(SqlError::unsupported("so many places")),
+            Some(_) => Err(SqlError::unsupported("more than 6 fractional digits")),
             None => Ok(0),
         }
     }
@@ -189,11 +189,11 @@ impl Parser<'_> {
                     self.expect_word("charset")?;
                     "utf8mb4"
                 }
-                _ => return Err(SqlError::unsupported(&format!("a table with {word}"))),
+                _ => return Err(SqlError::unsupported(&format!("the table option {word}"))),
             };
             self.accepts("=");
             if !self.accepts_word(value) {
-                return Err(SqlError::unsupported("such an option of a table"));
+                return Err(SqlError::unsupported("this value of a table option"));
             }
             self.accepts(",");
         }

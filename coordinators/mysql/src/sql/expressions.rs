@@ -41,7 +41,7 @@ impl Parser<'_> {
     fn deeper(&mut self) -> Outcome<()> {
         self.depth += 1;
         match self.depth > DEPTH_MAX {
-            true => Err(SqlError::unsupported("expressions nested so deeply")),
+            true => Err(SqlError::unsupported("expressions nested this deeply")),
             false => Ok(()),
         }
     }
@@ -99,7 +99,7 @@ impl Parser<'_> {
         }
         self.expect("(")?;
         if self.is_word("select") {
-            return Err(SqlError::unsupported("a query in an expression"));
+            return Err(SqlError::unsupported("a subquery"));
         }
         let list = self.list(Parser::expression)?;
         self.expect(")")?;
@@ -144,7 +144,7 @@ impl Parser<'_> {
             "minute" => 60_000_000,
             "hour" => 3_600_000_000,
             "day" => 86_400_000_000,
-            _ => return Err(SqlError::unsupported("such an interval")),
+            _ => return Err(SqlError::unsupported("this interval unit")),
         };
         self.next();
         Ok(micros)
@@ -270,7 +270,7 @@ impl Parser<'_> {
         }
         let (before, name) = (Some(name), self.word()?);
         if self.symbol() == Some(".") {
-            return Err(SqlError::unsupported("a name in three parts"));
+            return Err(SqlError::unsupported("a name of three parts"));
         }
         Ok(Named { before, name })
     }
@@ -304,7 +304,7 @@ impl Parser<'_> {
                 self.interval(from, if lower == "date_sub" { -1 } else { 1 })?
             }
             "count" if self.accepts("*") => Expression::Count,
-            "count" => return Err(SqlError::unsupported("COUNT of what is not *")),
+            "count" => return Err(SqlError::unsupported("COUNT of anything but *")),
             "values" => {
                 let named = self.qualified()?;
                 Expression::Column(named, "VALUES")
@@ -320,7 +320,7 @@ impl Parser<'_> {
         self.next();
         match text.parse() {
             Ok(places @ 0..=6) => Ok(places),
-            _ => Err(SqlError::unsupported("so many places")),
+            _ => Err(SqlError::unsupported("more than 6 fractional digits")),
         }
     }
 

@@ -103,7 +103,7 @@ impl Parser<'_> {
                 return match lower == "default" {
                     true => Ok(None),
                     false if self.symbol() == Some("(") => {
-                        Err(SqlError::unsupported("an expression as value of a variable"))
+                        Err(SqlError::unsupported("an expression as the value of a variable"))
                     }
                     false => Ok(Some(Value::Text(word.into_bytes()))),
                 };
@@ -112,7 +112,7 @@ impl Parser<'_> {
         match self.expression()? {
             Expression::Literal(value) => Ok(Some(value)),
             Expression::Truth(is_true) => Ok(Some(Value::truth(is_true))),
-            _ => Err(SqlError::unsupported("an expression as value of a variable")),
+            _ => Err(SqlError::unsupported("an expression as the value of a variable")),
         }
     }
 }

@@ -107,7 +107,7 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Outcome<Statement> {
         if self.symbol() == Some("(") {
-            return Err(SqlError::unsupported("a query in brackets"));
+            return Err(SqlError::unsupported("a query in parentheses"));
         }
         let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
         let lower = word.to_ascii_lowercase();
@@ -152,7 +152,7 @@ impl Parser<'_> {
         match self.is_at_end() || self.symbol() == Some(";") {
             true => Ok(statement),
             false if matches!(self.peek().kind, Kind::Word(_)) => {
-                Err(SqlError::unsupported("options of a transaction"))
+                Err(SqlError::unsupported("transaction options"))
             }
             false => Err(self.wrong()),
         }
@@ -207,7 +207,7 @@ impl Parser<'_> {
     pub(super) fn count(&mut self) -> Outcome<u64> {
         let count = match &self.peek().kind {
             Kind::Number(text) => text.parse().ok(),
-            Kind::Word(_) => return Err(SqlError::unsupported("LIMIT with a name")),
+            Kind::Word(_) => return Err(SqlError::unsupported("a name in LIMIT")),
             _ => None,
         };
         let count = count.ok_or_else(|| self.wrong())?;
@@ -248,7 +248,7 @@ impl Parser<'_> {
             Kind::End => return Err(self.wrong()),
             _ => None,
         };
-        let id = id.ok_or_else(|| SqlError::unsupported("KILL with such a number"))?;
+        let id = id.ok_or_else(|| SqlError::unsupported("this thread id in KILL"))?;
         self.next();
         Ok(Statement::Kill { id, is_query })
     }

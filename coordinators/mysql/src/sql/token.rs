@@ -128,7 +128,7 @@ impl Reader<'_> {
             self.at += digits(self.rest());
         }
         if self.rest().first().is_some_and(|byte| is_word(*byte)) {
-            return Err(SqlError::unsupported("a number with letters"));
+            return Err(SqlError::unsupported("a number that contains letters"));
         }
         let text = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
         Ok(Kind::Number(text))

@@ -76,14 +76,14 @@ pub(crate) fn part(value: &Value) -> Outcome<Part> {
         Value::Integer(number) => Ok(Part::Number(*number)),
         Value::Time(at) => Ok(Part::Number(i128::from(at.micros))),
         Value::Text(text) => folded(text).map(Part::Text),
-        Value::Null | Value::Decimal(_) => Err(SqlError::unsupported("such a key")),
+        Value::Null | Value::Decimal(_) => Err(SqlError::unsupported("a key value of this type")),
     }
 }
 
 /// Folds a string as `utf8mb4_general_ci` does. Refuses letters beyond ASCII.
 pub(crate) fn folded(text: &[u8]) -> Outcome<Vec<u8>> {
     if text.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
-        return Err(SqlError::unsupported("comparing letters beyond ASCII"));
+        return Err(SqlError::unsupported("comparing non-ASCII text"));
     }
     let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
     Ok(text[..end].to_ascii_uppercase())

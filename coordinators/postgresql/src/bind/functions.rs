@@ -185,7 +185,7 @@ impl Binder<'_> {
             _ => return None,
         };
         let Bound::Constant(Value::Text(name)) = zone.bound else {
-            return Some(Err(SqlError::unsupported("a time zone that is no constant")));
+            return Some(Err(SqlError::unsupported("a time zone that is not a constant")));
         };
         if !["utc", "gmt", "etc/utc", "z"].contains(&name.to_ascii_lowercase().as_str()) {
             return Some(Err(SqlError::unsupported(format!("the time zone \"{name}\""))));

@@ -47,7 +47,7 @@ impl Parser {
             return Ok(Some(Key { name, columns, is_primary }));
         }
         if name.is_some() || self.is_word("check") || self.is_word("foreign") {
-            return Err(SqlError::unsupported("a constraint that is no key"));
+            return Err(SqlError::unsupported("a constraint other than a key"));
         }
         self.at = start;
         Ok(None)
@@ -76,7 +76,7 @@ impl Parser {
         } else if self.take_word("default") {
             column.default = Some(self.default_value()?);
         } else if self.is_word("check") || self.is_word("references") {
-            return Err(SqlError::unsupported("a constraint that is no key"));
+            return Err(SqlError::unsupported("a constraint other than a key"));
         } else {
             return Ok(self.take_word("null"));
         }

@@ -74,7 +74,7 @@ impl Value {
             Type::Timestamp => timestamp::read(text, false).map(Value::Time).map_err(wrong),
             Type::Timestamptz => timestamp::read(text, true).map(Value::Time).map_err(wrong),
             Type::Interval if text.trim_start().starts_with(['P', 'p']) => {
-                Err(SqlError::unsupported("an interval in ISO 8601"))
+                Err(SqlError::unsupported("an interval in ISO 8601 format"))
             }
             Type::Interval => Interval::read(text).map(Value::Interval).map_err(wrong),
             Type::Void => Ok(Value::Void),

@@ -109,7 +109,8 @@ fn server(scene: &Scene, name: Option<&str>) -> Result<usize, String> {
 
 /// Parses a span such as 10s, -5s, 250ms, 100us, 2m or 1h into microseconds.
 fn span(text: &str) -> Result<i64, String> {
-    let wrong = || format!("'{text}': expected a span of at most a day, like 10s, 250ms or -5s");
+    let wrong =
+        || format!("'{text}': expected a duration of at most a day, like 10s, 250ms or -5s");
     let start = text.find(|letter: char| letter.is_ascii_alphabetic()).ok_or_else(wrong)?;
     let (number, unit) = text.split_at(start);
     let micros: i64 = match unit.to_lowercase().as_str() {
@@ -132,7 +133,7 @@ fn advance(scene: &mut Scene, text: &str) -> Result<(), String> {
     let end = scene.stage.now_us().saturating_add(by);
     match scene.stage.advance_to(end) {
         true => Ok(()),
-        false => Err("the servers do not come to rest: expected RESET".to_owned()),
+        false => Err("the servers still have work after a long time: expected RESET".to_owned()),
     }
 }
 

@@ -206,8 +206,8 @@ fn the_judge_tells_who_was_inside_together_and_the_history_what_happened() {
 fn what_makes_no_sense_is_refused_with_what_would() {
     let mut desk = Desk::new(0, 0);
     for (order, told) in [
-        ("CLOCK ADVANCE soon", "-ERR 'soon': expected a span of at most a day, like 10s"),
-        ("CLOCK ADVANCE 25h", "-ERR '25h': expected a span"),
+        ("CLOCK ADVANCE soon", "-ERR 'soon': expected a duration of at most a day, like 10s"),
+        ("CLOCK ADVANCE 25h", "-ERR '25h': expected a duration"),
         ("CLOCK ADVANCE -1s", "-ERR CLOCK ADVANCE '-1s': expected a duration of at least 0"),
         ("CRASH redis-9", "-ERR unknown server 'redis-9': expected one of master-1"),
         ("FAILOVER", "-ERR FAILOVER: expected a replica that is up"),

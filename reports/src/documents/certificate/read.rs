@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
     /// The text is invalid or truncated JSON.
-    #[error("not JSON, or truncated ({0}): expected a {1}")]
+    #[error("invalid or truncated JSON ({0}): expected a {1}")]
     Json(String, &'static str),
     /// The text is a different document.
     #[error("format '{0}': expected {1}")]

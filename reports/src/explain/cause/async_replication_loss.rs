@@ -29,8 +29,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let ([holder, taker], held_at, taken_at) = (scene.both(), scene.held_at(), scene.taken_at());
     if held_at != taken_at {
         return format!(
-            "{held_at} had granted the lock to {holder}, but {taken_at}, which granted it to \
-             {taker}, never received that write: replication is asynchronous."
+            "{held_at} had granted the lock to {holder}. Replication is asynchronous, so {taken_at} \
+             had not received that grant when it granted the lock to {taker}."
         );
     }
     if scene.kind == Kind::ForeignRelease {

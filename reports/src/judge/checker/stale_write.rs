@@ -50,8 +50,8 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
     };
     let what = match late == served_by {
         true => format!(
-            "The storage served a request that {late} sent under its later lock. {span} later it \
-             accepted the write of {} that {late} had sent under its earlier lock.",
+            "The storage served a request from {late}'s new acquisition. {span} later it accepted \
+             {late}'s write of {}, which {late} had sent in an earlier acquisition.",
             stale.after
         ),
         false => format!(
@@ -139,7 +139,7 @@ mod tests {
     fn a_late_write_of_ones_own_is_told_as_such() {
         let own = Story::new().takes(1, 1, "a").releases(4, 1).takes(5, 1, "b").reads(6, 1, 0);
         let stale = stale_writes(own.late_write(7, 1, 3, 0, 3));
-        assert!(stale[0].what.contains("under its earlier lock"), "{}", stale[0].what);
+        assert!(stale[0].what.contains("in an earlier acquisition"), "{}", stale[0].what);
         let other = stale_writes(handover().reads(6, 2, 0).writes(7, 1, 0, 3));
         assert!(other[0].what.contains("client-2 was granted the lock after"), "{}", other[0].what);
     }

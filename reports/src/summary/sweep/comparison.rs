@@ -130,7 +130,10 @@ pub enum Difference {
 
 /// Error for two sweeps that have no lock and fault in common.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{a}' and '{b}' have no cell in common: {a} has {cells_a}, {b} has {cells_b}")]
+#[error(
+    "'{a}' and '{b}' have no combination of lock and fault in common: {a} has {cells_a}, {b} has \
+     {cells_b}"
+)]
 pub struct NothingInCommon {
     a: String,
     b: String,

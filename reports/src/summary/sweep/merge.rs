@@ -18,15 +18,18 @@ pub enum Gaps {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// There are no sweeps to merge.
-    #[error("expected at least one sweep summary")]
+    #[error("there is nothing to merge: expected at least one sweep summary")]
     Nothing,
     /// Two sweeps have different settings.
-    #[error("seeds {0} and {1} differ in '{2}': expected sweeps with the same configuration")]
+    #[error(
+        "the sweeps of seeds {0} and {1} differ in '{2}': expected sweeps with the same \
+         configuration"
+    )]
     Config(SeedRange, SeedRange, String),
     /// Two sweeps have different clients or faults.
     #[error(
-        "seeds {0} have the cells {1}, but seeds {2} have {3}: expected sweeps of the same clients \
-         and faults"
+        "the sweep of seeds {0} covers {1}, but the sweep of seeds {2} covers {3}: expected sweeps \
+         of the same clients and faults"
     )]
     Cells(SeedRange, String, SeedRange, String),
     /// Two sweeps count the same seeds.
@@ -37,19 +40,20 @@ pub enum MergeError {
     Gap(SeedRange),
     /// An incomplete sweep does not list its missing seeds.
     #[error(
-        "the sweep of seeds {0} is incomplete and does not list its missing seeds: run it again"
+        "the sweep of seeds {0} is incomplete and does not list its missing seeds: run the sweep \
+         again"
     )]
     Incomplete(SeedRange),
     /// A sweep is a shard and does not list its seeds.
     #[error(
-        "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run it again with \
-         this version, or merge with --partial"
+        "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run the sweep \
+         again with this version, or merge with --partial"
     )]
     Unstated(SeedRange, u32, u32),
     /// A sweep was interrupted before it explained its anomalies, but other sweeps explain theirs.
     #[error(
-        "the sweep of seeds {0} was interrupted before it explained anomaly {1}: resume it, or \
-         merge with --partial"
+        "the sweep of seeds {0} was interrupted before it explained anomaly {1}: resume the sweep, \
+         or merge with --partial"
     )]
     Unexplained(SeedRange, String),
 }
@@ -236,8 +240,8 @@ mod tests {
         let config = other(|sweep| sweep.config["ttl_us"] = serde_json::json!(1));
         assert_eq!(
             config,
-            "seeds 0..5 and 5..8 differ in 'config.ttl_us': expected sweeps with the same \
-             configuration"
+            "the sweeps of seeds 0..5 and 5..8 differ in 'config.ttl_us': expected sweeps with the \
+             same configuration"
         );
         assert!(
             other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ in 'tool'")

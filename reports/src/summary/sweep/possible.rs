@@ -14,7 +14,7 @@ pub enum Impossible {
     )]
     Seeds(SeedRange),
     /// The value of `complete` contradicts the listed seeds and gaps.
-    #[error("seeds {0}: 'complete' contradicts the seeds and gaps")]
+    #[error("seeds {0}: the value of 'complete' does not match the listed seeds and gaps")]
     Complete(SeedRange),
     /// A cell's counts contradict each other.
     #[error("{client} x {fault}: {what}")]
@@ -214,6 +214,9 @@ mod tests {
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(5, 9), gap(8, 10)]), said);
         assert_eq!(refused(|sweep| sweep.whole = Some(gap(10, 44))), said);
         let cut = refused(|sweep| sweep.whole = Some(gap(0, 44)));
-        assert_eq!(cut, "seeds 3..44: 'complete' contradicts the seeds and gaps");
+        assert_eq!(
+            cut,
+            "seeds 3..44: the value of 'complete' does not match the listed seeds and gaps"
+        );
     }
 }

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 pub(crate) enum FindingsCommand {
     /// List findings, the most urgent first.
     List(ListFindingsArguments),
-    /// Accept findings, so that they no longer fail a sweep.
+    /// Accept findings, so that they no longer make a sweep fail.
     Accept(AcceptArguments),
-    /// Run the known seeds again and update the store. Exit status 1 if an unaccepted finding
-    /// remains.
+    /// Run the seeds in the store again and update the store. Exit status 1 if an unaccepted
+    /// finding remains.
     Retest(Box<RetestArguments>),
 }
 

@@ -9,8 +9,8 @@ pub(crate) struct LoadArguments {
     /// Lock to use, which must run on a single server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
-    /// Delays between attempts to compare: none, fixed:D, random:A..B, exponential:A..B, or own
-    /// (the lock's own delay).
+    /// Retry delays to compare: none, fixed:D, random:A..B, exponential:A..B, or own (the lock's
+    /// own delay).
     #[arg(
         long,
         value_name = "W[,W]",
@@ -40,7 +40,7 @@ pub(crate) struct LoadArguments {
     /// Message latency.
     #[arg(long, value_name = "A..B", default_value = "50us")]
     pub(crate) latency: SpanRange,
-    /// Time that the holder works in addition to sending its commands.
+    /// Time that the holder works after it has sent its commands.
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
     /// Number of commands that the holder sends to the lock server.
@@ -51,10 +51,10 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u32).range(0..=1000),
     )]
     pub(crate) holder_commands: u32,
-    /// Time after which a process gives up a lock request.
+    /// Time after which a process abandons a lock request.
     #[arg(long, value_name = "D", default_value = "60s")]
     pub(crate) patience: Span,
-    /// Seed of all random values.
+    /// Seed for all random values.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     /// Output format: text, json or svg.

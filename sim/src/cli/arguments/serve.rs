@@ -12,8 +12,8 @@ pub(crate) struct ServeArguments {
     /// Coordinator to serve. See `fencepost list coordinators`.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) coordinator: String,
-    /// Clock of the servers: real time, or a time that commands on an admin connection set. The
-    /// servers print the address of that connection when they are ready. See
+    /// Clock of the servers: real time, or a manual clock that you set with commands on an admin
+    /// connection. The servers print the address of that connection when they are ready. See
     /// docs/commanded-redis.md.
     #[arg(long, value_name = "C", default_value = "real")]
     pub(crate) clock: ServedClock,
@@ -27,7 +27,7 @@ pub(crate) struct ServeArguments {
     /// client has full access to these test servers.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
-    /// Listen on --bind without a password, as Redis does with `protected-mode no`.
+    /// Listen on the --bind address without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
     /// Number of independent redis or memcached servers.
@@ -87,9 +87,10 @@ pub(crate) struct ServeArguments {
 /// A plan to play on the served servers.
 #[derive(Args, Debug)]
 pub(crate) struct PlayArguments {
-    /// Play the fault plan of --seed on the servers in real time, and report each fault on stderr.
+    /// Inject the faults of a plan into the servers in real time, and report each fault on stderr.
     ///
-    /// A fault family, or several joined by `+`. See docs/commanded-redis.md#play-a-plan.
+    /// F is a fault family, or several joined by `+`. --seed selects the plan. See
+    /// docs/commanded-redis.md#play-a-plan.
     #[arg(long, value_name = "F", help_heading = "Plan")]
     pub(crate) fault: Option<String>,
     /// Seed of the plan, decimal or hexadecimal.
@@ -102,8 +103,8 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Length of the plan, after which the servers stop [default: faults begin within 1m, and the
-    /// servers keep running].
+    /// Length of the plan. The servers stop when the plan ends [default: the faults begin within
+    /// 1m, and the servers keep running].
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
     /// Play the plan K times. All faults end before the plan starts again.
@@ -116,7 +117,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) repeat: u32,
-    /// Lease of the locks under test, which sets the length of many faults.
+    /// Lease duration of the locks under test. The length of many faults depends on this duration.
     #[arg(
         long,
         value_name = "D",
@@ -144,7 +145,7 @@ pub(crate) struct PlayArguments {
 pub(crate) enum ServedClock {
     /// Real time.
     Real,
-    /// Time that commands on the admin connection set.
+    /// Time set by commands on the admin connection.
     Manual,
 }
 

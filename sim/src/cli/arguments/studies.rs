@@ -33,13 +33,13 @@ pub(crate) struct BoundaryArguments {
     /// Setting to vary. See `fencepost list quantities`.
     #[arg(long, value_name = "Q")]
     pub(crate) vary: String,
-    /// Range of values to search [default: around the calculated bound].
+    /// Range of values to search [default: a range around the calculated bound].
     #[arg(long, value_name = "A..B")]
     pub(crate) between: Option<String>,
-    /// Precision of the search [default: a 256th of the range, at least 1ms].
+    /// Precision of the search [default: 1/256 of the range, but at least 1ms].
     #[arg(long, value_name = "D")]
     pub(crate) step: Option<String>,
-    /// Number of equal parts to divide the range into, before the search bisects one of them.
+    /// Number of equal parts into which the search divides the range before it bisects one part.
     #[arg(
         long,
         value_name = "N",
@@ -51,7 +51,7 @@ pub(crate) struct BoundaryArguments {
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
     /// Seeds to run at each value; B is excluded [default: 0..200; for programs and real servers,
-    /// as many as fit into 400 runs].
+    /// as many seeds as fit in 400 runs].
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]
@@ -86,17 +86,19 @@ pub(crate) struct MatrixArguments {
     /// Seeds to run for each lock and fault; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Use the results in this JSON file of a sweep or a matrix, and run nothing.
+    /// Take the results from this JSON file of a sweep or a matrix, instead of running seeds.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
-    /// Compare the results with a published matrix (JSON). If a result differs by more than chance
-    /// explains, print a line for it on stderr and exit with status 1, otherwise with 0.
+    /// Compare the results with a published matrix (JSON). Print a line on stderr for each result
+    /// that differs by more than chance can explain. The exit status is 1 if such a result exists,
+    /// 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
     /// Locks to test [default: all, or none with --lock or --program].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
-    /// Test only locks on this coordinator; programs use it too. See `fencepost list coordinators`.
+    /// Test only locks on this coordinator. Programs use this coordinator too. See `fencepost list
+    /// coordinators`.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
@@ -150,7 +152,7 @@ pub(crate) struct DocsArguments {
 pub(crate) struct CompareArguments {
     /// Lock (see `fencepost list clients`), Lua file, or JSON file of a sweep.
     pub(crate) a: String,
-    /// Lock or file to compare it with.
+    /// Lock or file to compare A with.
     pub(crate) b: String,
     /// Fault families under which to compare locks: `a,b` compares under each, `a+b` combines them.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
@@ -181,7 +183,7 @@ pub(crate) struct ExploreArguments {
     /// Lock to test. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node", conflicts_with = "lock")]
     pub(crate) client: String,
-    /// Lock to test, written in Lua, instead of --client. See docs/lock-in-lua.md.
+    /// Lua file of the lock to test, instead of --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Option<String>,
     /// Fault families to enumerate, separated by commas or plus signs. docs/explore.md lists them.
@@ -206,8 +208,8 @@ pub(crate) struct ExploreArguments {
     /// least the time until another server takes over].
     #[arg(long, value_name = "D")]
     pub(crate) longest: Option<Span>,
-    /// Fault durations to try per interval between two timers: fine (two) or coarse (one)
-    /// [default: fine, or coarse with --faults 2].
+    /// Number of fault durations to try in each interval between two timers: fine (two) or coarse
+    /// (one) [default: fine, or coarse with --faults 2].
     #[arg(long, value_name = "G")]
     pub(crate) grain: Option<Grain>,
     /// Number of independent masters for a quorum lock [default: 3].
@@ -215,17 +217,18 @@ pub(crate) struct ExploreArguments {
     pub(crate) masters: Option<u16>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// Also run the plans that this rule skips.
+    /// Also run the plans that these rules skip.
     #[arg(long, value_name = "R[,R]", value_delimiter = ',')]
     pub(crate) no_prune: Vec<Rule>,
     /// Seed for random values that are not enumerated, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part M of N of the plans (1 <= M <= N); `fencepost merge` then writes the
-    /// certificate. By default, M and N come from the same environment variables as for `sweep`.
+    /// Run only part M of N of the plans (1 <= M <= N); `fencepost merge` writes the certificate
+    /// after all parts have run. By default, M and N come from the same environment variables as
+    /// for `sweep`.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
-    /// File for checkpoints; --resume and `fencepost merge` read it.
+    /// File for checkpoints, which --resume and `fencepost merge` read.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "diff"])]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Continue from the checkpoint, or start from the beginning if there is none.
@@ -240,7 +243,7 @@ pub(crate) struct ExploreArguments {
     /// With --check, run all plans of the certificate again, not only a sample.
     #[arg(long, requires = "check")]
     pub(crate) whole: bool,
-    /// Print the differences between two certificates. Exit status 0 if there are none, 1
+    /// Print the differences between two certificates. Exit status 0 if there are no differences, 1
     /// otherwise.
     #[arg(
         long,
@@ -292,7 +295,7 @@ pub(crate) struct RealityArguments {
     /// Also replay the plan of every gallery page.
     #[arg(long)]
     pub(crate) gallery: bool,
-    /// Replay the plans of these gallery pages; add locks with --client.
+    /// Replay the plans of these gallery pages. To test locks too, add --client.
     #[arg(long, value_name = "P[,P]", value_delimiter = ',', conflicts_with = "gallery")]
     pub(crate) page: Vec<String>,
     /// Output format: text, markdown or json.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 pub(crate) struct LockArguments {
     /// Lock to test, written in Lua. Repeat the option for several locks.
     ///
-    /// Replaces the default locks; add built-in locks with --client. See docs/lock-in-lua.md.
+    /// This option replaces the default locks. To add built-in locks, use --client. See
+    /// docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
 }
@@ -21,9 +22,9 @@ pub(crate) struct LockArguments {
 pub(crate) struct ServersArguments {
     /// Lock servers: fake, real or NAME=PATH.
     ///
-    /// `fake` simulates them, `real` runs the installed servers, and NAME=PATH runs another binary,
-    /// such as redis=/opt/redis-server. If the locks use several coordinators, repeat the option.
-    /// See docs/real-servers.md.
+    /// `fake` simulates the servers, `real` runs the installed servers, and NAME=PATH runs another
+    /// binary, such as redis=/opt/redis-server. If the locks use several coordinators, repeat the
+    /// option. See docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
     pub(crate) servers: Vec<String>,
 }
@@ -34,12 +35,13 @@ pub(crate) struct ServersArguments {
 pub(crate) struct ProgramArguments {
     /// Command of a program to test. Repeat the option for several programs.
     ///
-    /// Replaces the default locks; add built-in locks with --client. See docs/own-programs.md.
+    /// This option replaces the default locks. To add built-in locks, use --client. See
+    /// docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
     /// Servers that the programs use. redis: single, sentinel or independent; zookeeper: ensemble
-    /// or single; postgresql: single or standby; etcd: cluster or single [default: the first of the
-    /// coordinator's list].
+    /// or single; postgresql: single or standby; etcd: cluster or single [default: the first one
+    /// listed for the coordinator].
     #[arg(
         long = "deployment",
         value_name = "D",
@@ -51,8 +53,8 @@ pub(crate) struct ProgramArguments {
     /// Your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD. Repeat the option for
     /// several servers.
     ///
-    /// The server runs on a host NAME, in an empty folder that survives restarts. FENCEPOST_SERVERS
-    /// has its address. See docs/real-servers.md.
+    /// The server runs on the host NAME, in a folder that is empty at first and survives restarts.
+    /// The programs find the server's address in FENCEPOST_SERVERS. See docs/real-servers.md.
     #[arg(
         long,
         value_name = "NAME=CMD",
@@ -61,8 +63,8 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) server: Vec<String>,
-    /// Key of the programs' lock [default: lock:orders]. If it contains a `*`, each matching key is
-    /// a separate lock, such as one per job.
+    /// Key of the programs' lock. If the key contains a `*`, each matching key is a separate lock,
+    /// such as one per job [default: lock:orders].
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
     /// Environment variable to set for the programs. Repeat the option for several variables.

@@ -117,9 +117,9 @@ impl Judge {
             }
             ("LOST", _) => self.lost(holder),
             ("UNKNOWN", phase) => self.unknown(holder, phase, detail),
-            ("ACQUIRED" | "REFUSED", _) => "-ERR say ACQUIRING first\r\n".to_owned(),
-            ("RELEASING", _) => "-ERR say ACQUIRED first\r\n".to_owned(),
-            ("RELEASED", _) => "-ERR say RELEASING first\r\n".to_owned(),
+            ("ACQUIRED" | "REFUSED", _) => "-ERR expected ACQUIRING first\r\n".to_owned(),
+            ("RELEASING", _) => "-ERR expected ACQUIRED first\r\n".to_owned(),
+            ("RELEASED", _) => "-ERR expected RELEASING first\r\n".to_owned(),
             _ => "-ERR expected ACQUIRING, ACQUIRED, REFUSED, RELEASING, RELEASED, LOST, UNKNOWN \
                   or WORK\r\n"
                 .to_owned(),
@@ -230,7 +230,9 @@ impl Judge {
                     Phase::Releasing { operation, end: ReleaseEnd::Unknown };
                 "+OK\r\n".to_owned()
             }
-            Phase::Idle | Phase::Holding => "-ERR say ACQUIRING or RELEASING first\r\n".to_owned(),
+            Phase::Idle | Phase::Holding => {
+                "-ERR expected ACQUIRING or RELEASING first\r\n".to_owned()
+            }
         }
     }
 

@@ -42,13 +42,13 @@ impl Watched {
         let named = quoted(&self.others);
         match (&self.instead_of, self.others.first()) {
             (Some(stated), _) => Some(format!(
-                "no process wrote the key '{stated}'; the run was judged by the key that they \
-                 locked instead, '{}' (--lock-key)",
+                "no process wrote the key '{stated}'; the run was judged by '{}', the key that the \
+                 processes locked instead (--lock-key)",
                 self.key
             )),
             (None, Some(first)) => Some(format!(
-                "no process wrote the key '{}', but they wrote {}: name their lock's key, for \
-                 example with --lock-key '{first}'",
+                "no process wrote the key '{}', but the processes wrote {}: name the lock's key, \
+                 for example with --lock-key '{first}'",
                 self.key,
                 named.join(", ")
             )),
@@ -319,7 +319,7 @@ mod tests {
     fn of_several_other_keys_none_is_guessed() {
         let (key, note) = chosen(vec![wrote("a", "1", None), wrote("b", "1", None)]);
         assert_eq!(key, "lock:orders");
-        assert!(note.unwrap().contains("they wrote 'a', 'b': name their lock's key"));
+        assert!(note.unwrap().contains("the processes wrote 'a', 'b': name the lock's key"));
     }
 
     #[test]

@@ -216,15 +216,18 @@ fn refusal(port: u16, has_connected: bool, ports: &[u16], life: Option<Life>) ->
             .to_owned(),
         Some((_, ending)) => format!("{} before it served", in_words(&ending)),
         None if has_connected => {
-            format!("does not answer at port {port} {seconds} s after its start")
+            format!("did not answer on port {port} within {seconds} s of its start")
         }
         None if port == 0 => {
-            format!("listens at no TCP port of IPv4 {seconds} s after its start")
+            format!("did not listen on any IPv4 TCP port within {seconds} s of its start")
         }
         None => {
             let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
             let ports = if ports.is_empty() { "none".to_owned() } else { ports.join(", ") };
-            format!("does not listen at port {port} {seconds} s after its start (open: {ports})")
+            format!(
+                "did not listen on port {port} within {seconds} s of its start (open ports: \
+                 {ports})"
+            )
         }
     };
     how + &last_line(&said)

@@ -57,7 +57,7 @@ impl Guard {
             match decode_bytes_mut(&mut self.buffer) {
                 Ok(Some((frame, _, _))) => return read_answer(frame),
                 Ok(None) => {}
-                Err(_) => return Answer::Unknown("the storage answered nonsense"),
+                Err(_) => return Answer::Unknown("the storage sent an invalid answer"),
             }
             match socket.read(&mut self.buffer).await {
                 Ok(0) | Err(_) => return Answer::Unknown("the connection to the storage broke"),
@@ -101,6 +101,6 @@ fn read_answer(frame: BytesFrame) -> Answer {
         BytesFrame::Integer(value) => Answer::Value(value),
         BytesFrame::SimpleString(_) => Answer::Written,
         BytesFrame::Error(text) => Answer::Rejected(text.to_string()),
-        _ => Answer::Unknown("the storage answered nonsense"),
+        _ => Answer::Unknown("the storage sent an invalid answer"),
     }
 }

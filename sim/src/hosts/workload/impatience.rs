@@ -19,7 +19,7 @@ pub(super) struct Impatience {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the application cancelled it")]
+#[error("the application cancelled the call")]
 pub(super) struct Cancelled;
 
 pub(super) struct CallRecorder {

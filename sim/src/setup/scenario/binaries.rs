@@ -50,8 +50,8 @@ pub enum InvalidServers {
     },
     /// The file has changed since the report was written.
     #[error(
-        "server {path} has changed since the report, which was made with {was}: use \
-         `replay --allow-changed` to run it as it is now"
+        "server {path} has changed since the report, which used {was}: use `replay \
+         --allow-changed` to run the current server"
     )]
     Changed {
         /// Path of the changed file.

@@ -58,7 +58,8 @@ keys {
     cycles: u32 = 20, |count| *count > 0 => "at least 1";
     /// Lifetime of a lock at the server.
     ttl: Span = Span::secs(10),
-        |ttl| *ttl >= Span::millis(1) => "at least 1ms, the unit of a server's expiry";
+        |ttl| *ttl >= Span::millis(1) => "at least 1ms, because servers count expiries in \
+                                          milliseconds";
     /// Length of a critical section: a range from which it is drawn log-uniformly, or
     /// `until-validity` for the validity that the lock reports.
     hold: Hold = Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(8)));
@@ -163,7 +164,7 @@ group servers: Servers {
     /// Chubby's lock-delay after a holder fails; by default the one minute that locks request.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
-        |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's bound";
+        |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";
     /// The time at which PostgreSQL's standby receives a commit. By default, runs with failovers or
     /// replication lag have an asynchronous standby.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -43,7 +43,7 @@ impl OwnServer {
         if let Some(why) = refusal(name) {
             return Err(wrong(&why));
         }
-        let command = words(command).ok_or_else(|| wrong("a quote is not closed"))?;
+        let command = words(command).ok_or_else(|| wrong("expected a closing quote"))?;
         if command.is_empty() {
             return Err(wrong(form));
         }
@@ -140,7 +140,7 @@ mod tests {
             ("Queue=sh", "expected a NAME of lower-case letters"),
             ("client-1=sh", "another machine is called client-1"),
             ("judge=sh", "another machine is called judge"),
-            ("queue=sh 'a", "a quote is not closed"),
+            ("queue=sh 'a", "expected a closing quote"),
         ] {
             let said = parse(text).unwrap_err().to_string();
             assert!(said.starts_with(&format!("--server '{text}': {expected}")), "{said}");

@@ -130,7 +130,7 @@ pub enum InvalidProgram {
     /// A file of the program has changed.
     #[error(
         "program '{name}': {file} has changed since the report: use `replay --allow-changed` to \
-         run it as it is now"
+         run the current program"
     )]
     Changed {
         /// Name of the program.

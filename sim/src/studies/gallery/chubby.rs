@@ -47,7 +47,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "chubby-lock-delay",
-        title: "A write that is later than the lock-delay",
+        title: "A write that arrives after the lock-delay",
         question: "For a minute after a holder fails, Chubby grants its lock to no one. Is a write \
                    that arrives later safe?",
         protocol: SESSION,

@@ -50,7 +50,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::Overlap,
         cause: Cause::ExpiredWaiter,
         remedy: "Use etcd 3.5, whose server checks that the key still exists before it grants the \
-                 lock. It was never fixed in 3.4.",
+                 lock. etcd 3.4 never received the fix.",
         fixed: None,
         source: "Jepsen, *etcd 3.4.3* (2020); etcd issue 11456.",
     },

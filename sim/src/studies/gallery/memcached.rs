@@ -31,8 +31,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::LostUpdate,
         cause: Cause::Eviction,
-        remedy: "Keep locks on a dedicated server with more memory than they need. The cas id as a \
-                 fencing token prevents the harm: an eviction does not reset it.",
+        remedy: "Keep locks on a dedicated server with more memory than they need. Using the cas \
+                 id as a fencing token prevents the harm, because an eviction does not reset the \
+                 cas id.",
         fixed: Some(Fixed { client: "memcached-cas", settings: &[], kind: Kind::LostUpdate }),
         source: "IPC::Lock::Memcached documentation, *A little warning*.",
     },
@@ -48,8 +49,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 11,
         kind: Kind::LostUpdate,
         cause: Cause::Flush,
-        remedy: "Keep locks on a dedicated server with `flush_all` disabled (`-F`). The cas id as \
-                 a fencing token prevents the harm: a flush does not reset it.",
+        remedy: "Keep locks on a dedicated server with `flush_all` disabled (`-F`). Using the cas \
+                 id as a fencing token prevents the harm, because a flush does not reset the cas \
+                 id.",
         fixed: Some(Fixed { client: "memcached-cas", settings: &[], kind: Kind::LostUpdate }),
         source: "memcached, doc/protocol.txt, `flush_all`, 1.6.18.",
     },

@@ -101,8 +101,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "postgresql-advisory-failover",
         title: "A lock that no standby has",
-        question: "The standby has every commit before the client is answered. Does it have the \
-                   advisory locks too?",
+        question: "The standby has every commit before the primary answers the client. Does the \
+                   standby have the advisory locks too?",
         protocol: ADVISORY,
         client: "pg-advisory",
         fault: "failover",

@@ -194,7 +194,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         name: "a-time-is-no-owner",
         title: "A release that compares a time",
         question: "The key holds the end of the lease, and the holder sends DEL only before that \
-                   end. Whose lease is it?",
+                   end. Can DEL still remove another process's lock?",
         protocol: [
             "Acquire: `SETNX key end-of-lease`. Granted if the key did not exist.",
             "If not granted, `GET` the key. If that time has passed, `GETSET key end-of-lease`.",

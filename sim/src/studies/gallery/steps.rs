@@ -16,7 +16,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "compare-then-delete",
         title: "A release in two steps",
-        question: "GET returns the process's own value, so it sends DEL. What can happen between \
+        question: "A process sends GET, sees its own value and sends DEL. What can happen between \
                    the two?",
         protocol: [
             "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
@@ -130,8 +130,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Acquire: send `SET key random NX PX ttl` to five independent masters, with a short \
              timeout for each.",
             "Granted if three masters agree, no matter how long that took.",
-            "If not granted, and also to release: a script on all five masters deletes the key if \
-             it holds the process's value.",
+            "To release, or if not granted: run a script on all five masters that deletes the key \
+             if it holds the process's value.",
             "If not granted, wait for a random delay and try again.",
             "Each master deletes the key when the ttl ends, counted from its own grant.",
         ],

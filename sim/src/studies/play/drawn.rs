@@ -27,8 +27,8 @@ pub(crate) struct Drawn {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "seed {seed}, fault {families}: none of the faults hits {coordinator} servers or their links; \
-     expected another seed, or faults like restart, partition or latency"
+    "seed {seed}, fault {families}: none of the faults affects {coordinator} servers or their \
+     links: expected another seed, or faults like restart, partition or latency"
 )]
 pub(crate) struct Unplayable {
     seed: Seed,
@@ -51,7 +51,7 @@ pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     let (mut played, mut left_out) = (Vec::new(), Vec::new());
     for timed in plan.faults {
         let reason = match unanswered.contains(&timed.fault.kind()) {
-            true => Some("these servers do not support it"),
+            true => Some("these servers do not support this fault"),
             false => obstacle(&timed.fault),
         };
         match reason {

@@ -48,7 +48,7 @@ pub enum InvalidCheckpoint {
     )]
     Damaged,
     /// The contents of the checkpoint contradict each other.
-    #[error("the contents contradict each other: {0}")]
+    #[error("the contents are inconsistent: {0}")]
     Impossible(#[from] Impossible),
 }
 

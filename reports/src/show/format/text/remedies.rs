@@ -125,22 +125,30 @@ fn differing_effects(
                 && lead.on_this_plan != one.on_this_plan
         })
     };
+    let what = plural(other.violation.kind);
     let told = other.remedies.iter().filter(differs).map(|one| {
         let safeguard = rerun::safeguard(one);
         let effect = match one.on_this_plan {
-            OnThisPlan::Gone => format!("{safeguard} helps"),
-            OnThisPlan::StillThere => format!("{safeguard} does not help"),
-            OnThisPlan::NotComparable => format!("this run cannot show whether {safeguard} helps"),
+            OnThisPlan::Gone => format!("In this run, {safeguard} prevents the {what}"),
+            OnThisPlan::StillThere => {
+                format!("In this run, {safeguard} does not prevent the {what}")
+            }
+            OnThisPlan::NotComparable => {
+                format!("This run cannot show whether {safeguard} prevents the {what}")
+            }
         };
         let [with, without] = [
             unknown.count(one.broken_with, one.unknown_with),
             unknown.count(one.broken_without, one.unknown_without),
         ];
-        format!("{effect} (other seeds: {with} with it, {without} without it)")
+        let show = if one.broken_with == 1 { "shows" } else { "show" };
+        format!(
+            "{effect}. Of the other seeds, {with} {show} {what} with {safeguard} and {without} \
+             without it."
+        )
     });
     let told: Vec<String> = told.collect();
-    let what = plural(other.violation.kind);
-    (!told.is_empty()).then(|| format!("Against {what}, {}.", told.join("; ")))
+    (!told.is_empty()).then(|| told.join(" "))
 }
 
 fn plural(kind: Kind) -> &'static str {
@@ -218,5 +226,23 @@ mod tests {
                  it; wait 1 changes the timing, so this run cannot show whether it helps."
             )
         );
+    }
+
+    #[test]
+    fn a_different_effect_on_another_violation_has_its_own_sentences() {
+        let mut lead =
+            samples::report(vec![samples::paused_holder()]).runs[0].violations[0].clone();
+        lead.remedies = vec![samples::remedy("fencing", "client=fencing", OnThisPlan::StillThere)];
+        let mut other = lead.clone();
+        other.violation.kind = Kind::StaleWrite;
+        let remedy = &mut other.remedies[0];
+        remedy.on_this_plan = OnThisPlan::NotComparable;
+        (remedy.broken_with, remedy.unknown_with) = (1, 0);
+        assert_eq!(
+            differing_effects(&lead, &other, Unknown::Varies).unwrap(),
+            "This run cannot show whether fencing prevents the stale writes. Of the other seeds, 1 \
+             shows stale writes with fencing and 22 without it."
+        );
+        assert_eq!(differing_effects(&lead, &lead, Unknown::Varies), None);
     }
 }

@@ -75,7 +75,7 @@ fn nothing_in_common_is_an_error_that_names_both() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "'old' and 'new' have no cell in common: old has single-node x pause, redlock x pause, \
-         fencing x pause, new has redlock x failover"
+        "'old' and 'new' have no combination of lock and fault in common: old has single-node x \
+         pause, redlock x pause, fencing x pause, new has redlock x failover"
     );
 }

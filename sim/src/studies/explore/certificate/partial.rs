@@ -18,7 +18,7 @@ pub enum InvalidPartial {
     #[error("the document belongs to another exploration: {0}")]
     Other(String),
     /// The document has content that no exploration writes.
-    #[error("explore did not write the document: {0}")]
+    #[error("explore cannot have written this document: {0}")]
     Impossible(String),
     /// Two files contain the same unit.
     #[error(
@@ -149,9 +149,10 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     let loose = partial.loose.iter().map(|unit| unit.runs);
     let counted = [&sums[..], &left_out, &partial.units].concat();
     match counted.into_iter().chain(slices).chain(loose).find(|count| *count > COUNT_MAX) {
-        Some(count) => Err(InvalidPartial::Impossible(format!("it has a count of {count}"))),
-        None => units_of(bounds, &partial.units)
-            .ok_or_else(|| InvalidPartial::Impossible("it has units of other plans".to_owned())),
+        Some(count) => Err(InvalidPartial::Impossible(format!("the count {count} is too large"))),
+        None => units_of(bounds, &partial.units).ok_or_else(|| {
+            InvalidPartial::Impossible("its units belong to other plans".to_owned())
+        }),
     }
 }
 

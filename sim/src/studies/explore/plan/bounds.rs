@@ -15,10 +15,11 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grain {
-    /// Two: one quantum after the earlier timer and one quantum before the later one. Counts every
-    /// timer.
+    /// Two durations: one quantum after the earlier timer and one quantum before the later timer.
+    /// Every timer counts.
     Fine,
-    /// One, halfway between the timers. Counts timers less than a round trip apart as one.
+    /// One duration, halfway between the timers. Timers less than a round trip apart count as one
+    /// timer.
     Coarse,
 }
 

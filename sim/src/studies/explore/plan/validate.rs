@@ -54,8 +54,8 @@ pub enum InvalidBounds {
     NoFamily,
     /// `explore` cannot enumerate failovers by an operator, and this lock has no others.
     #[error(
-        "explore does not enumerate failovers by an operator, the only ones on this lock's \
-         servers: expected any of {valid}",
+        "this lock's servers have only failovers by an operator, which explore does not enumerate: \
+         expected any of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
@@ -78,8 +78,8 @@ pub enum InvalidBounds {
     },
     /// The lock is a user-supplied program.
     #[error(
-        "program '{0}': expected --client or --lock, because the runs of a program do not share \
-         the instants at which faults can begin"
+        "program '{0}': expected --client or --lock, because the instants at which faults can \
+         begin differ between the runs of a program"
     )]
     Program(String),
     /// The scenario has a slow link.

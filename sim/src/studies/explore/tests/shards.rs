@@ -114,7 +114,7 @@ fn what_does_not_belong_together_is_not_added_up() {
     ] {
         let mut part = parts[1].clone();
         change(&mut part);
-        assert!(refused(&[part], 0).contains(&format!("it has a count of {}", u64::MAX)));
+        assert!(refused(&[part], 0).contains(&format!("the count {} is too large", u64::MAX)));
     }
     let mut elsewhere = parts;
     elsewhere.iter_mut().for_each(|part| part.bounds.client = "redlok".to_owned());
