@@ -90,6 +90,10 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::has_no_expiry(self.timeline, self.finding)
     }
 
+    pub(super) fn lacks_expiry(&self) -> bool {
+        standstill::lacks_expiry(self.timeline, self.finding)
+    }
+
     pub(super) fn has_lost_request(&self) -> Option<(Node, Node)> {
         standstill::has_lost_request(self.timeline, self.finding)
     }

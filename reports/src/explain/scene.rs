@@ -115,6 +115,16 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
+    /// Returns when the holder's own process removed the lock; if it did not, when the lock ended.
+    pub(super) fn removed_by_holder(&self) -> Option<Moment> {
+        let losses = early_loss::of_clash(self.timeline, self.clash);
+        let mut lost = losses
+            .iter()
+            .flat_map(|loss| [&loss.at_granting_server, &loss.at_taking_server])
+            .flatten();
+        lost.find_map(|loss| loss.removed_by_itself()).or_else(|| Some(self.gone()?.0))
+    }
+
     /// Returns the promoted server that extended the holder's lease, and when, if another primary
     /// let the lease run out.
     pub(super) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {

@@ -1,17 +1,14 @@
 //! Cause `async-replication-loss`: the write of a grant or release never reached a server.
 
 use super::entry::{Entry, Measure};
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
-    alone: Some(|_| {
-        "The lock had been released, but the promoted server never received the release: \
-         replication is asynchronous."
-            .to_owned()
-    }),
+    alone: Some(alone),
     measure: Some(Measure::ReplicationLag),
     ..Entry::new(MEANING)
 };
@@ -24,6 +21,20 @@ const MEANING: Meaning = Meaning {
     helps: "WAIT after the grant only makes the loss rarer. Use a majority of independent masters, \
             or fencing tokens from a store that does not lose them.",
 };
+
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.lacks_expiry() {
+        true => {
+            "The expiry of the lock was set at the old primary, but the promoted server never \
+             received that command: replication is asynchronous."
+        }
+        false => {
+            "The lock had been released, but the promoted server never received the release: \
+             replication is asynchronous."
+        }
+    };
+    said.to_owned()
+}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let ([holder, taker], held_at, taken_at) = (scene.both(), scene.held_at(), scene.taken_at());

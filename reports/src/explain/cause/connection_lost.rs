@@ -32,9 +32,14 @@ fn between(scene: &Scene<'_, '_>) -> String {
             "{held_at} restarted while {holder} was in its critical section. The restart closed \
              {holder}'s connection and so released its lock."
         ),
-        _ => format!(
-            "{held_at} closed {holder}'s connection while {holder} was in its critical section, \
-             and so released its lock."
-        ),
+        gone => {
+            let is_before =
+                gone.zip(scene.holder.completed).is_some_and(|((gone, _), entered)| gone < entered);
+            let when = match is_before {
+                true => format!("before {holder} entered its critical section"),
+                false => format!("while {holder} was in its critical section"),
+            };
+            format!("{held_at} closed {holder}'s connection {when}, and so released its lock.")
+        }
     }
 }

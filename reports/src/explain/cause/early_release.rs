@@ -21,7 +21,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     if let Some((left, sent)) = scene.wrote_after_leaving() {
         return format!("{holder} released its lock at {left} and sent the write only at {sent}.");
     }
-    let Some((gone, _)) = scene.gone() else {
+    let Some(gone) = scene.removed_by_holder() else {
         return format!("{holder} had removed its own lock.");
     };
     let at = gone.time;

@@ -47,6 +47,8 @@ fn words(names: &BTreeSet<String>) -> String {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
+    let replacer = scene.gone().and_then(|(gone, _)| scene.timeline.replacer(gone));
+    let taker = replacer.unwrap_or(taker);
     let needed = match scene.timeline.faults.iter().any(|fault| fault.from.time <= scene.at) {
         true => "",
         false => "; no fault was needed",

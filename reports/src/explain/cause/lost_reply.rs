@@ -32,7 +32,7 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let holder = scene.holder.process;
-    let Some((gone, _)) = scene.gone() else {
+    let Some(gone) = scene.removed_by_holder() else {
         return format!("A reply to {holder} was lost, and {holder} then removed its own lock.");
     };
     let server = scene.timeline.history.events[gone.index].node;
@@ -75,8 +75,8 @@ fn left(case: &Case<'_, '_>) -> String {
     }
     match case.kept_by_count() {
         Some((servers, process)) => format!(
-            "{} counted an acquire of {process} whose reply never reached {process}. A \
-             release only lowers the count by one, so the lock remained there.",
+            "{} still counted an earlier acquire of {process}. A release only lowers the count by \
+             one, so the lock remained there.",
             listed(&servers)
         ),
         None => "A server had executed a command, but its reply never reached the sender, and the \

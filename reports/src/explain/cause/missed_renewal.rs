@@ -3,7 +3,9 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
-use fencepost_faults::{FaultKind, Micros, SimTime};
+use crate::judge::timeline::FaultSpan;
+use crate::record::history::What;
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
 pub(super) static ENTRY: Entry =
     Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
@@ -41,7 +43,17 @@ fn cut(scene: &Scene<'_, '_>) -> Option<String> {
         fault.kind == FaultKind::Partition && fault.names(process.machine()) && fault.names(server)
     });
     let began = SimTime(ends.0.saturating_sub(scene.lease().0));
-    let cut = cuts.find(|cut| cut.touches(began, ends))?;
+    // If the server executed a command of the process meanwhile, both are on the same side.
+    let answers = |cut: &FaultSpan<'_>| {
+        let span = &scene.timeline.history.events[cut.from.index..];
+        let until = cut.to.map_or(ends, |to| to.time);
+        span.iter().take_while(|event| event.time_us < until).any(|event| {
+            let is_own = |by: Node| by.machine() == process.machine();
+            event.node == server
+                && matches!(event.what, What::Server { by: Some(by), .. } if is_own(by))
+        })
+    };
+    let cut = cuts.find(|cut| cut.touches(began, ends) && !answers(cut))?;
     let until = cut.to.map_or("the end of the run".to_owned(), |to| to.time.to_string());
     let from = cut.from.time;
     Some(format!(" A partition separated {process} and {server} between {from} and {until}."))

@@ -217,7 +217,7 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
         false => grants[1].1,
     };
     let latest = promoted[0].max(promoted[1]);
-    latest.is_some_and(|latest| latest < granted_by_the_other)
+    held.node != taken.0 && latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
 fn was_let_in_by_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {

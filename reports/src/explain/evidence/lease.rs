@@ -1,7 +1,7 @@
 //! The leases that holders requested, and the periods in which servers had their locks.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
-use crate::record::history::{Action, Change, What};
+use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,8 @@ pub(crate) fn last_lease(
     let was_lost = |span: &KeySpan<'_>| {
         let lost = lost_at(timeline, holder, span.node, before);
         let lost = lost.and_then(|lost| lost.to).is_some_and(|(to, _)| to <= span.from);
-        lost || replicated && expired_before(timeline, holder, span.from)
+        !is_extension(timeline, holder, span)
+            && (lost || replicated && expired_before(timeline, holder, span.from))
     };
     let until_lost = own.filter(|span| !was_lost(span));
     let machine = Some(holder.process.machine());
@@ -47,7 +48,8 @@ pub(crate) fn last_lease(
     if let Some(from) = set.and_then(|set| begun_before_pause(timeline, holder, set)) {
         return Lease { from, lasts: timeline.history.header.ttl_us };
     }
-    let asked = set.and_then(|set| timeline.lease_asked(set));
+    let asked = set.and_then(|set| short_by_transit(timeline, holder, set));
+    let asked = asked.or_else(|| set.and_then(|set| timeline.lease_asked(set)));
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
@@ -71,6 +73,35 @@ fn begun_before_pause(
         Micros::ZERO => pause.from.time,
         _ => SimTime(set.time.0.saturating_sub(missing.0)),
     })
+}
+
+/// Returns the recorded lease in a row that is shorter than the ttl because the request, which
+/// contained the end of the lease, was in transit for a while.
+fn short_by_transit(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    set: Moment,
+) -> Option<Micros> {
+    let header = &timeline.history.header;
+    let is_row = matches!(header.kept_as, Some(Keeping::RowByClients | Keeping::RowByServer));
+    let left = timeline.lease_recorded(set).filter(|_| is_row)?;
+    let missing = header.ttl_us - left;
+    let transit = set.time.since(holder.invoked.time);
+    let is_short = GRANULARITY < missing && missing < left;
+    (is_short && missing <= transit + GRANULARITY).then_some(left)
+}
+
+/// Returns whether the holder took its lock again outside its lock calls, as an application does
+/// whose extension finds the lock gone.
+fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
+    let machine = holder.process.machine();
+    let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == machine);
+    let is_own = span.by.map(Node::machine) == Some(machine);
+    is_own
+        && holder.completed.is_some_and(|entered| entered < span.from)
+        && !own.any(|one| {
+            one.invoked < span.from && one.completed.is_none_or(|completed| span.from < completed)
+        })
 }
 
 fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
@@ -119,7 +150,8 @@ pub(super) fn waited_to_nest(
     })
 }
 
-/// Returns the holder's value that the server lost during the critical section.
+/// Returns the value of the holder's lock that the server lost during the critical section. If the
+/// holder took the lock again by an extension and lost it again, returns the later value.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -137,7 +169,9 @@ pub(crate) fn lost_at<'t, 'h>(
         let lost_then = |to| to < before && section.covers(to) && !goes_on(to);
         !was_told && span.to.is_some_and(|(to, _)| lost_then(to))
     };
-    own.iter().find(lost).copied()
+    let mut all = own.iter().filter(lost);
+    let first = all.next().copied();
+    all.rfind(|span| is_extension(timeline, holder, span)).copied().or(first)
 }
 
 /// Returns the value with which an acquiring process overwrote the holder's value at `at` without
@@ -171,6 +205,9 @@ pub(crate) fn overwritten_until<'t, 'h>(
         (to, KeyEnd::Replaced) => overwritten_until(timeline, holder, to, before),
         (to, how @ KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }) => {
             (by.machine() != holder.process.machine()).then_some((next, to, how))
+        }
+        (to, how @ KeyEnd::Changed { change: Change::Flushed | Change::Evicted, .. }) => {
+            Some((next, to, how))
         }
         _ => None,
     }

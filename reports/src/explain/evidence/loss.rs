@@ -112,6 +112,11 @@ impl<'t, 'h> Loss<'t, 'h> {
         })
     }
 
+    /// Returns when the holder's own process removed the lock.
+    pub(crate) fn removed_by_itself(&self) -> Option<Moment> {
+        (self.remover() == Some(Remover::Itself)).then(|| self.removed()).flatten()
+    }
+
     fn removed(&self) -> Option<Moment> {
         match self.how {
             LossKind::Ended { at, .. } => Some(at),
@@ -146,8 +151,10 @@ impl<'t, 'h> Loss<'t, 'h> {
         });
         let from = release.unwrap_or(self.holder.invoked).time;
         let mut faults = self.timeline.faults.iter();
-        faults
-            .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))
+        faults.any(|fault| {
+            let is_before = fault.from < at && fault.touches(from, at.time);
+            is_before && fault.hits(process, FaultKind::LostReply)
+        })
     }
 
     pub(crate) fn is_in_use(&self) -> bool {
@@ -205,13 +212,19 @@ impl<'t, 'h> Loss<'t, 'h> {
             }
             KeyEnd::Changed { .. } => None,
             KeyEnd::Replaced if header.kept_as.is_some() || self.replaced_after_a_crash() => None,
-            KeyEnd::Replaced => Some(match self.ran_out_early(span, at) {
-                EarlyExpiry::Unknown => {
-                    let clock = self.clock_fault(&self.clocks_of_processes(at), at.time);
-                    clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
-                }
-                known => known,
-            }),
+            KeyEnd::Replaced => {
+                let by_server = match span.runs_out {
+                    None => EarlyExpiry::Unknown,
+                    Some(_) => self.ran_out_early(span, at),
+                };
+                Some(match by_server {
+                    EarlyExpiry::Unknown => {
+                        let clock = self.clock_fault(&self.clocks_of_processes(at), at.time);
+                        clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
+                    }
+                    known => known,
+                })
+            }
         }
     }
 
@@ -236,11 +249,24 @@ impl<'t, 'h> Loss<'t, 'h> {
                 _ => EarlyExpiry::Unknown,
             };
         }
+        if set.is_none() && self.ran_out_as_first_set(at) {
+            return EarlyExpiry::ByFirstLease;
+        }
         match self.clock_fault(&clocks, at.time) {
+            Some(FaultKind::ClockDrift) if self.is_too_early_for_drift(span, at) => {
+                EarlyExpiry::Unknown
+            }
             Some(clock) => EarlyExpiry::ByClock(clock),
-            None if set.is_none() && self.ran_out_as_first_set(at) => EarlyExpiry::ByFirstLease,
             None => EarlyExpiry::Unknown,
         }
+    }
+
+    /// Returns whether the lease lost more than half of its length, which would take a clock that
+    /// runs at twice the rate.
+    fn is_too_early_for_drift(&self, span: &KeySpan<'_>, at: Moment) -> bool {
+        let from = span.set.last().map_or(span.from.time, |set| set.time);
+        let ends = span.runs_out.unwrap_or(from + self.timeline.history.header.ttl_us);
+        at.time.since(from).0 < ends.since(from).0 / 2
     }
 
     fn clocks_of_servers(&self, span: &KeySpan<'_>) -> Clocks {

@@ -147,6 +147,13 @@ pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Optio
     })
 }
 
+/// Returns whether the remaining lock has no expiry, although other locks of the run have one.
+pub(super) fn lacks_expiry(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let mut remaining = values_for_most_of(timeline, Period::of_finding(finding));
+    timeline.keys.iter().any(|span| span.runs_out.is_some())
+        && remaining.any(|span| span.runs_out.is_none())
+}
+
 fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = Period::of_finding(finding);
     let has_sessions = timeline.history.header.lives_with_session;

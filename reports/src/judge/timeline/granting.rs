@@ -252,6 +252,10 @@ fn grant_of(
     };
     let own: Vec<Claim> = all.iter().filter(is_kept).copied().collect();
     let while_open = |claim: &&Claim| acquisition.invoked < claim.moment;
+    // Fewer than a quorum of masters kept a lock that ended before this acquire.
+    let was_open = |claim: &&Claim| {
+        quorum <= 1 || claim.ended.is_none_or(|(ended, _)| acquisition.invoked < ended)
+    };
     if let Some(outer) = outer {
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
@@ -263,7 +267,7 @@ fn grant_of(
         .or_else(|| {
             relied_on(all.iter().filter(while_open).filter(wrote).filter(is_in_place), quorum)
         })
-        .or_else(|| decided(own.iter().filter(wrote), completed, quorum))
+        .or_else(|| decided(own.iter().filter(wrote).filter(was_open), completed, quorum))
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 

@@ -247,7 +247,10 @@ mod tests {
             other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ in 'tool'")
         );
         let cells = other(|sweep| drop(sweep.cells.pop()));
-        assert!(cells.contains("seeds 5..8 have single-node x pause, redlock x pause:"), "{cells}");
+        assert!(
+            cells.contains("the sweep of seeds 5..8 covers single-node x pause, redlock x pause:"),
+            "{cells}"
+        );
     }
 
     #[test]

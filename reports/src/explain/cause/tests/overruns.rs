@@ -359,3 +359,53 @@ fn a_restart_decides_nothing_if_the_paused_holder_could_not_renew_before_its_lea
     assert_eq!(story(20), Cause::HolderPause);
     assert_eq!(story(8), Cause::RestartWithoutDelay, "it could have renewed from 8 to 13");
 }
+
+#[test]
+fn an_application_that_takes_its_lost_lock_again_by_an_extension_holds_it_again() {
+    let story = |again: bool, change: Change| {
+        let story = Story::new().takes(1, 1, "a").server(7, 1, Change::Evicted, "a", None);
+        let story = match again {
+            true => story.server(8, 1, Change::Granted, "a", Some(CLIENT)),
+            false => story,
+        };
+        let story = story.server(13, 1, change, "a", None).takes(14, 2, "b");
+        overlap(story.releases(16, 1).releases(17, 2))
+    };
+    assert_eq!(story(true, Change::Flushed), Cause::Flush);
+    assert_eq!(story(true, Change::Evicted), Cause::Eviction);
+    assert_eq!(story(false, Change::Flushed), Cause::HoldTooLong, "its lease had expired");
+}
+
+#[test]
+fn a_row_whose_request_was_in_transit_has_a_shorter_lease() {
+    let story = |invoked_ms: u64| {
+        let story = Story::kept_as(Keeping::RowByClients).ttl(10_000).acquires(invoked_ms, 1);
+        let story = story.grants(1_000, 1, "a").hears(1_001, 1, "a");
+        let story = story.fault_began(2_000, 1, "pause", &[CLIENT]);
+        let story = story.fault_ended(12_000, 1, "pause", CLIENT).takes(10_800, 2, "b");
+        let story = story.with_recorded_leases_of(Micros::from_millis(9_700)).at_servers();
+        overlap(story.releases(12_100, 1).releases(12_200, 2))
+    };
+    assert_eq!(story(600), Cause::HolderPause);
+    assert_ne!(story(999), Cause::HolderPause, "the request was not in transit for 300ms");
+}
+
+#[test]
+fn fewer_masters_than_a_quorum_that_kept_an_earlier_lock_grant_nothing() {
+    let story = |kept_ms: u64| {
+        let mut story = Story::with_quorum(2);
+        for redis in [1, 2] {
+            story = story.grants_at(1, 1, redis, "a");
+        }
+        for redis in [1, 2] {
+            story = story.server(kept_ms, redis, Change::Expired, "a", None);
+        }
+        story.acquires(10, 1).grants_at(11, 1, 3, "a").hears(12, 1, "a").build()
+    };
+    let is_granted = |kept_ms: u64| {
+        let history = story(kept_ms);
+        Timeline::new(&history).acquisitions.iter().any(|one| one.grant.is_some())
+    };
+    assert!(is_granted(11), "two masters had the lock during the acquire");
+    assert!(!is_granted(9), "their locks had ended before the acquire");
+}

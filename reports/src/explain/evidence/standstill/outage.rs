@@ -2,7 +2,7 @@
 
 use super::Standstill;
 use super::clocks::clocks_differ;
-use super::owner::{lost_by, of_owner};
+use super::owner::{lost_by, of_absent, of_owner};
 use super::spans::{values_for_most_of, waiter_died};
 use super::votes::{of_standing_votes, votes_are_split};
 use crate::explain::evidence::period::Period;
@@ -57,7 +57,9 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if timeline.history.header.locks_unseen {
         return None;
     }
-    votes()
+    of_absent(timeline, span)
+        .filter(|is| *is == Standstill::OwnerRenews)
+        .or_else(votes)
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
         .or_else(|| {

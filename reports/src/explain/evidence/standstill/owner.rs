@@ -90,11 +90,25 @@ fn left_behind(
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
-        true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
+        true if timeline.history.header.quorum > 1 => {
+            let is_counted = timeline.is_lowered(span) && has_unanswered_acquire(timeline, owner);
+            Some(match is_counted {
+                true => Standstill::OwnerUnaware(Obstacle::Loss),
+                false => Standstill::ReleaseUnanswered,
+            })
+        }
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }
+}
+
+fn has_unanswered_acquire(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> bool {
+    timeline.acquisitions.iter().any(|one| {
+        one.process == owner.process
+            && one.invoked < owner.invoked
+            && matches!(one.outcome, Outcome::Unknown | Outcome::Refused)
+    })
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
@@ -135,9 +149,13 @@ pub(super) fn unanswered_release(timeline: &Timeline<'_>, span: Period) -> Optio
             .keys
             .iter()
             .filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
-        let removed =
-            |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
-        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
+        let ended = |end| match end {
+            (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }) => true,
+            // The expiry was set at the old primary only.
+            (_, KeyEnd::Changed { change: Change::Expired, .. }) => span.runs_out.is_none(),
+            _ => false,
+        };
+        granting.any(|one| one.node != span.node && one.to.is_some_and(ended))
     };
     standing.any(released).then_some(Standstill::ReleaseNotCopied)
 }
