@@ -1,5 +1,7 @@
 //! Describes events of a history in words.
 
+mod release;
+
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
@@ -8,6 +10,9 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
         What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
             "releases an inner acquisition and stays in its critical section".to_owned()
+        }
+        What::Invoke { operation, action: Action::Release } => {
+            release::leaves(history, event, *operation)
         }
         What::Invoke { action, .. } => invoked(action),
         What::Ok { owner: Some(_), token, valid_for_us, .. } => {
@@ -141,7 +146,7 @@ fn depth(history: &History, event: &Event) -> usize {
 fn invoked(action: &Action) -> String {
     match action {
         Action::Acquire => "wants the lock".to_owned(),
-        Action::Release => "leaves its critical section and releases the lock".to_owned(),
+        Action::Release => "leaves its critical section".to_owned(),
         Action::Extend => "extends its lease".to_owned(),
         Action::Check => "checks whether it still holds the lock".to_owned(),
         Action::Read { .. } => "reads".to_owned(),
