@@ -195,10 +195,29 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Expired, ..) => format!("expires {whose}"),
         (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
         (Change::Flushed, ..) => format!("loses {whose} in a flush{asked}"),
-        (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),
+        (Change::Discarded, ..) => match history.header.has_members() {
+            true => format!("discards {whose}, because it is no longer the grantor"),
+            false => format!("discards {whose} to follow another primary"),
+        },
         (Change::Forgotten, ..) => format!("restarts without {whose}"),
-        (Change::Restored, ..) => format!("restarts with {whose}"),
+        (Change::Restored, ..) => match copied_from(history, event) {
+            Some(Some(source)) => format!("receives {whose} with the data of {source}"),
+            Some(None) => format!("receives {whose} with the data of another server"),
+            None => format!("restarts with {whose}"),
+        },
     }
+}
+
+/// Returns the server whose data this server copied since its last restart, if it did. A server
+/// that was never down cannot restart with a lock.
+fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
+    let own = before_event(history, event).iter().rev().filter(|one| one.node == event.node);
+    let mut origins = own.filter_map(|earlier| match earlier.what {
+        What::Crashed | What::Started => Some(None),
+        What::Turn { turn: Turn::TookOver, about } => Some(Some(about)),
+        _ => None,
+    });
+    origins.next().unwrap_or(Some(None))
 }
 
 fn request_suffix(by: Option<Node>, owner: Option<Node>) -> String {
@@ -285,7 +304,9 @@ fn queue(history: &History, event: &Event) -> String {
         Change::Removed => format!("removes {node}{asked}"),
         Change::Expired => format!("removes {node}, whose {session} has ended"),
         Change::Discarded => format!("discards {node} to follow the leader"),
-        Change::Restored if by.is_some() => format!("has {node} first in the queue again"),
+        Change::Restored if by.is_some() || copied_from(history, event).is_some() => {
+            format!("has {node} first in the queue again")
+        }
         Change::Restored => format!("restarts with {node} first in the queue"),
         Change::Forgotten => format!("restarts without {node}"),
         Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
@@ -336,6 +357,7 @@ fn storage(what: &What) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Keeping;
     use crate::record::story::{KEY, Story};
     use fencepost_faults::Micros;
 
@@ -401,6 +423,43 @@ mod tests {
         assert_eq!(texts_at(sets(granted(None), 5), 5), text("sets the expiry of"));
         assert_eq!(texts_at(sets(granted(Some(10)), 5), 5), text("extends"));
         assert_eq!(texts_at(sets(sets(granted(None), 5), 8), 8), text("extends"));
+    }
+
+    #[test]
+    fn a_lock_from_another_server_is_not_restored_by_a_restart() {
+        let restored = |story: Story| {
+            texts_at(story.server(9, 1, Change::Restored, "a", None), 9).pop().expect("a text")
+        };
+        let held = || Story::new().takes(1, 2, "a");
+        let crashed = || held().redis_crashes(3, 1).redis_starts(4, 1);
+        let copies = |story: Story| {
+            let took_over = What::Turn { turn: Turn::TookOver, about: Some(Node::Redis(2)) };
+            story.event(5, Node::Redis(1), took_over)
+        };
+        assert_eq!(restored(crashed()), "restarts with the lock of client-2");
+        let received = "receives the lock of client-2 with the data of redis-2";
+        assert_eq!(restored(copies(held())), received);
+        assert_eq!(restored(copies(crashed())), received);
+        let again = copies(held()).redis_crashes(6, 1).redis_starts(7, 1);
+        assert_eq!(restored(again), "restarts with the lock of client-2");
+        let unknown = "receives the lock of client-2 with the data of another server";
+        assert_eq!(restored(held()), unknown, "redis-1 was never down");
+    }
+
+    #[test]
+    fn a_member_that_is_no_longer_the_grantor_follows_no_primary() {
+        let discards = |story: Story| {
+            let story = story.takes(1, 1, "a").server(5, 1, Change::Discarded, "a", None);
+            texts_at(story, 5)
+        };
+        assert_eq!(
+            discards(Story::kept_as(Keeping::MemberLease)),
+            ["discards the lock of client-1, because it is no longer the grantor"]
+        );
+        assert_eq!(
+            discards(Story::new()),
+            ["discards the lock of client-1 to follow another primary"]
+        );
     }
 
     #[test]

@@ -168,7 +168,8 @@ mod tests {
     fn a_release_that_lowers_a_count_does_not_release_the_lock() {
         let counted = |values: [&str; 3]| {
             let [first, second, after] = values;
-            let story = Story::new().takes(1, 1, first).server(2, 1, Change::Granted, second, CLIENT);
+            let story =
+                Story::new().takes(1, 1, first).server(2, 1, Change::Granted, second, CLIENT);
             story.leaves(3, 1).server(4, 1, Change::Granted, after, CLIENT)
         };
         let lowered = counted(["a=1", "a=2", "a=1"]).left(5, 1);
