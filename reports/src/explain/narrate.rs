@@ -178,13 +178,7 @@ fn server(history: &History, event: &Event) -> String {
             let again = if is_raised(history, event) { " once more" } else { "" };
             format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
         }
-        (Change::Granted, None, _) => {
-            let owner = grantee(history, event);
-            format!(
-                "receives {whose}{}",
-                owner.map_or(String::new(), |owner| format!(" of {owner}"))
-            )
-        }
+        (Change::Granted, None, _) => copied(history, event, &whose),
         (Change::Extended, ..)
             if completes_a_grant(history, event) || sets_the_first_expiry(history, event) =>
         {
@@ -205,6 +199,17 @@ fn server(history: &History, event: &Event) -> String {
             Some(None) => format!("receives {whose} with the data of another server"),
             None => format!("restarts with {whose}"),
         },
+    }
+}
+
+fn copied(history: &History, event: &Event, lock: &str) -> String {
+    let Some(owner) = grantee(history, event) else { return format!("receives {lock}") };
+    match (is_lowered(history, event), is_zero(event)) {
+        (true, true) => format!("copies the decrement of the count of {owner} to 0"),
+        (true, false) => {
+            format!("copies the decrement of the count of {owner}, which still has {lock}")
+        }
+        (false, _) => format!("receives {lock} of {owner}"),
     }
 }
 
@@ -477,5 +482,19 @@ mod tests {
         assert_eq!(counts(["a=1", "a=0"]), "decrements the count of client-1 to 0");
         assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1 once more");
         assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");
+    }
+
+    #[test]
+    fn a_copy_of_a_lowered_count_is_no_lock_received() {
+        let copies = |value: &str| {
+            let story = Story::new().takes(1, 1, "a=1").replicated(2, 2, "a=2");
+            texts_at(story.replicated(3, 2, value), 3).remove(0)
+        };
+        assert_eq!(copies("a=0"), "copies the decrement of the count of client-1 to 0");
+        assert_eq!(
+            copies("a=1"),
+            "copies the decrement of the count of client-1, which still has the lock"
+        );
+        assert_eq!(copies("a=3"), "receives the lock of client-1");
     }
 }
