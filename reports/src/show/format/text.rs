@@ -145,7 +145,8 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let rejected = match run.storage.rejected {
         0 => String::new(),
         some => {
-            format!("the storage rejected {} because of an old token", counted(some, "request"))
+            let requests = counted(some, "request");
+            format!("the storage rejected {requests} because of a token lower than one it had seen")
         }
     };
     let label = "damage";
