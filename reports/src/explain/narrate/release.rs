@@ -26,17 +26,17 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String
     let later = after_event(history, event);
     let effects = effects(history, event, later);
     let release = match outcome(event, later, operation) {
-        Outcome::Failed => "; its release fails".to_owned(),
+        Outcome::Failed => ", but its release fails".to_owned(),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {
             let servers = listed(&effects.lowered_at);
-            format!("; its release only lowers the count of its lock at {servers}")
+            format!(", but its release only lowers the count of its lock at {servers}")
         }
         _ if !effects.removed_of.is_empty() => {
-            format!("; its release removes the lock of {}", listed(&effects.removed_of))
+            format!(", but its release removes the lock of {}", listed(&effects.removed_of))
         }
         Outcome::Succeeded if !effects.is_any && is_gone(history, event) => {
-            "; its release finds no lock to remove".to_owned()
+            ", but its release finds no lock".to_owned()
         }
         Outcome::Succeeded => " and releases the lock".to_owned(),
         Outcome::Unknown => " and tries to release the lock".to_owned(),
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn a_release_that_fails_or_finds_nothing_releases_nothing() {
         let expired = || held().expires(2, "a");
-        assert_eq!(leaving(expired().leaves(3, 1).fails(5, 1)), "; its release fails");
-        assert_eq!(leaving(expired().releases(3, 1)), "; its release finds no lock to remove");
+        assert_eq!(leaving(expired().leaves(3, 1).fails(5, 1)), ", but its release fails");
+        assert_eq!(leaving(expired().releases(3, 1)), ", but its release finds no lock");
         let other = expired().takes(2, 2, "b").leaves(3, 1).removed(4, "b", 1);
-        assert_eq!(leaving(other.left(5, 1)), "; its release removes the lock of client-2");
+        assert_eq!(leaving(other.left(5, 1)), ", but its release removes the lock of client-2");
         let at_another = held().replicated(2, 2, "a").expires_at(2, 1, "a").releases(3, 1);
         assert_eq!(leaving(at_another), " and releases the lock", "a copy remains at redis-2");
     }
@@ -173,7 +173,10 @@ mod tests {
             story.leaves(3, 1).server(4, 1, Change::Granted, after, CLIENT)
         };
         let lowered = counted(["a=1", "a=2", "a=1"]).left(5, 1);
-        assert_eq!(leaving(lowered), "; its release only lowers the count of its lock at redis-1");
+        assert_eq!(
+            leaving(lowered),
+            ", but its release only lowers the count of its lock at redis-1"
+        );
         let removed = counted(["a=1", "a=1", "a=0"]).removed(4, "a=0", 1).left(5, 1);
         assert_eq!(leaving(removed), " and releases the lock");
     }

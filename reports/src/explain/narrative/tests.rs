@@ -1,6 +1,7 @@
 //! Tests of narratives.
 
 use super::*;
+use crate::judge::finding::Kind;
 use crate::record::story::Story;
 use crate::samples;
 use crate::summary::verdict::judge;
@@ -43,8 +44,14 @@ fn a_fault_of_a_process_that_takes_no_part_is_not_told() {
 }
 
 fn told(story: Story) -> Vec<String> {
+    steps(Kind::Overlap, story)
+}
+
+fn steps(kind: Kind, story: Story) -> Vec<String> {
     let judgement = judge(&story.build());
-    judgement.violations[0].narrative.iter().map(|line| line.text.clone()).collect()
+    let found = judgement.violations.iter().find(|violation| violation.kind == kind);
+    let narrative = &found.expect("such a violation").narrative;
+    narrative.iter().map(|line| line.text.clone()).collect()
 }
 
 fn with_faults(faults: &[(u32, u64, u64, &str, &[Node])]) -> Vec<String> {
