@@ -119,7 +119,7 @@ class Operations:
         text = event["name"]
         if text.startswith("wants the lock"):
             self.open[process] = ("acquire", [])
-        elif text.startswith("leaves its critical section and releases the lock"):
+        elif text.startswith("leaves its critical section"):
             self.open[process] = ("release", [])
         elif process in self.open and re.match(ENDED, text):
             operation, sent = self.open.pop(process)

@@ -1,5 +1,7 @@
 //! Describes events of a history in words.
 
+mod release;
+
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
@@ -8,6 +10,9 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
         What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
             "releases an inner acquisition and stays in its critical section".to_owned()
+        }
+        What::Invoke { operation, action: Action::Release } => {
+            release::leaves(history, event, *operation)
         }
         What::Invoke { action, .. } => invoked(action),
         What::Ok { owner: Some(_), token, valid_for_us, .. } => {
@@ -141,7 +146,7 @@ fn depth(history: &History, event: &Event) -> usize {
 fn invoked(action: &Action) -> String {
     match action {
         Action::Acquire => "wants the lock".to_owned(),
-        Action::Release => "leaves its critical section and releases the lock".to_owned(),
+        Action::Release => "leaves its critical section".to_owned(),
         Action::Extend => "extends its lease".to_owned(),
         Action::Check => "checks whether it still holds the lock".to_owned(),
         Action::Read { .. } => "reads".to_owned(),
@@ -173,13 +178,7 @@ fn server(history: &History, event: &Event) -> String {
             let again = if is_raised(history, event) { " once more" } else { "" };
             format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
         }
-        (Change::Granted, None, _) => {
-            let owner = grantee(history, event);
-            format!(
-                "receives {whose}{}",
-                owner.map_or(String::new(), |owner| format!(" of {owner}"))
-            )
-        }
+        (Change::Granted, None, _) => copied(history, event, &whose),
         (Change::Extended, ..)
             if completes_a_grant(history, event) || sets_the_first_expiry(history, event) =>
         {
@@ -190,10 +189,40 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Expired, ..) => format!("expires {whose}"),
         (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
         (Change::Flushed, ..) => format!("loses {whose} in a flush{asked}"),
-        (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),
+        (Change::Discarded, ..) => match history.header.has_members() {
+            true => format!("discards {whose}, because it is no longer the grantor"),
+            false => format!("discards {whose} to follow another primary"),
+        },
         (Change::Forgotten, ..) => format!("restarts without {whose}"),
-        (Change::Restored, ..) => format!("restarts with {whose}"),
+        (Change::Restored, ..) => match copied_from(history, event) {
+            Some(Some(source)) => format!("receives {whose} with the data of {source}"),
+            Some(None) => format!("receives {whose} with the data of another server"),
+            None => format!("restarts with {whose}"),
+        },
     }
+}
+
+fn copied(history: &History, event: &Event, lock: &str) -> String {
+    let Some(owner) = grantee(history, event) else { return format!("receives {lock}") };
+    match (is_lowered(history, event), is_zero(event)) {
+        (true, true) => format!("copies the decrement of the count of {owner} to 0"),
+        (true, false) => {
+            format!("copies the decrement of the count of {owner}, which still has {lock}")
+        }
+        (false, _) => format!("receives {lock} of {owner}"),
+    }
+}
+
+/// Returns the server whose data this server copied since its last restart, if it did. A server
+/// that was never down cannot restart with a lock.
+fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
+    let own = before_event(history, event).iter().rev().filter(|one| one.node == event.node);
+    let mut origins = own.filter_map(|earlier| match earlier.what {
+        What::Crashed | What::Started => Some(None),
+        What::Turn { turn: Turn::TookOver, about } => Some(Some(about)),
+        _ => None,
+    });
+    origins.next().unwrap_or(Some(None))
 }
 
 fn request_suffix(by: Option<Node>, owner: Option<Node>) -> String {
@@ -280,7 +309,9 @@ fn queue(history: &History, event: &Event) -> String {
         Change::Removed => format!("removes {node}{asked}"),
         Change::Expired => format!("removes {node}, whose {session} has ended"),
         Change::Discarded => format!("discards {node} to follow the leader"),
-        Change::Restored if by.is_some() => format!("has {head} at the head of the queue again"),
+        Change::Restored if by.is_some() || copied_from(history, event).is_some() => {
+            format!("has {head} at the head of the queue again")
+        }
         Change::Restored => format!("restarts with {head} at the head of the queue"),
         Change::Forgotten => format!("restarts without {node}"),
         Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
@@ -331,6 +362,7 @@ fn storage(what: &What) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Keeping;
     use crate::record::story::{KEY, Story};
     use fencepost_faults::Micros;
 
@@ -399,6 +431,43 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_from_another_server_is_not_restored_by_a_restart() {
+        let restored = |story: Story| {
+            texts_at(story.server(9, 1, Change::Restored, "a", None), 9).pop().expect("a text")
+        };
+        let held = || Story::new().takes(1, 2, "a");
+        let crashed = || held().redis_crashes(3, 1).redis_starts(4, 1);
+        let copies = |story: Story| {
+            let took_over = What::Turn { turn: Turn::TookOver, about: Some(Node::Redis(2)) };
+            story.event(5, Node::Redis(1), took_over)
+        };
+        assert_eq!(restored(crashed()), "restarts with the lock of client-2");
+        let received = "receives the lock of client-2 with the data of redis-2";
+        assert_eq!(restored(copies(held())), received);
+        assert_eq!(restored(copies(crashed())), received);
+        let again = copies(held()).redis_crashes(6, 1).redis_starts(7, 1);
+        assert_eq!(restored(again), "restarts with the lock of client-2");
+        let unknown = "receives the lock of client-2 with the data of another server";
+        assert_eq!(restored(held()), unknown, "redis-1 was never down");
+    }
+
+    #[test]
+    fn a_member_that_is_no_longer_the_grantor_follows_no_primary() {
+        let discards = |story: Story| {
+            let story = story.takes(1, 1, "a").server(5, 1, Change::Discarded, "a", None);
+            texts_at(story, 5)
+        };
+        assert_eq!(
+            discards(Story::kept_as(Keeping::MemberLease)),
+            ["discards the lock of client-1, because it is no longer the grantor"]
+        );
+        assert_eq!(
+            discards(Story::new()),
+            ["discards the lock of client-1 to follow another primary"]
+        );
+    }
+
+    #[test]
     fn a_count_that_is_lowered_is_no_grant() {
         let counts = |values: [&str; 2]| {
             let [before, now] = values;
@@ -413,5 +482,19 @@ mod tests {
         assert_eq!(counts(["a=1", "a=0"]), "decrements the count of client-1 to 0");
         assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1 once more");
         assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");
+    }
+
+    #[test]
+    fn a_copy_of_a_lowered_count_is_no_lock_received() {
+        let copies = |value: &str| {
+            let story = Story::new().takes(1, 1, "a=1").replicated(2, 2, "a=2");
+            texts_at(story.replicated(3, 2, value), 3).remove(0)
+        };
+        assert_eq!(copies("a=0"), "copies the decrement of the count of client-1 to 0");
+        assert_eq!(
+            copies("a=1"),
+            "copies the decrement of the count of client-1, which still has the lock"
+        );
+        assert_eq!(copies("a=3"), "receives the lock of client-1");
     }
 }

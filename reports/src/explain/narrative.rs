@@ -1,15 +1,19 @@
 //! Tells the story of a violation in at most twelve sentences, each about one event.
 
 mod fault;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 use crate::explain::evidence::{is_taken_again, last_lease, overwritten_until};
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline};
-use crate::record::history::{Change, Turn, What};
-use fault::{begins, names};
-use fencepost_faults::{Impact, Micros, Node, SimTime};
+use crate::judge::timeline::{
+    Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, SectionEnd, Timeline,
+};
+use crate::record::history::{Change, Keeping, Turn, What};
+use fault::{Relevance, begins, is_over, names, relevance};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +176,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
+        let is_split = self.is_split(both[0], both[1]);
         // A fault that names processes is relevant only if it names one of the two that conflict.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
@@ -179,15 +184,46 @@ impl Story<'_, '_> {
             fault.nodes.iter().any(involved)
                 && (processes.peek().is_none() || processes.any(involved))
         };
-        let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && concerns(fault);
-        for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
-            let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
+        let acted = |fault: &&FaultSpan<'_>| {
+            let may_matter = !is_over(fault, from) || is_split && fault.kind == FaultKind::Promote;
+            fault.touches(from, until)
+                && concerns(fault)
+                && may_matter
+                && !is_of_unused_clock(timeline, fault)
+        };
+        let processes = both.map(|one| one.process);
+        let taken = both[1].grant.as_ref().map_or(until, |grant| grant.moment.time);
+        let mut faults: Vec<(Relevance, &FaultSpan<'_>)> = timeline
+            .faults
+            .iter()
+            .rev()
+            .filter(acted)
+            .map(|fault| {
+                let is_between = from <= fault.from.time && fault.from.time <= taken;
+                (relevance(fault, processes, is_between), fault)
+            })
+            .collect();
+        faults.sort_by_key(|(relevance, _)| *relevance);
+        for (relevance, fault) in faults.into_iter().take(FAULTS_MAX) {
+            let weight = match relevance {
+                _ if from <= fault.from.time => Weight::Turn,
+                Relevance::Decisive => Weight::Witness,
+                Relevance::Near | Relevance::Far => Weight::Detail,
+            };
             self.add(weight, fault.from.index, begins(fault));
+            let is_own = processes.iter().any(|process| fault.names(*process));
+            let weight = if is_own { Weight::Witness } else { Weight::Detail };
             let frozen = fault.kind.impact() == Impact::Freezes;
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
-                self.add(Weight::Detail, to.index, format!("{} resumes.", names(fault.nodes)));
+                self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
+    }
+
+    fn is_split(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> bool {
+        let grants = holder.grant.as_ref().zip(taker.grant.as_ref());
+        grants.is_some_and(|(held, taken)| held.node != taken.node)
+            && self.timeline.history.header.quorum <= 1
     }
 
     fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
@@ -207,7 +243,9 @@ impl Story<'_, '_> {
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         for (at, key) in ends {
-            self.lost_at(holder, held, (at, key));
+            if !self.repeats_an_earlier_removal(holder, key, at) {
+                self.lost_at(holder, held, (at, key));
+            }
         }
         let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
         let by_another = |set: &&Moment| {
@@ -231,6 +269,30 @@ impl Story<'_, '_> {
                 self.add(Weight::Detail, index, format!("{} restarts.", event.node));
             }
         }
+    }
+
+    /// Returns whether a lagging replica removed the value for a removal that its primary had made
+    /// before this lock was granted. Some owners use the same value again for their next lock.
+    fn repeats_an_earlier_removal(
+        &self,
+        holder: &Acquisition<'_>,
+        key: &KeySpan<'_>,
+        at: Moment,
+    ) -> bool {
+        let timeline = self.timeline;
+        let is_copied = |what: &What| match what {
+            What::Server { change, by, primary, .. } => {
+                *change == Change::Removed && by.is_none() && !primary
+            }
+            _ => false,
+        };
+        let Some(held) = holder.grant.as_ref().map(|grant| grant.moment) else { return false };
+        let mut own = timeline.keys.iter().filter(|other| timeline.is_lock_of(other, holder));
+        is_copied(&timeline.history.events[at.index].what)
+            && !own.any(|other| {
+                let ends = other.to.map(|(to, _)| to).filter(|_| other.node != key.node);
+                ends.is_some_and(|ends| held < ends && ends < at)
+            })
     }
 
     fn overwritten(&mut self, holder: &Acquisition<'_>, span: &KeySpan<'_>) {
@@ -260,10 +322,10 @@ impl Story<'_, '_> {
             true => format!(", while {} is in its critical section", holder.process),
             false => String::new(),
         };
-        let is_expired = matches!(event.what, What::Server { change: Change::Expired, .. });
+        let is_at_replica = matches!(event.what, What::Server { primary: false, .. });
         let weight = match timeline.asked_by(at) {
-            _ if is_expired && held.servers.len() > 1 => Weight::Witness,
-            None if !is_expired => Weight::Detail,
+            None if is_at_replica => Weight::Detail,
+            None if held.servers.len() > 1 => Weight::Witness,
             _ => Weight::Turn,
         };
         let granted = self.set_at(key);
@@ -298,7 +360,7 @@ impl Story<'_, '_> {
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
-        let is_split = held.node != taken.node && self.timeline.history.header.quorum <= 1;
+        let is_split = self.is_split(holder, taker);
         let from = promoted.filter(|_| is_split).map_or(held.moment, |at| at.min(held.moment));
         for index in from.index..taken.moment.index {
             let event = &self.timeline.history.events[index];
@@ -388,9 +450,8 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let (holder, taker) =
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
-        let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else {
-            return;
-        };
+        let Some(section) = timeline.section_of(clash.earlier) else { return };
+        let Some(left) = section.to else { return };
         let header = &timeline.history.header;
         let gone = || timeline.gone(holder).map(|(gone, _)| gone.time);
         let (end, what) = match header.has_no_ttl() {
@@ -402,143 +463,27 @@ impl Story<'_, '_> {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),
             None => String::new(),
         };
-        self.add(
-            Weight::Detail,
-            left.index,
-            format!("{} leaves its critical section{late}.", holder.process),
-        );
+        let leaves = match section.ended_by {
+            SectionEnd::Lost => "notices that it lost the lock",
+            SectionEnd::Crash => "crashes",
+            SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
+        };
+        self.add(Weight::Detail, left.index, format!("{} {leaves}{late}.", holder.process));
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::story::Story;
-    use crate::samples;
-    use crate::summary::verdict::judge;
-
-    #[test]
-    fn a_paused_holder_is_told_of_step_by_step() {
-        let judgement = judge(&samples::paused_holder().build());
-        let told: Vec<&str> =
-            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
-        assert_eq!(
-            told,
-            [
-                "redis-1 grants the lock to client-1 for 10s.",
-                "client-1 enters its critical section.",
-                "client-1 is paused (fault 1).",
-                "redis-1 expires the lock of client-1, while client-1 is in its critical \
-                 section.",
-                "redis-1 grants the lock to client-2 for 10s.",
-                "client-2 enters its critical section while client-1 is still in its own.",
-                "client-1 resumes.",
-                "client-1 leaves its critical section, 2.015s after its lease had expired.",
-                "client-2 leaves its critical section and releases the lock.",
-            ]
-        );
+/// Returns whether the fault bends only the clocks of servers that measure no lease.
+fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
+    let bends = fault.kind.impact() == Impact::BendsClock;
+    if !bends || fault.nodes.iter().any(|node| !node.is_server()) {
+        return false;
     }
-
-    #[test]
-    fn a_fault_of_a_process_that_takes_no_part_is_not_told() {
-        let told = |process| {
-            let story = Story::new().takes(1, 1, "a");
-            let story = story.fault_began(2, 1, "lost-reply", &[Node::Redis(1), process]);
-            let story = story.fault_ended(3, 1, "lost-reply", process).removed(4, "a", 1);
-            let story = story.takes(5, 2, "b").releases(6, 1).releases(7, 2);
-            let judgement = judge(&story.build());
-            let lines = judgement.violations[0].narrative.iter().map(|line| line.text.clone());
-            lines.filter(|text| text.contains("fault 1")).collect::<Vec<String>>()
-        };
-        assert_eq!(told(Node::Client(1)), ["A reply of redis-1 to client-1 is lost (fault 1)."]);
-        assert_eq!(told(Node::Client(3)), [] as [&str; 0]);
-    }
-
-    #[test]
-    fn of_a_session_no_lease_is_told() {
-        let story = Story::with_sessions().takes(1, 1, "a").expires(14, "a").takes(15, 2, "b");
-        let judgement = judge(&story.releases(19, 1).releases(20, 2).build());
-        let told: Vec<&str> =
-            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
-        assert_eq!(
-            told,
-            [
-                "client-1 becomes first in the queue at redis-1.",
-                "client-1 enters its critical section.",
-                "redis-1 removes the node of client-1, whose session has ended, while client-1 is \
-                 in its critical section.",
-                "client-2 becomes first in the queue at redis-1.",
-                "client-2 enters its critical section while client-1 is still in its own.",
-                "client-1 leaves its critical section, 5ms after its node was gone.",
-                "client-2 leaves its critical section and releases the lock.",
-            ]
-        );
-    }
-
-    #[test]
-    fn of_a_lock_that_nobody_gets_the_last_grant_and_its_end_are_told() {
-        let story = Story::new().takes(1, 1, "a").releases(3, 1).removed(4, "a", 1);
-        let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
-        let judgement = judge(&story.build());
-        let told: Vec<&str> =
-            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
-        assert_eq!(told[0], "redis-1 grants the lock to client-1.");
-        assert_eq!(told[1], "client-1 leaves its critical section and releases the lock.");
-        assert_eq!(told[2], "redis-1 removes the lock of client-1 at its request.");
-    }
-
-    #[test]
-    fn every_sentence_rests_on_an_event_that_names_whom_it_names() {
-        for story in [samples::paused_holder(), samples::failover()] {
-            let history = story.build();
-            for violation in judge(&history).violations {
-                assert!(
-                    (1..=LINES_MAX).contains(&violation.narrative.len()),
-                    "{}",
-                    violation.narrative.len()
-                );
-                for line in &violation.narrative {
-                    let event = &history.events[line.event as usize];
-                    let is_nemesis = matches!(
-                        event.what,
-                        What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed
-                    );
-                    assert!(
-                        is_nemesis || line.text.starts_with(&event.node.to_string()),
-                        "{} rests on {event:?}",
-                        line.text
-                    );
-                }
-                assert!(violation.narrative.is_sorted_by_key(|line| line.event));
-            }
-        }
-    }
-
-    #[test]
-    fn the_recorded_lease_is_told_and_not_the_requested_one() {
-        let first = |lease_us: u64| {
-            let story = Story::new().ttl(10_000).takes(1, 1, "a").expires(5, "a").takes(6, 2, "b");
-            let story = story.with_recorded_leases_of(Micros(lease_us)).at_servers();
-            judge(&story.releases(7, 1).releases(8, 2).build()).violations[0].narrative[0].clone()
-        };
-        let said = |lease: &str| format!("server-1 grants the lock to client-1{lease}.");
-        assert_eq!(first(29_700_000).text, said(" for 29.7s"));
-        assert_eq!(first(9_990_000).text, said(" for 10s"), "a message took the rest");
-        assert_eq!(first(0).text, said(", whose lease is already over"));
-    }
-
-    #[test]
-    fn a_new_grant_that_an_inner_release_removed_is_told() {
-        let by = Some(Node::Client(1));
-        let story = Story::new().takes(1, 1, "a").expires(12, "a").acquires(13, 1);
-        let story = story.server(14, 1, Change::Granted, "a=1", by).hears(15, 1, "a").leaves(16, 1);
-        let story = story.server(17, 1, Change::Granted, "a=0", by).removed(17, "a=0", 1);
-        let story = story.left(18, 1).takes(19, 2, "b");
-        let judgement = judge(&story.releases(20, 1).releases(21, 2).build());
-        let told: Vec<&str> =
-            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
-        let granted = told.iter().position(|text| *text == "redis-1 grants the lock to client-1.");
-        let removed = told.iter().position(|text| text.starts_with("redis-1 removes the lock"));
-        assert!(granted.is_some() && granted < removed, "{told:?}");
-    }
+    let header = &timeline.history.header;
+    let measures = |what: &What| match what {
+        What::Server { change, lease_us, .. } => *change == Change::Expired || lease_us.is_some(),
+        _ => false,
+    };
+    let is_redis = header.kept_as.is_none() && !header.lives_with_session && !header.locks_unseen;
+    let measured = timeline.history.events.iter().any(|event| measures(&event.what));
+    header.kept_as == Some(Keeping::Connection) || is_redis && !measured
 }

@@ -188,6 +188,16 @@ impl<'t, 'h> Scene<'t, 'h> {
         (left < sent).then_some((left.time, sent.time))
     }
 
+    /// Returns whether no third process was granted the lock between this time and the taker's
+    /// grant.
+    pub(super) fn is_taken_next_after(&self, from: Moment) -> bool {
+        let Some(taken) = self.taker.grant.as_ref().map(|grant| grant.moment) else { return true };
+        let others =
+            self.timeline.acquisitions.iter().filter(|one| !self.involves(one.process.machine()));
+        let mut granted = others.filter_map(|one| Some(one.grant.as_ref()?.moment));
+        !granted.any(|granted| from < granted && granted < taken)
+    }
+
     pub(super) fn is_ungranted(&self) -> bool {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }

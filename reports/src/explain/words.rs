@@ -20,12 +20,14 @@ fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
     });
     match rejected.count() {
         0 => None,
-        1 => {
-            Some("Meanwhile the storage rejected one request because of its old token.".to_owned())
-        }
+        1 => Some(
+            "Meanwhile the storage rejected one request, because its token was lower than one it \
+             had seen."
+                .to_owned(),
+        ),
         many => Some(format!(
-            "Meanwhile the storage rejected {many} requests because of their old \
-                          tokens."
+            "Meanwhile the storage rejected {many} requests, because their tokens were lower than \
+             one it had seen."
         )),
     }
 }
@@ -122,6 +124,21 @@ mod tests {
             evicted.ends_with("redis-1 and redis-3 were out of memory and evicted the lock."),
             "{evicted}"
         );
+    }
+
+    #[test]
+    fn of_rejected_requests_no_token_is_called_old() {
+        let rejected = |again: bool| {
+            let story = Story::new().with_tokens().takes_with_token(1, 1, "a", 9);
+            let story = story.server(3, 1, Change::Forgotten, "a", None);
+            let story = story.takes_with_token(4, 2, "b", 1).rejects_write(5, 2, 0, 1);
+            let story = if again { story.rejects_write(6, 2, 0, 1) } else { story };
+            explanation(Kind::Overlap, story.releases(8, 1).releases(9, 2))
+        };
+        let one = "one request, because its token was lower than one it had seen.";
+        assert!(rejected(false).ends_with(one), "{}", rejected(false));
+        let two = "2 requests, because their tokens were lower than one it had seen.";
+        assert!(rejected(true).ends_with(two), "{}", rejected(true));
     }
 
     fn explanation(kind: Kind, story: Story) -> String {

@@ -16,7 +16,7 @@ pub use roles::Roles;
 pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;
 
-use crate::record::history::{Action, Change, Event, History, Keeping, Turn, What};
+use crate::record::history::{Action, Change, Event, History, Turn, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -241,8 +241,7 @@ impl<'h> Timeline<'h> {
 
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
-        let kept_as = self.history.header.kept_as;
-        if matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease)) {
+        if self.history.header.has_members() {
             // Each server that grants the lock takes over the lock of the previous server.
             return own.max_by_key(|span| span.from)?.to;
         }

@@ -151,6 +151,10 @@ impl Header {
         self.lives_with_session && !has_none
     }
 
+    pub(crate) fn has_members(&self) -> bool {
+        matches!(self.kept_as, Some(Keeping::Membership | Keeping::MemberLease))
+    }
+
     pub(crate) fn place(&self) -> (&'static str, &'static str) {
         match self.kept_as {
             Some(Keeping::Lease) => ("key", "lease"),

@@ -287,7 +287,7 @@ mod tests {
                 "redis-1 expires the lock of client-1",
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
-                "client-1 leaves its critical section and releases the lock",
+                "client-1 leaves its critical section, but its release finds no lock",
                 "client-2 leaves its critical section and releases the lock",
             ]
         );
@@ -314,7 +314,7 @@ mod tests {
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
                 "client-1 releases an inner acquisition and stays in its critical section",
-                "client-1 leaves its critical section and releases the lock",
+                "client-1 leaves its critical section, but its release finds no lock",
                 "client-2 leaves its critical section and releases the lock",
             ]
         );

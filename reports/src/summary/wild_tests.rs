@@ -30,18 +30,20 @@ fn later(mut history: History, by: Micros) -> History {
 
 fn with_a_stranger(mut history: History) -> History {
     let of_lock = |event: &crate::record::history::Event| matches!(&event.what, What::Server { key, .. } if key == KEY);
-    let strangers = history.events.iter().filter(|event| of_lock(event)).cloned();
-    let strangers: Vec<_> = strangers
-        .map(|mut event| {
-            if let What::Server { key, by, .. } = &mut event.what {
-                *key = format!("{KEY}-of-a-stranger");
-                *by = None;
-            }
-            event
-        })
-        .collect();
-    history.events.extend(strangers);
-    history.events.sort_by_key(|event| event.time_us);
+    let stranger = |event: &crate::record::history::Event| {
+        let mut stranger = event.clone();
+        if let What::Server { key, by, .. } = &mut stranger.what {
+            *key = format!("{KEY}-of-a-stranger");
+            *by = None;
+        }
+        stranger
+    };
+    // A server's next change may show another role, so the stranger's change comes before it.
+    let with_strangers = history.events.iter().flat_map(|event| {
+        let stranger = of_lock(event).then(|| stranger(event));
+        std::iter::once(event.clone()).chain(stranger)
+    });
+    history.events = with_strangers.collect();
     for (sequence, event) in history.events.iter_mut().enumerate() {
         event.sequence = sequence as u64;
     }

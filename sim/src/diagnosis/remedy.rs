@@ -133,6 +133,9 @@ impl SafeguardTrials {
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         let is_harm = violation.kind.severity() == Severity::Harm;
         let fitting = self.guarded.iter().filter(|guarded| is_harm || !guarded.loses_extensions);
+        // The bound of a wait contains the ttl, so a longer lease only hides the wait.
+        let fitting = fitting
+            .filter(|guarded| guarded.safeguard.name != "lease" || !is_bounded(violation.kind));
         fitting.map(|guarded| self.remedy(guarded, violation)).collect()
     }
 
@@ -322,6 +325,10 @@ impl TrialCounts {
 
 fn is_outage(kind: Kind) -> bool {
     matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
+}
+
+fn is_bounded(kind: Kind) -> bool {
+    is_outage(kind) || matches!(kind, Kind::Unavailable | Kind::HeldForever)
 }
 
 fn fired(history: &History) -> BTreeSet<u32> {

@@ -145,11 +145,8 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let stuck = violations(&spec).remove(0);
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
-    let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
-    // A longer lease also lengthens the bound, but the processes use up their attempts anyway.
-    let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
-    assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
-    assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
+    // A longer lease lengthens the bound of a wait, so it hides the wait and helps nobody.
+    assert!(remedies.iter().all(|remedy| remedy.name != "lease"), "{remedies:?}");
     let delay = remedies.iter().find(|remedy| remedy.name == "random-retry-delay").unwrap();
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
 }

@@ -50,5 +50,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
              release of {holder} removed the lock at another server."
         );
     }
-    format!("{held_at} discarded its grant when it resynchronised with another primary.")
+    match scene.timeline.history.header.has_members() {
+        true => format!("{held_at} discarded its grant when it ceased to be the grantor."),
+        false => {
+            format!("{held_at} discarded its grant when it resynchronised with another primary.")
+        }
+    }
 }

@@ -20,9 +20,12 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
+    let early = match scene.timeline.history.header.has_no_ttl() {
+        true => "",
+        false => " before the first lease had ended",
+    };
     format!(
-        "{} restarted without the lock of {} and granted the lock to {} before the first lease had \
-         ended.",
+        "{} restarted without the lock of {} and granted the lock to {}{early}.",
         scene
             .servers_without_memory()
             .or_else(|| scene.shared_server())

@@ -34,8 +34,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
         false => format!("while {holder} was in its critical section"),
     };
     let (node, session) = header.place();
-    format!(
-        "The servers ended the {session} of {holder} and deleted its {node} {when}, so {taker} \
-         {taken}."
-    )
+    let so = match gone.is_none_or(|(gone, _)| scene.is_taken_next_after(gone)) {
+        true => format!("{taker} {taken}"),
+        false => "other processes could get the lock".to_owned(),
+    };
+    format!("The servers ended the {session} of {holder} and deleted its {node} {when}, so {so}.")
 }

@@ -27,8 +27,13 @@ fn between(scene: &Scene<'_, '_>) -> String {
         return format!("{holder} waited for the storage until its lease had expired.");
     }
     let on_its_way = "The write was still in transit to the storage when";
+    let held = scene.holder.grant.as_ref().map(|grant| grant.moment);
+    let is_next = held.is_none_or(|held| scene.is_taken_next_after(held));
     match holder == taker {
         true => format!("{on_its_way} {taker} was granted the lock again."),
-        false => format!("{on_its_way} the lock passed from {holder} to {taker}."),
+        false if is_next => format!("{on_its_way} the lock passed from {holder} to {taker}."),
+        false => {
+            format!("{on_its_way} {taker} was granted the lock, after another process had been.")
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Describes faults in sentences.
 
 use crate::judge::timeline::FaultSpan;
-use fencepost_faults::{FaultKind, Node};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
 pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
@@ -12,8 +12,19 @@ pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
         }
         FaultKind::Crash => format!("{nodes} crashes (fault {id})."),
         FaultKind::PowerLoss => format!("{nodes} loses power (fault {id})."),
-        FaultKind::Partition => format!("A partition of {nodes} begins (fault {id})."),
-        FaultKind::Delay => format!("Messages among {nodes} are delayed (fault {id})."),
+        // A history does not record the sides of a partition or the direction of a delay.
+        FaultKind::Partition => match fault.nodes {
+            [one, other] => {
+                format!("A network partition between {one} and {other} begins (fault {id}).")
+            }
+            _ => format!("A network partition begins (fault {id})."),
+        },
+        FaultKind::Delay => match fault.nodes {
+            [one, other] => {
+                format!("Some messages between {one} and {other} are delayed (fault {id}).")
+            }
+            _ => format!("Some messages are delayed (fault {id})."),
+        },
         FaultKind::ClockDrift => {
             format!("The clocks of {nodes} start to run at a wrong rate (fault {id}).")
         }
@@ -34,6 +45,41 @@ pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
             format!("An operator runs a command on {nodes} (fault {id}).")
         }
     }
+}
+
+/// Order in which faults are chosen as steps of a clash, the most relevant first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Relevance {
+    /// Stops the earlier holder or holds up its messages, or took a server's data between the two
+    /// grants.
+    Decisive,
+    /// Does the same to the process that was granted the lock later.
+    Near,
+    /// Any other fault.
+    Far,
+}
+
+pub(super) fn relevance(
+    fault: &FaultSpan<'_>,
+    [holder, taker]: [Node; 2],
+    is_between: bool,
+) -> Relevance {
+    let takes_data =
+        matches!(fault.kind.impact(), Impact::Kills | Impact::LosesKeys | Impact::TakesOver);
+    let is_server = fault.nodes.iter().all(|node| node.is_server());
+    match fault.kind.impact() {
+        _ if takes_data && is_server && is_between => Relevance::Decisive,
+        Impact::BendsClock => Relevance::Far,
+        _ if fault.names(holder) => Relevance::Decisive,
+        _ if fault.names(taker) => Relevance::Near,
+        _ => Relevance::Far,
+    }
+}
+
+/// Returns whether the fault had passed without a trace before the first grant.
+pub(super) fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
+    let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
+    is_instant && fault.from.time < granted
 }
 
 pub(super) fn names(nodes: &[Node]) -> String {

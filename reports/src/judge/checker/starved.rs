@@ -63,7 +63,7 @@ fn silent_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
         };
         let what = format!(
             "{process} waited for the lock and sent nothing from {since} to {}, although {free} \
-             for {duration} of that time{counted} (bound {bound}).",
+             for {duration} without interruption{counted} (bound {bound}).",
             told.time
         );
         findings.push(Finding {
@@ -193,11 +193,19 @@ mod tests {
             check(&Timeline::new(&history)).remove(0).what
         };
         assert!(
-            told(20).contains("free for 40ms of that time after healing at 20ms"),
+            told(20).contains("free for 40ms without interruption after healing at 20ms"),
             "{}",
             told(20)
         );
-        assert!(told(0).contains("free for 55ms of that time (bound"), "{}", told(0));
+        assert!(told(0).contains("free for 55ms without interruption (bound"), "{}", told(0));
+    }
+
+    #[test]
+    fn of_a_lock_that_was_free_twice_the_longer_time_is_not_told_as_the_sum() {
+        let story = waits().takes(30, 3, "c").releases(31, 3).removed(31, "c", 3);
+        let history = story.silent(40, 2, 2, true).build();
+        let what = check(&Timeline::new(&history)).remove(0).what;
+        assert!(what.contains("the lock was free for 25ms without interruption"), "{what}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::show::view::View;
 use crate::summary::report::{OnThisPlan, Report, RunReport, ViolationReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
+use amount::DEADLOCK;
 use fencepost_faults::Micros;
 use layout::{
     BOLD, DIM, GREEN, RED, counted, more_times, severity_style, thousands, times, verdict_style,
@@ -117,12 +118,22 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let total =
         overlaps.iter().fold(Micros::ZERO, |sum, one| sum + one.violation.total_duration_us);
     let (often, of) = (times(count), counted(run.acquisitions, "acquisition"));
+    let lasting = lasting(count, total);
     writeln!(
         out,
         "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two processes were in their \
-         critical sections at the same time, for {total} in total",
+         critical sections at the same time, {lasting}",
         "mutual exclusion"
     )
+}
+
+/// Returns how long overlaps lasted. The pairs of three processes may overlap at the same time, so
+/// the sum may be longer than the run.
+fn lasting(count: u64, total: Micros) -> String {
+    match count {
+        1 => format!("for {total}"),
+        _ => format!("for {total} if the times of all pairs are added"),
+    }
 }
 
 fn exercise(run: &RunReport) -> String {
@@ -145,7 +156,8 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let rejected = match run.storage.rejected {
         0 => String::new(),
         some => {
-            format!("the storage rejected {} because of an old token", counted(some, "request"))
+            let requests = counted(some, "request");
+            format!("the storage rejected {requests} because of a token lower than one it had seen")
         }
     };
     let label = "damage";
@@ -168,8 +180,8 @@ fn harm(kind: Kind, count: u64, total: Micros) -> String {
         Kind::Stuck => {
             format!("stuck {}: no process got the lock, for {total} in total", times(count))
         }
-        Kind::Deadlock => "deadlock: no process can get the lock any more".to_owned(),
-        Kind::Starved => format!("a waiting process not served {}", times(count)),
+        Kind::Deadlock => DEADLOCK.to_owned(),
+        Kind::Starved => format!("starved {}: a waiting process was not served", times(count)),
         other => format!("{other} {}", times(count)),
     }
 }
@@ -309,4 +321,29 @@ fn rerun_line(out: &mut dyn Write, text: &str) -> io::Result<()> {
 
 fn of_kind(run: &RunReport, kind: Kind) -> impl Iterator<Item = &ViolationReport> {
     run.violations.iter().filter(move |one| one.violation.kind == kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_of_several_pairs_are_told_as_a_sum() {
+        let total = Micros::from_millis(900);
+        assert_eq!(lasting(1, total), "for 900ms");
+        assert_eq!(lasting(2, total), "for 900ms if the times of all pairs are added");
+    }
+
+    #[test]
+    fn a_waiter_that_starved_once_is_not_one_that_was_never_served_once() {
+        let starved = |count| harm(Kind::Starved, count, Micros::ZERO);
+        assert_eq!(starved(1), "starved once: a waiting process was not served");
+        assert_eq!(starved(2), "starved twice: a waiting process was not served");
+    }
+
+    #[test]
+    fn of_a_deadlock_it_is_not_said_that_the_lock_is_lost_for_all() {
+        let said = harm(Kind::Deadlock, 1, Micros::ZERO);
+        assert_eq!(said, "deadlock: no pending event can wake the waiting processes");
+    }
 }

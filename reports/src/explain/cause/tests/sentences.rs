@@ -182,3 +182,87 @@ fn a_missed_renewal_says_for_how_long_no_server_was_a_primary() {
     assert!(said(Some(4)).ends_with(" No server was a primary for 8ms of that time."));
     assert!(said(None).ends_with(" took effect."));
 }
+
+fn told(kind: Kind, story: Story) -> String {
+    let judgement = judge(&story.build());
+    let found = judgement.violations.iter().find(|violation| violation.kind == kind);
+    found.expect("such a violation").summary.clone()
+}
+
+#[test]
+fn a_process_that_others_preceded_did_not_get_the_lock_of_an_ended_session() {
+    let story = |others: bool| {
+        let story = Story::with_sessions().takes(1, 1, "a").reads(2, 1, 0).expires(4, "a");
+        let story = match others {
+            true => story.takes(5, 3, "c").releases(6, 3).removed(6, "c", 3),
+            false => story,
+        };
+        let story = story.takes(7, 2, "b").reads(7, 2, 0).writes(8, 2, 0, 1).writes(9, 1, 0, 1);
+        told(Kind::LostUpdate, story.releases(10, 1).releases(11, 2))
+    };
+    let next = "deleted its node while client-1 was in its critical section, so client-2 became \
+                first in the queue.";
+    assert!(story(false).ends_with(next), "{}", story(false));
+    let later = "so other processes could get the lock.";
+    assert!(story(true).ends_with(later), "{}", story(true));
+}
+
+#[test]
+fn a_lock_that_passed_through_a_third_process_did_not_pass_from_the_first_to_the_last() {
+    let story = |others: bool| {
+        let story = Story::new().takes(1, 1, "a").releases(4, 1).removed(4, "a", 1);
+        let story = match others {
+            true => story.takes(5, 3, "c").releases(6, 3).removed(6, "c", 3),
+            false => story,
+        };
+        let story = story.takes(7, 2, "b").reads(8, 2, 0).late_write(9, 1, 3, 0, 1);
+        told(Kind::StaleWrite, story.releases(11, 2))
+    };
+    let next = "when the lock passed from client-1 to client-2.";
+    assert!(story(false).ends_with(next), "{}", story(false));
+    let later = "when client-2 was granted the lock, after another process had been.";
+    assert!(story(true).ends_with(later), "{}", story(true));
+}
+
+#[test]
+fn a_lock_without_a_lease_is_not_granted_before_a_lease_has_ended() {
+    let sentence = |story: Story| {
+        let history = story.takes(1, 1, "a").takes(2, 2, "b").releases(3, 1).releases(4, 2).build();
+        let timeline = Timeline::new(&history);
+        let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let overlap = findings.into_iter().find(|finding| finding.kind == Kind::Overlap).unwrap();
+        Cause::RestartWithoutDelay.sentence(&timeline, &overlap)
+    };
+    let with = sentence(Story::new());
+    assert!(with.ends_with("to client-2 before the first lease had ended."), "{with}");
+    let without = sentence(Story::kept_as(Keeping::Connection));
+    assert!(without.ends_with("and granted the lock to client-2."), "{without}");
+}
+
+#[test]
+fn a_grantor_without_its_role_has_no_other_primary() {
+    let sentence = |story: Story| {
+        let history = story.takes(1, 1, "a").takes(2, 2, "b").releases(3, 1).releases(4, 2).build();
+        let timeline = Timeline::new(&history);
+        let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let overlap = findings.into_iter().find(|finding| finding.kind == Kind::Overlap).unwrap();
+        Cause::AsyncReplicationLoss.sentence(&timeline, &overlap)
+    };
+    let members = sentence(Story::kept_as(Keeping::MemberLease));
+    assert_eq!(members, "redis-1 discarded its grant when it ceased to be the grantor.");
+    let redis = sentence(Story::new());
+    assert!(redis.ends_with("when it resynchronised with another primary."), "{redis}");
+}
+
+#[test]
+fn a_waiter_whose_session_ended_had_no_turn() {
+    let story = |expires: bool| {
+        let story = Story::with_sessions().healed(0).acquires(1, 1).grants(2, 1, "a");
+        let story = if expires { story.expires(9, "a") } else { story };
+        told(Kind::Deadlock, story.silent(40, 1, 2, false))
+    };
+    let gone = "client-1 kept waiting although the servers had ended its session and deleted its \
+                node: no watch notified it.";
+    assert!(story(true).ends_with(gone), "{}", story(true));
+    assert!(story(false).contains("although it was its turn"), "{}", story(false));
+}

@@ -4,13 +4,16 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
+/// The rule does not say that the lock is taken: another process might still get it.
+pub(crate) const DEADLOCK: &str = "deadlock: no pending event can wake the waiting processes";
+
 /// Returns a count such as `8 stale writes`. For `stuck`, the phrase includes the total duration.
 pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
         Kind::Stuck => format!("stuck ({count}x, {})", about(total)),
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
-        Kind::Deadlock => "deadlock: no process can get the lock any more".to_owned(),
+        Kind::Deadlock => DEADLOCK.to_owned(),
         Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),
         Kind::Unavailable => format!("{name} ({count}x, {})", about(total)),
         _ => counted(count, &name),

@@ -1,0 +1,183 @@
+//! Describes the release of a process by its outcome and by the changes that servers made for it.
+
+use super::{before_event, grantee, is_lowered, is_zero};
+use crate::judge::timeline::is_one_owner;
+use crate::record::history::{Change, Event, History, What};
+use fencepost_faults::Node;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Succeeded,
+    Failed,
+    Unknown,
+}
+
+/// The changes that servers made at the process's request before its next operation.
+#[derive(Default)]
+struct Effects {
+    removed_own: bool,
+    lowered_at: BTreeSet<Node>,
+    removed_of: BTreeSet<Node>,
+    is_any: bool,
+}
+
+pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String {
+    let later = after_event(history, event);
+    let effects = effects(history, event, later);
+    let release = match outcome(event, later, operation) {
+        Outcome::Failed => ", but its release fails".to_owned(),
+        _ if effects.removed_own => " and releases the lock".to_owned(),
+        _ if !effects.lowered_at.is_empty() => {
+            let servers = listed(&effects.lowered_at);
+            format!(", but its release only lowers the count of its lock at {servers}")
+        }
+        _ if !effects.removed_of.is_empty() => {
+            format!(", but its release removes the lock of {}", listed(&effects.removed_of))
+        }
+        Outcome::Succeeded if !effects.is_any && is_gone(history, event) => {
+            ", but its release finds no lock".to_owned()
+        }
+        Outcome::Succeeded => " and releases the lock".to_owned(),
+        Outcome::Unknown => " and tries to release the lock".to_owned(),
+    };
+    format!("leaves its critical section{release}")
+}
+
+fn after_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
+    let at = history.events.partition_point(|earlier| earlier.sequence <= event.sequence);
+    &history.events[at..]
+}
+
+fn outcome(event: &Event, later: &[Event], released: u64) -> Outcome {
+    let ends = later.iter().find_map(|later| match later.what {
+        What::Ok { operation, .. } if operation == released => Some(Outcome::Succeeded),
+        What::Fail { operation, .. } if operation == released => Some(Outcome::Failed),
+        What::Info { operation, .. } if operation == released => Some(Outcome::Unknown),
+        What::Crashed if later.node == event.node.machine() => Some(Outcome::Unknown),
+        _ => None,
+    });
+    ends.unwrap_or(Outcome::Unknown)
+}
+
+fn effects(history: &History, event: &Event, later: &[Event]) -> Effects {
+    let process = event.node;
+    let is_next =
+        |later: &&Event| later.node == process && matches!(later.what, What::Invoke { .. });
+    let mut effects = Effects::default();
+    for change in later.iter().take_while(|later| !is_next(later)) {
+        let What::Server { key, change: how, by, .. } = &change.what else { continue };
+        if *by != Some(process) || *key != history.header.resource {
+            continue;
+        }
+        effects.is_any = true;
+        match how {
+            Change::Removed => match grantee(history, change) {
+                Some(owner) if owner != process => _ = effects.removed_of.insert(owner),
+                _ => effects.removed_own = true,
+            },
+            Change::Granted if is_lowered(history, change) && !is_zero(change) => {
+                effects.lowered_at.insert(change.node);
+            }
+            _ => {}
+        }
+    }
+    effects
+}
+
+/// Returns whether servers had recorded a lock of the process, and recorded its end at each of
+/// them before the event.
+fn is_gone(history: &History, event: &Event) -> bool {
+    let mut written: Vec<(&str, Node)> = Vec::new();
+    let mut held: BTreeMap<Node, Option<Node>> = BTreeMap::new();
+    let mut had_any = false;
+    for earlier in before_event(history, event) {
+        let What::Server { key, change, value, by, .. } = &earlier.what else { continue };
+        if *key != history.header.resource {
+            continue;
+        }
+        let is_set = match change {
+            Change::Extended => continue,
+            Change::Granted | Change::Restored => true,
+            _ => false,
+        };
+        let value = value.as_deref().unwrap_or_default();
+        let writer = written.iter().find(|(one, _)| is_one_owner(one, value)).map(|(_, by)| *by);
+        let owner = by.filter(|_| *change == Change::Granted).or(writer);
+        if let Some(by) = by.filter(|_| *change == Change::Granted) {
+            written.retain(|(one, _)| !is_one_owner(one, value));
+            written.push((value, by));
+        }
+        had_any |= owner == Some(event.node);
+        held.insert(earlier.node, owner.filter(|_| is_set));
+    }
+    had_any && held.values().all(|owner| *owner != Some(event.node))
+}
+
+fn listed(nodes: &BTreeSet<Node>) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::explain::narrate::text;
+    use crate::record::history::{Action, Change, What};
+    use crate::record::story::Story;
+    use fencepost_faults::Node;
+
+    const CLIENT: Option<Node> = Some(Node::Client(1));
+
+    fn leaving(story: Story) -> String {
+        let history = story.build();
+        let is_release = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
+        let mut own = history.events.iter().filter(|event| event.node == Node::Client(1));
+        let event = own.find(|event| is_release(&event.what)).expect("a release");
+        let text = text(&history, event);
+        text.strip_prefix("leaves its critical section").expect("it leaves").to_owned()
+    }
+
+    fn held() -> Story {
+        Story::new().takes(1, 1, "a")
+    }
+
+    #[test]
+    fn only_a_release_that_removes_the_lock_is_said_to_release_it() {
+        let released = " and releases the lock";
+        assert_eq!(leaving(held().leaves(3, 1).removed(4, "a", 1).left(5, 1)), released);
+        assert_eq!(leaving(held().leaves(3, 1).removed(4, "a", 1).info(5, 1)), released);
+        assert_eq!(leaving(held().releases(3, 1)), released, "the servers recorded nothing");
+        assert_eq!(leaving(held().leaves(3, 1).info(5, 1)), " and tries to release the lock");
+        let crashed = held().leaves(3, 1).crashes(4, 1);
+        assert_eq!(leaving(crashed), " and tries to release the lock");
+        assert_eq!(leaving(held().leaves(3, 1)), " and tries to release the lock");
+    }
+
+    #[test]
+    fn a_release_that_fails_or_finds_nothing_releases_nothing() {
+        let expired = || held().expires(2, "a");
+        assert_eq!(leaving(expired().leaves(3, 1).fails(5, 1)), ", but its release fails");
+        assert_eq!(leaving(expired().releases(3, 1)), ", but its release finds no lock");
+        let other = expired().takes(2, 2, "b").leaves(3, 1).removed(4, "b", 1);
+        assert_eq!(leaving(other.left(5, 1)), ", but its release removes the lock of client-2");
+        let at_another = held().replicated(2, 2, "a").expires_at(2, 1, "a").releases(3, 1);
+        assert_eq!(leaving(at_another), " and releases the lock", "a copy remains at redis-2");
+    }
+
+    #[test]
+    fn a_release_that_lowers_a_count_does_not_release_the_lock() {
+        let counted = |values: [&str; 3]| {
+            let [first, second, after] = values;
+            let story =
+                Story::new().takes(1, 1, first).server(2, 1, Change::Granted, second, CLIENT);
+            story.leaves(3, 1).server(4, 1, Change::Granted, after, CLIENT)
+        };
+        let lowered = counted(["a=1", "a=2", "a=1"]).left(5, 1);
+        assert_eq!(
+            leaving(lowered),
+            ", but its release only lowers the count of its lock at redis-1"
+        );
+        let removed = counted(["a=1", "a=1", "a=0"]).removed(4, "a=0", 1).left(5, 1);
+        assert_eq!(leaving(removed), " and releases the lock");
+    }
+}

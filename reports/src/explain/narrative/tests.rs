@@ -1,0 +1,235 @@
+//! Tests of narratives.
+
+use super::*;
+use crate::judge::finding::Kind;
+use crate::record::story::Story;
+use crate::samples;
+use crate::summary::verdict::judge;
+
+#[test]
+fn a_paused_holder_is_told_of_step_by_step() {
+    let judgement = judge(&samples::paused_holder().build());
+    let told: Vec<&str> =
+        judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "redis-1 grants the lock to client-1 for 10s.",
+            "client-1 enters its critical section.",
+            "client-1 is paused (fault 1).",
+            "redis-1 expires the lock of client-1, while client-1 is in its critical \
+             section.",
+            "redis-1 grants the lock to client-2 for 10s.",
+            "client-2 enters its critical section while client-1 is still in its own.",
+            "client-1 resumes.",
+            "client-1 leaves its critical section, 2.015s after its lease had expired.",
+            "client-2 leaves its critical section and releases the lock.",
+        ]
+    );
+}
+
+#[test]
+fn a_fault_of_a_process_that_takes_no_part_is_not_told() {
+    let told = |process| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = story.fault_began(2, 1, "lost-reply", &[Node::Redis(1), process]);
+        let story = story.fault_ended(3, 1, "lost-reply", process).removed(4, "a", 1);
+        let story = story.takes(5, 2, "b").releases(6, 1).releases(7, 2);
+        let judgement = judge(&story.build());
+        let lines = judgement.violations[0].narrative.iter().map(|line| line.text.clone());
+        lines.filter(|text| text.contains("fault 1")).collect::<Vec<String>>()
+    };
+    assert_eq!(told(Node::Client(1)), ["A reply of redis-1 to client-1 is lost (fault 1)."]);
+    assert_eq!(told(Node::Client(3)), [] as [&str; 0]);
+}
+
+fn told(story: Story) -> Vec<String> {
+    steps(Kind::Overlap, story)
+}
+
+fn steps(kind: Kind, story: Story) -> Vec<String> {
+    let judgement = judge(&story.build());
+    let found = judgement.violations.iter().find(|violation| violation.kind == kind);
+    let narrative = &found.expect("such a violation").narrative;
+    narrative.iter().map(|line| line.text.clone()).collect()
+}
+
+fn with_faults(faults: &[(u32, u64, u64, &str, &[Node])]) -> Vec<String> {
+    let mut story = Story::new().ttl(20).takes(10, 1, "a").expires(30, "a").takes(31, 2, "b");
+    for (id, from, to, kind, nodes) in faults {
+        story = story.fault_began(*from, *id, kind, nodes);
+        story = story.fault_ended(*to, *id, kind, nodes[0]);
+    }
+    let mut told = told(story.releases(40, 1).releases(41, 2));
+    told.retain(|text| text.contains("(fault ") || text.ends_with("resumes."));
+    told
+}
+
+#[test]
+fn a_partition_and_a_delay_are_told_without_nodes_whose_sides_are_unknown() {
+    let [one, server, other] = [Node::Client(1), Node::Redis(1), Node::Redis(2)];
+    let cut = |kind: &str, nodes: &[Node]| with_faults(&[(1, 12, 20, kind, nodes)]);
+    assert_eq!(
+        cut("partition", &[one, server]),
+        ["A network partition between client-1 and redis-1 begins (fault 1)."]
+    );
+    let several: &[Node] = &[one, server, other];
+    assert_eq!(cut("partition", several), ["A network partition begins (fault 1)."]);
+    assert_eq!(
+        cut("delay", &[one, server]),
+        ["Some messages between client-1 and redis-1 are delayed (fault 1)."]
+    );
+    assert_eq!(cut("delay", several), ["Some messages are delayed (fault 1)."]);
+}
+
+#[test]
+fn a_flush_before_the_first_grant_is_no_step() {
+    let flushed = |ms| with_faults(&[(1, ms, ms, "flush-all", &[Node::Redis(1)])]);
+    assert_eq!(flushed(5), [] as [&str; 0]);
+    assert_eq!(flushed(15), ["An operator flushes redis-1 (fault 1)."]);
+}
+
+#[test]
+fn a_pause_of_the_holder_is_told_before_other_faults() {
+    let [holder, server] = [Node::Client(1), Node::Redis(1)];
+    let servers = [server];
+    let slow = |id: u32| (id, 15 + u64::from(id), 35, "slow-server", servers.as_slice());
+    let told = with_faults(&[
+        (1, 12, 33, "pause", &[holder]),
+        slow(2),
+        slow(3),
+        slow(4),
+        slow(5),
+        slow(6),
+    ]);
+    assert_eq!(told.first().map(String::as_str), Some("client-1 is paused (fault 1)."));
+    assert!(told.contains(&"client-1 resumes.".to_owned()), "{told:?}");
+    assert_eq!(told.len(), FAULTS_MAX + 1, "{told:?}");
+    assert!(!told.iter().any(|text| text.contains("fault 2")), "the latest remain: {told:?}");
+}
+
+#[test]
+fn the_clock_of_a_server_without_leases_is_no_step() {
+    let steps = |change| {
+        let story = Story::new().ttl(20).takes(10, 1, "a");
+        let story = story.fault_began(12, 1, "clock-jump", &[Node::Redis(1)]);
+        let by = (change == Change::Removed).then_some(Node::Client(2));
+        let story = story.server(15, 1, change, "a", by).takes(16, 2, "b");
+        let told = told(story.releases(40, 1).releases(41, 2));
+        told.iter().filter(|text| text.contains("(fault 1)")).count()
+    };
+    assert_eq!([steps(Change::Expired), steps(Change::Removed)], [1, 0]);
+}
+
+#[test]
+fn a_holder_that_notices_its_loss_has_not_left_by_a_release() {
+    let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
+    let lost = told(story.clone().loses(14, 1).releases(15, 1).releases(16, 2));
+    let notices = "client-1 notices that it lost the lock, 3ms after its lease had expired.";
+    assert!(lost.iter().any(|text| text == notices), "{lost:?}");
+    let left = told(story.releases(14, 1).releases(16, 2));
+    let leaves = "client-1 leaves its critical section, 3ms after its lease had expired.";
+    assert!(left.iter().any(|text| text == leaves), "{left:?}");
+}
+
+#[test]
+fn a_lagging_replica_that_repeats_an_earlier_removal_removes_no_later_lock() {
+    let story = |removed_ms| {
+        let story = Story::new().ttl(100).takes(1, 1, "a").releases(2, 1).removed(2, "a", 1);
+        let story = story.takes(3, 1, "a").replicated(4, 2, "a").removed_on_replica(5, 2, "a");
+        let story = story.removed(removed_ms, "a", 2).takes(7, 2, "b");
+        told(story.releases(20, 1).releases(21, 2))
+    };
+    let at_replica =
+        |told: Vec<String>| told.iter().filter(|text| text.starts_with("redis-2 removes")).count();
+    assert_eq!(at_replica(story(6)), 0, "redis-1 still had the lock");
+    assert_eq!(at_replica(story(4)), 1, "the replica followed its primary");
+}
+
+#[test]
+fn of_a_session_no_lease_is_told() {
+    let story = Story::with_sessions().takes(1, 1, "a").expires(14, "a").takes(15, 2, "b");
+    let judgement = judge(&story.releases(19, 1).releases(20, 2).build());
+    let told: Vec<&str> =
+        judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "client-1 becomes first in the queue at redis-1.",
+            "client-1 enters its critical section.",
+            "redis-1 removes the node of client-1, whose session has ended, while client-1 is \
+             in its critical section.",
+            "client-2 becomes first in the queue at redis-1.",
+            "client-2 enters its critical section while client-1 is still in its own.",
+            "client-1 leaves its critical section, 5ms after its node was gone.",
+            "client-2 leaves its critical section and releases the lock.",
+        ]
+    );
+}
+
+#[test]
+fn of_a_lock_that_nobody_gets_the_last_grant_and_its_end_are_told() {
+    let story = Story::new().takes(1, 1, "a").releases(3, 1).removed(4, "a", 1);
+    let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+    let judgement = judge(&story.build());
+    let told: Vec<&str> =
+        judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(told[0], "redis-1 grants the lock to client-1.");
+    assert_eq!(told[1], "client-1 leaves its critical section and releases the lock.");
+    assert_eq!(told[2], "redis-1 removes the lock of client-1 at its request.");
+}
+
+#[test]
+fn every_sentence_rests_on_an_event_that_names_whom_it_names() {
+    for story in [samples::paused_holder(), samples::failover()] {
+        let history = story.build();
+        for violation in judge(&history).violations {
+            assert!(
+                (1..=LINES_MAX).contains(&violation.narrative.len()),
+                "{}",
+                violation.narrative.len()
+            );
+            for line in &violation.narrative {
+                let event = &history.events[line.event as usize];
+                let is_nemesis = matches!(
+                    event.what,
+                    What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed
+                );
+                assert!(
+                    is_nemesis || line.text.starts_with(&event.node.to_string()),
+                    "{} rests on {event:?}",
+                    line.text
+                );
+            }
+            assert!(violation.narrative.is_sorted_by_key(|line| line.event));
+        }
+    }
+}
+
+#[test]
+fn the_recorded_lease_is_told_and_not_the_requested_one() {
+    let first = |lease_us: u64| {
+        let story = Story::new().ttl(10_000).takes(1, 1, "a").expires(5, "a").takes(6, 2, "b");
+        let story = story.with_recorded_leases_of(Micros(lease_us)).at_servers();
+        judge(&story.releases(7, 1).releases(8, 2).build()).violations[0].narrative[0].clone()
+    };
+    let said = |lease: &str| format!("server-1 grants the lock to client-1{lease}.");
+    assert_eq!(first(29_700_000).text, said(" for 29.7s"));
+    assert_eq!(first(9_990_000).text, said(" for 10s"), "a message took the rest");
+    assert_eq!(first(0).text, said(", whose lease is already over"));
+}
+
+#[test]
+fn a_new_grant_that_an_inner_release_removed_is_told() {
+    let by = Some(Node::Client(1));
+    let story = Story::new().takes(1, 1, "a").expires(12, "a").acquires(13, 1);
+    let story = story.server(14, 1, Change::Granted, "a=1", by).hears(15, 1, "a").leaves(16, 1);
+    let story = story.server(17, 1, Change::Granted, "a=0", by).removed(17, "a=0", 1);
+    let story = story.left(18, 1).takes(19, 2, "b");
+    let judgement = judge(&story.releases(20, 1).releases(21, 2).build());
+    let told: Vec<&str> =
+        judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+    let granted = told.iter().position(|text| *text == "redis-1 grants the lock to client-1.");
+    let removed = told.iter().position(|text| text.starts_with("redis-1 removes the lock"));
+    assert!(granted.is_some() && granted < removed, "{told:?}");
+}
