@@ -35,8 +35,7 @@ pub struct ProgramReport {
     /// Number of system calls at which the program's threads were stopped.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times that fencepost interrupted a thread, because the thread used the processor
-    /// for long while other threads waited. A run with interruptions may not be reproducible.
+    /// Number of times that fencepost interrupted a thread that waited in a loop for another thread.
     #[serde(default)]
     pub preempted: u32,
 }
