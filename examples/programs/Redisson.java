@@ -22,7 +22,7 @@ class Redisson extends Harness {
         var several = locks.toArray(RLock[]::new);
         switch (kind) {
             case "watchdog" -> cycles(() -> { lock.lock(); return true; }, lock::unlock);
-            case "once" -> cycles(() -> lock.tryLock(0, TTL, MS), lock::unlock);
+            case "once" -> cycles(() -> polled(() -> lock.tryLock(0, TTL, MS)), lock::unlock);
             case "multi", "red" -> {
                 var all = kind.equals("red") ? new RedissonRedLock(several) : new RedissonMultiLock(several);
                 cycles(() -> all.tryLock(60_000, TTL, MS), all::unlock);
