@@ -21,7 +21,7 @@ const TURN_CALLS_MAX: u32 = 300;
 const EXAMINED_AFTER_NS: u64 = 100_000_000;
 /// Virtual time in nanoseconds that an interrupted loop takes.
 const SPIN_NS: u64 = 10_000;
-const SPINS_MAX: u32 = 200;
+const SPINS_MAX: u32 = 100;
 const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 

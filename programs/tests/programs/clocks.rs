@@ -101,7 +101,7 @@ fn threads_that_spin_for_each_other_without_end_are_named() {
         return;
     };
     let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
-    assert!(text.contains("waited 200 times in a loop for another thread"), "{text}");
+    assert!(text.contains("waited 100 times in a loop for another thread"), "{text}");
 }
 
 fn looking_for(seconds: u32) -> String {
