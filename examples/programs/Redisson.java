@@ -3,6 +3,7 @@ import java.util.*;
 import java.util.concurrent.TimeUnit;
 import org.redisson.*;
 import org.redisson.api.*;
+import org.redisson.client.RedisConnectionException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
@@ -13,7 +14,7 @@ class Redisson extends Harness {
         var locks = new ArrayList<RLock>();
         String kind = arguments[0], masters = System.getenv("FENCEPOST_MASTERS");
         for (int at = 1; at <= Integer.parseInt(masters == null ? "1" : masters); at++) {
-            var client = org.redisson.Redisson.create(config(masters == null ? "REDIS" : "REDIS_" + at));
+            var client = client(masters == null ? "REDIS" : "REDIS_" + at);
             String type = Map.of("fair", "FairLock", "spin", "SpinLock", "fenced", "FencedLock").getOrDefault(kind, "Lock");
             locks.add((RLock) RedissonClient.class.getMethod("get" + type, String.class).invoke(client, env("LOCK")));
         }
@@ -21,7 +22,7 @@ class Redisson extends Harness {
         var several = locks.toArray(RLock[]::new);
         switch (kind) {
             case "watchdog" -> cycles(() -> { lock.lock(); return true; }, lock::unlock);
-            case "once" -> cycles(() -> lock.tryLock(0, TTL, MS), lock::unlock);
+            case "once" -> cycles(() -> polled(() -> lock.tryLock(0, TTL, MS)), lock::unlock);
             case "multi", "red" -> {
                 var all = kind.equals("red") ? new RedissonRedLock(several) : new RedissonMultiLock(several);
                 cycles(() -> all.tryLock(60_000, TTL, MS), all::unlock);
@@ -37,6 +38,15 @@ class Redisson extends Harness {
             default -> cycles(() -> lock.tryLock(60_000, TTL, MS), lock::unlock);
         }
         System.exit(0);
+    }
+
+    // Redisson gives up if it cannot connect when it starts, and before Sentinels know each other.
+    static RedissonClient client(String address) throws InterruptedException {
+        while (true) {
+            try { return org.redisson.Redisson.create(config(address)); }
+            catch (RedisConnectionException error) { System.err.println(error); }
+            Thread.sleep(1000);
+        }
     }
 
     static Config config(String address) {

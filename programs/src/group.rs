@@ -3,10 +3,12 @@
 mod clock_reads;
 mod end;
 mod signals;
+mod spin;
 mod used;
 mod wake;
 
 pub(crate) use end::Turn;
+pub(crate) use spin::Activity;
 
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind};
@@ -73,6 +75,7 @@ pub struct Group {
     pub(crate) ahead_ns: u64,
     pub(crate) latest_ns: u64,
     pub(crate) calls_since_wait: u64,
+    pub(crate) spins_since_wait: u32,
     pub(crate) output: Vec<Output>,
     pub(crate) output_kept: usize,
     pub(crate) output_dropped: usize,
@@ -115,6 +118,7 @@ impl Group {
             ahead_ns: 0,
             latest_ns: 0,
             calls_since_wait: 0,
+            spins_since_wait: 0,
             output: Vec::new(),
             output_kept: 0,
             output_dropped: 0,
@@ -202,7 +206,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Returns how often a thread was forced to yield, which makes runs less reproducible.
+    /// Returns how often a thread that waited in a loop was interrupted to let other threads run.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

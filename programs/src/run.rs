@@ -1,11 +1,12 @@
 //! The steps of a group. Each thread runs until it waits, ends, or must let other threads run.
 
 use crate::calls::{Call, Outcome};
-use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, CALLS_OF_AN_EXEC, Group, THREADS_MAX, Turn};
+use crate::group::{
+    AHEAD_MAX_NS, Activity, CALLS_OF_A_PROCESS, CALLS_OF_AN_EXEC, Group, THREADS_MAX, Turn,
+};
 use crate::interface::{Clocks, Ending, Request, Step};
 use crate::process::{Blocked, Number, Process, State, Thread};
 use crate::sys::memory::Memory;
-use crate::sys::spawn::signal_thread;
 use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
@@ -15,7 +16,12 @@ const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Maximum number of calls in a thread's turn, after which other threads run.
 const TURN_CALLS_MAX: u32 = 300;
-const TURN_CPU_NS: u64 = 200_000_000;
+/// Processor time in nanoseconds after which a thread is examined while other threads are ready. It
+/// is examined again whenever its time has doubled.
+const EXAMINED_AFTER_NS: u64 = 100_000_000;
+/// Virtual time in nanoseconds that an interrupted loop takes.
+const SPIN_NS: u64 = 10_000;
+const SPINS_MAX: u32 = 100;
 const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
@@ -44,6 +50,9 @@ impl Group {
                 "read a clock {CLOCK_READS_MAX} times without waiting for anything"
             ));
         }
+        if self.spins_since_wait > SPINS_MAX {
+            return Some(format!("waited {SPINS_MAX} times in a loop for another thread"));
+        }
         (self.calls_since_wait > CALLS_MAX)
             .then(|| format!("made {CALLS_MAX} calls without waiting for anything"))
     }
@@ -55,7 +64,7 @@ impl Group {
         let closed = std::mem::take(&mut self.files.closed);
         self.requests.extend(closed.into_iter().map(|socket| Request::Close { socket }));
         if self.ready.is_empty() {
-            self.calls_since_wait = 0;
+            (self.calls_since_wait, self.spins_since_wait) = (0, 0);
         } else if let Some(text) = self.spin_reason().filter(|_| self.ending.is_none()) {
             self.ending = Some(Ending::Stuck(self.described(self.ready[0], &text)));
             self.kill();
@@ -126,20 +135,26 @@ impl Group {
         let tracee = thread.tracee;
         let signal = if thread.signals.is_empty() { 0 } else { thread.signals.remove(0) };
         tracee.resume(signal);
-        let (mut began, mut latest, mut idle) = (None, 0, 0);
+        let (mut began, mut latest, mut idle, mut examine_at) = (None, 0, 0, EXAMINED_AFTER_NS);
         loop {
-            if let Some(stop) = tracee.wait_once() {
-                return Some(stop);
+            match tracee.wait_once() {
+                // `examine` sent this signal, but the thread stopped for another reason first.
+                Some(Stop::Signal(libc::SIGSTOP)) => tracee.resume(0),
+                Some(stop) => return Some(stop),
+                None => {}
             }
             let used = processor_ns(tracee);
             let since = used - *began.get_or_insert(used);
             idle = if used == latest { idle + 1 } else { 0 };
             latest = used;
-            if since > TURN_CPU_NS && self.others_are_ready() {
-                self.preempted += 1;
-                let process = self.process(self.thread(number).process).real.0;
-                signal_thread(process, tracee.0, libc::SIGSTOP);
-                began = Some(used);
+            if since > examine_at && self.others_are_ready() {
+                examine_at = 2 * since;
+                match self.examine(number) {
+                    Activity::Computes => tracee.resume(0),
+                    Activity::Waits => return Some(Stop::Spin),
+                    Activity::Stopped(Some(stop)) => return Some(stop),
+                    Activity::Stopped(None) => {}
+                }
             } else if since > CPU_MAX_NS || idle > IDLE_TICKS_MAX {
                 self.ending = Some(Ending::Stuck(self.describe_standstill(number, idle > 0)));
                 return None;
@@ -153,11 +168,20 @@ impl Group {
             Some(Stop::Exec) => self.finish_exec(number),
             Some(Stop::Made { child, waits_for_it }) => self.add_child(number, child, waits_for_it),
             Some(Stop::Signal(signal)) => self.signalled(number, signal),
+            Some(Stop::Spin) => self.give_way(number),
             Some(Stop::Exited(status)) => self.thread_ended(number, (status & 0xff) << 8),
             Some(Stop::Killed(signal)) => self.killed(number, signal),
             Some(Stop::Boundary | Stop::Event) => Turn::Continues,
             None => Turn::Over,
         }
+    }
+
+    fn give_way(&mut self, number: Number) -> Turn {
+        self.preempted += 1;
+        self.spins_since_wait += 1;
+        self.ahead_ns += SPIN_NS;
+        self.queue(number);
+        Turn::Over
     }
 
     fn handle_call(&mut self, number: Number) -> Turn {

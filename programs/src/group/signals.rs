@@ -10,8 +10,7 @@ const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
 impl Group {
     pub(crate) fn signalled(&mut self, number: Number, signal: i32) -> super::Turn {
-        let is_stop =
-            matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
+        let is_stop = matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
         if is_stop || signal == libc::SIGSEGV && self.emulate_instruction(number) {
             if is_stop && self.others_are_ready() {
                 self.queue(number);

@@ -8,6 +8,10 @@ type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]
 type Request = libc::c_uint;
 
+/// The register set that XSAVE writes (`linux/elf.h`).
+const NT_X86_XSTATE: c_ulong = 0x202;
+const EXTENDED_REGISTERS_MAX: usize = 16 << 10;
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracee(pub(crate) pid_t);
 
@@ -23,6 +27,8 @@ pub(crate) enum Stop {
     },
     Event,
     Signal(i32),
+    /// The thread repeats a loop that only another thread can end.
+    Spin,
     Exited(i32),
     Killed(i32),
 }
@@ -95,6 +101,12 @@ impl Tracee {
 
     pub(crate) fn resume_to_call(self) {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
+    }
+
+    /// Executes one instruction.
+    pub(crate) fn step(self) -> Option<Stop> {
+        let _ = self.request(libc::PTRACE_SINGLESTEP, 0);
+        self.wait()
     }
 
     pub(crate) fn wait_once(self) -> Option<Stop> {
@@ -231,6 +243,17 @@ impl Tracee {
             );
             registers
         }
+    }
+
+    /// Returns the registers of the floating-point unit and the vector registers.
+    pub(crate) fn extended_registers(self) -> Vec<u8> {
+        let mut bytes = vec![0; EXTENDED_REGISTERS_MAX];
+        let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        // SAFETY: the kernel writes at most `iov_len` bytes to the live buffer.
+        let result =
+            unsafe { libc::ptrace(libc::PTRACE_GETREGSET, self.0, NT_X86_XSTATE, &raw mut part) };
+        bytes.truncate(if result < 0 { 0 } else { part.iov_len });
+        bytes
     }
 
     pub(crate) fn set_registers(self, registers: &user_regs_struct) {

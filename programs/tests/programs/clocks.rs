@@ -44,14 +44,64 @@ fn an_answer_wakes_who_made_many_calls_in_the_same_instant() {
     assert!(run.elapsed_us < 1_000_000, "{} us", run.elapsed_us);
 }
 
+/// Runs a program whose first thread executes `statement` while a second thread is ready. Both
+/// threads then print what they did.
+fn beside_another(declarations: &str, (first, second): (&str, &str)) -> Option<Alone> {
+    run_c(&format!(
+        "#include <pthread.h>\n#include <unistd.h>\n{declarations}\n\
+         static void *other(void *a) {{ {second}; write(1, \"other\\n\", 6); return a; }}\n\
+         int main() {{ pthread_t t; pthread_create(&t, 0, other, 0); {first}; \
+         write(1, \"first\\n\", 6); pthread_join(t, 0); return 0; }}"
+    ))
+}
+
 #[test]
 fn a_thread_that_spins_for_another_is_interrupted_and_counted() {
-    let source = "#include <pthread.h>\n#include <stdio.h>\nstatic volatile int done; \
-                  static void *set(void *a) { done = 1; return a; }\nint main() { pthread_t t; \
-                  pthread_create(&t, 0, set, 0); while (!done); puts(\"seen\"); return 0; }";
-    let Some(run) = run_c(source) else { return };
-    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "seen\n"));
-    assert!(run.preempted > 0);
+    let spins = [
+        ("while (!done)", "done = 1"),
+        ("while (!done) __builtin_ia32_pause()", "done = 1"),
+        ("done = 1; while (__atomic_exchange_n(&done, 1, 5))", "done = 0"),
+        ("while (!is_done())", "done = 1"),
+    ];
+    let declarations = "static volatile int done;\n\
+                        __attribute__((noinline)) static int is_done(void) { return done; }";
+    for threads in spins {
+        let Some(run) = beside_another(declarations, threads) else { return };
+        let ended = (run.ending, run.stdout.as_str(), run.preempted);
+        assert_eq!(ended, (Ending::Exited(0), "other\nfirst\n", 1), "{threads:?}");
+        let again = beside_another(declarations, threads).unwrap();
+        assert_eq!(run.calls, again.calls, "{threads:?}");
+    }
+}
+
+#[test]
+fn a_thread_that_computes_for_long_is_not_interrupted() {
+    let computations = [
+        "for (long i = 0; i < 600000000; i++) { n ^= n << 13; n ^= n >> 7; n ^= n << 17; }",
+        "__asm__ volatile(\"1: incl %0; cmpl $300000000, %0; jl 1b\" : \"+m\"(count))",
+        "for (int i = 0; i < 12000; i++) __builtin_memset(many, i, sizeof many)",
+        "while (x < 3) x *= 1.000000001",
+    ];
+    let declarations = "static volatile double x = 1;\nstatic volatile int count;\n\
+                        static volatile unsigned long n = 1;\nstatic char many[1 << 20];";
+    for computation in computations {
+        let threads = (computation, "");
+        let Some(run) = beside_another(declarations, threads) else { return };
+        let ended = (run.ending, run.stdout.as_str(), run.preempted);
+        assert_eq!(ended, (Ending::Exited(0), "first\nother\n", 0), "{computation}");
+        let again = beside_another(declarations, threads).unwrap();
+        assert_eq!(run.calls, again.calls, "{computation}");
+    }
+}
+
+#[test]
+fn threads_that_spin_for_each_other_without_end_are_named() {
+    let declarations = "static volatile int done;";
+    let Some(run) = beside_another(declarations, ("while (!done)", "while (!done)")) else {
+        return;
+    };
+    let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("waited 100 times in a loop for another thread"), "{text}");
 }
 
 fn looking_for(seconds: u32) -> String {

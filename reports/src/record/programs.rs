@@ -34,8 +34,7 @@ pub struct ProgramReport {
     /// Number of system calls at which fencepost stopped the program's threads.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times that fencepost interrupted a thread, because the thread kept the processor
-    /// for long although other threads waited. A run with interruptions may not be reproducible.
+    /// Number of times that fencepost interrupted a thread that waited in a loop for another thread.
     #[serde(default)]
     pub preempted: u32,
 }

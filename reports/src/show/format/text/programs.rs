@@ -41,8 +41,7 @@ fn write_interruptions(program: &ProgramReport, out: &mut dyn Write) -> io::Resu
         0 => Ok(()),
         times => writeln!(
             out,
-            "  {}: a thread computed for a long time and was interrupted {times} times: the run \
-             may not be reproducible",
+            "  {}: a thread waited in a loop for another thread and was interrupted {times} times",
             program.process
         ),
     }
