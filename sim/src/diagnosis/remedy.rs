@@ -21,7 +21,7 @@ use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
 use fencepost_faults::{FaultPlan, Node, Seed};
 use fencepost_reports::summary::report::{Nearby, OnThisPlan, Remedy};
-use fencepost_reports::{Action, History, Kind, Severity, Verdict, Violation, What, judge};
+use fencepost_reports::{Action, Cause, History, Kind, Severity, Verdict, Violation, What, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -62,6 +62,7 @@ fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct TrialEnding {
     broken: BTreeSet<Kind>,
+    causes: BTreeSet<(Kind, Cause)>,
     is_known: bool,
 }
 
@@ -104,7 +105,7 @@ impl SafeguardTrials {
         let found = run(spec).map(|history| (TrialEnding::of(&history), history));
         let (without, history) = match found {
             Some((ending, history)) => (ending, Some(history)),
-            None => (TrialEnding { broken: BTreeSet::new(), is_known: false }, None),
+            None => (TrialEnding::unknown(), None),
         };
         let guarded = safeguards.iter().filter(|safeguard| (safeguard.fits)(spec));
         SafeguardTrials {
@@ -121,7 +122,7 @@ impl SafeguardTrials {
 
     fn none() -> SafeguardTrials {
         SafeguardTrials {
-            without: TrialEnding { broken: BTreeSet::new(), is_known: false },
+            without: TrialEnding::unknown(),
             history: None,
             nearby: Vec::new(),
             seeds: TrialEndings::default(),
@@ -171,7 +172,7 @@ impl SafeguardTrials {
 
     fn on_this_plan(&self, guarded: &SafeguardRuns, violation: &Violation) -> OnThisPlan {
         let Some((ending, with)) = &guarded.on_plan else { return OnThisPlan::NotComparable };
-        if ending.broken.contains(&violation.kind) {
+        if self.is_still_there(ending, violation) {
             return OnThisPlan::StillThere;
         }
         let alike = self.history.as_ref().is_some_and(|without| {
@@ -184,6 +185,17 @@ impl SafeguardTrials {
             true => OnThisPlan::Gone,
             false => OnThisPlan::NotComparable,
         }
+    }
+}
+
+impl SafeguardTrials {
+    /// Returns whether the safeguard left this violation, or replaced it by one with a new cause.
+    /// Violations of the same rule that have other causes, and were there before, do not count.
+    fn is_still_there(&self, ending: &TrialEnding, violation: &Violation) -> bool {
+        let same = (violation.kind, violation.cause);
+        let of_kind = ending.causes.iter().filter(|(kind, _)| *kind == violation.kind);
+        ending.causes.contains(&same)
+            || of_kind.into_iter().any(|one| !self.without.causes.contains(one))
     }
 }
 
@@ -284,6 +296,10 @@ fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<TrialEndi
 }
 
 impl TrialEnding {
+    fn unknown() -> TrialEnding {
+        TrialEnding { broken: BTreeSet::new(), causes: BTreeSet::new(), is_known: false }
+    }
+
     fn of_spec(spec: &RunSpec) -> Option<TrialEnding> {
         run(spec).map(|history| TrialEnding::of(&history))
     }
@@ -292,6 +308,7 @@ impl TrialEnding {
         let judgement = judge(history);
         TrialEnding {
             broken: judgement.violations.iter().map(|one| one.kind).collect(),
+            causes: judgement.violations.iter().map(|one| (one.kind, one.cause)).collect(),
             is_known: !matches!(judgement.verdict, Verdict::Unknown { .. }),
         }
     }

@@ -10,7 +10,7 @@ use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
 use fencepost_reports::summary::report::{OnThisPlan, Remedy};
-use fencepost_reports::{Kind, Verdict, Violation, judge};
+use fencepost_reports::{Cause, Kind, Verdict, Violation, judge};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -59,9 +59,15 @@ fn guarded(spec: &RunSpec, remedy: &Remedy) -> RunSpec {
     specs.next().unwrap()
 }
 
-fn check(spec: &RunSpec, kind: Kind, remedy: &Remedy) -> OnThisPlan {
+fn causes(violations: &[Violation], kind: Kind) -> BTreeSet<Cause> {
+    violations.iter().filter(|one| one.kind == kind).map(|one| one.cause).collect()
+}
+
+fn check(spec: &RunSpec, violation: &Violation, remedy: &Remedy) -> OnThisPlan {
+    let (kind, known_causes) = (violation.kind, causes(&violations(spec), violation.kind));
     let judgement = judge(&guarded(spec, remedy).run(Engine::Fast).unwrap().history);
-    let broken = judgement.violations.iter().any(|one| one.kind == kind);
+    let causes = causes(&judgement.violations, kind);
+    let broken = causes.contains(&violation.cause) || !causes.is_subset(&known_causes);
     let known = !matches!(judgement.verdict, Verdict::Unknown { .. });
     let name = format!("{} {} seed {} {kind}", spec.client.name, spec.families, spec.seed);
     match remedy.on_this_plan {
@@ -84,7 +90,7 @@ fn looked_at((client, fault): &(&str, &str)) -> Vec<(usize, Vec<OnThisPlan>)> {
         let trials = SafeguardTrials::new(&spec, &Rates::default(), extent);
         for violation in violations.iter().take(PER_RUN) {
             let remedies = trials.remedies(violation);
-            let said = remedies.iter().map(|remedy| check(&spec, violation.kind, remedy)).collect();
+            let said = remedies.iter().map(|remedy| check(&spec, violation, remedy)).collect();
             found.push((remedies.len(), said));
         }
     }
