@@ -5,6 +5,7 @@ use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
+use fencepost_faults::Node;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
@@ -36,8 +37,29 @@ fn alone(case: &Case<'_, '_>) -> String {
     said.to_owned()
 }
 
+/// Returns a process that no server had granted the lock, and a server that had a copy of an
+/// earlier lock of this process when the process entered.
+fn let_in_by_a_copy(scene: &Scene<'_, '_>) -> Option<(Node, Node)> {
+    let timeline = scene.timeline;
+    [scene.holder, scene.taker].into_iter().filter(|one| one.grant.is_none()).find_map(|told| {
+        let entered = told.completed?;
+        let mut copies = timeline.keys.iter().filter(|span| {
+            span.by.is_none()
+                && timeline.exists_at(span, entered)
+                && timeline.is_lock_of(span, told)
+        });
+        copies.next().map(|span| (told.process, span.node))
+    })
+}
+
 fn between(scene: &Scene<'_, '_>) -> String {
     let ([holder, taker], held_at, taken_at) = (scene.both(), scene.held_at(), scene.taken_at());
+    if let Some((told, copy_at)) = let_in_by_a_copy(scene) {
+        return format!(
+            "Replication is asynchronous, so {copy_at} still had an earlier lock of {told}, and \
+             {told} took it for a new grant."
+        );
+    }
     if held_at != taken_at {
         return format!(
             "{held_at} had granted the lock to {holder}. Replication is asynchronous, so {taken_at} \

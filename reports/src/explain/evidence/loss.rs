@@ -81,6 +81,14 @@ impl<'t, 'h> Loss<'t, 'h> {
         matches!(self.how, LossKind::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
             || self.ran_out() == Some(EarlyExpiry::ByFirstLease)
+            || self.was_let_in_by_a_copy()
+    }
+
+    /// Returns whether no server granted the lock, and the holder took a copy of its earlier lock
+    /// for the grant until the copy expired.
+    fn was_let_in_by_a_copy(&self) -> bool {
+        let LossKind::Ended { span, .. } = self.how else { return false };
+        self.holder.grant.is_none() && span.by.is_none() && self.ended_by(Change::Expired)
     }
 
     pub(crate) fn ended_with_session(&self) -> bool {

@@ -244,3 +244,22 @@ fn a_lock_that_a_promoted_server_extends_and_the_old_primary_expires_is_a_split_
     assert_ne!(story(Some(Node::Client(2))), Cause::SplitBrain, "the holder did not extend it");
     assert_ne!(story(None), Cause::SplitBrain, "no client asked for the extension");
 }
+
+#[test]
+fn a_copy_of_its_earlier_lock_that_let_a_process_in_and_expired_is_replication_loss() {
+    let story = |copied: bool| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = if copied { story.replicated(2, 2, "a") } else { story };
+        let story = story.leaves(3, 1).removed(3, "a", 1).left(4, 1).redis_crashes(5, 1);
+        let story = story.acquires(6, 1).hears(7, 1, "a");
+        let story = if copied { story.expires_at(9, 2, "a") } else { story };
+        let story = story.acquires(9, 2).grants_at(9, 2, 2, "b").hears(10, 2, "b");
+        story.releases(12, 1).releases(13, 2)
+    };
+    assert_eq!(overlap(story(true)), Cause::AsyncReplicationLoss);
+    assert_eq!(overlap(story(false)), Cause::UnfoundedAnswer, "no copy stood anywhere");
+    let judgement = judge(&story(true).build());
+    let said = "so redis-2 still had an earlier lock of client-1, and client-1 took it for a new \
+                grant.";
+    assert!(judgement.violations[0].summary.ends_with(said), "{}", judgement.violations[0].summary);
+}

@@ -79,11 +79,15 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     let acts =
         |fault: &Fault| matches!(fault.kind().impact(), Impact::Freezes | Impact::HoldsUpMessages);
     let mut last = plan.faults.iter().filter(|timed| timed.ends_at() == Some(healed));
-    let is_last =
-        |timed: &TimedFault| acts(&timed.fault) && timed.fault.duration() == Some(Micros::ZERO);
-    let timed = last.next().filter(|timed| is_last(timed) && last.next().is_none())?;
+    let lacks = |timed: &TimedFault| match &timed.fault {
+        Fault::ClockDrift { rate_ppm: 0, .. } => Some("changes no clock"),
+        fault if acts(fault) && fault.duration() == Some(Micros::ZERO) => Some("has no duration"),
+        _ => None,
+    };
+    let timed = last.next().filter(|_| last.next().is_none())?;
+    let lacks = lacks(timed)?;
     Some(format!(
-        "Fault {} has no duration; without it the run would count as healed before {healed}.",
+        "Fault {} {lacks}; without it the run would count as healed before {healed}.",
         timed.id
     ))
 }
@@ -177,6 +181,16 @@ mod tests {
         assert_eq!(said(&[pause(1, 1_000, 500), pause(2, 9_000, 1)]), None);
         assert_eq!(said(&[pause(1, 1_000, 50_000), pause(2, 9_000, 0)]), None, "it is not last");
         assert_eq!(said(&[pause(1, 8_000, 1_000), pause(2, 9_000, 0)]), None, "nor alone");
+        let drift = |rate_ppm| {
+            let (node, duration_us) = (Node::Redis(1), Micros(8_000));
+            let fault = Fault::ClockDrift { node, rate_ppm, duration_us };
+            said(&[TimedFault { id: 1, at_us: SimTime(1_000), fault }])
+        };
+        assert_eq!(
+            drift(0).unwrap(),
+            "Fault 1 changes no clock; without it the run would count as healed before 9ms."
+        );
+        assert_eq!(drift(5_000), None);
     }
 
     #[test]

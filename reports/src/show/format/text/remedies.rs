@@ -120,9 +120,9 @@ fn differing_effects(
     unknown: Unknown,
 ) -> Option<String> {
     let differs = |one: &&Remedy| {
-        lead.remedies.iter().any(|lead| {
-            (&lead.name, &lead.setting) == (&one.name, &one.setting)
-                && lead.on_this_plan != one.on_this_plan
+        lead.remedies.iter().all(|lead| {
+            (&lead.name, &lead.setting) != (&one.name, &one.setting)
+                || lead.on_this_plan != one.on_this_plan
         })
     };
     let what = plural(other.violation.kind);

@@ -218,10 +218,11 @@ fn write_rerun(
     if earlier.of_this_cause {
         return Ok(());
     }
-    let explained = format!(
-        "fencepost explain {} describes the mechanism and remedies",
-        lead.violation.cause.name()
-    );
+    let tells = match lead.violation.cause {
+        Cause::Unexplained => "says what to do next",
+        _ => "describes the mechanism and remedies",
+    };
+    let explained = format!("fencepost explain {} {tells}", lead.violation.cause.name());
     field(page, out, "explain", &explained)
 }
 
