@@ -28,7 +28,7 @@ use layout::{
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-const FAULTS_SHOWN: usize = 8;
+const FAULTS_SHOWN: usize = 100;
 const VALUES: usize = 20;
 
 pub(super) const FORMAT: Format = Format {
