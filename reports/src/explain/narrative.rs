@@ -48,6 +48,8 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
+    /// The two grants and entries of a clash, and its late write.
+    Core,
     Turn,
     Witness,
     Detail,
@@ -100,7 +102,7 @@ impl Story<'_, '_> {
                 .valid_for
                 .map_or(String::new(), |valid| format!(", with a validity of {valid}"));
             self.add(
-                Weight::Turn,
+                Weight::Core,
                 heard.index,
                 format!("{} enters its critical section{believing}.", holder.process),
             );
@@ -116,7 +118,7 @@ impl Story<'_, '_> {
             if let Some(touched) = touched {
                 self.add_event(Weight::Turn, touched.moment.index);
             }
-            self.add_event(Weight::Turn, late);
+            self.add_event(Weight::Core, late);
         }
         self.leaves(clash);
     }
@@ -158,7 +160,7 @@ impl Story<'_, '_> {
                 )
             }
         };
-        self.add(Weight::Turn, grant.moment.index, text);
+        self.add(Weight::Core, grant.moment.index, text);
     }
 
     fn faults(&mut self, clash: Clash, finding: &Finding) {
@@ -390,7 +392,7 @@ impl Story<'_, '_> {
             String::new()
         };
         self.add(
-            Weight::Turn,
+            Weight::Core,
             heard.index,
             format!("{} enters its critical section{beside}.", taker.process),
         );

@@ -233,3 +233,33 @@ fn a_new_grant_that_an_inner_release_removed_is_told() {
     let removed = told.iter().position(|text| text.starts_with("redis-1 removes the lock"));
     assert!(granted.is_some() && granted < removed, "{told:?}");
 }
+
+#[test]
+fn a_renewal_by_a_process_outside_its_critical_section_is_a_step() {
+    let renews = |by: u16| {
+        let story = Story::new().takes(1, 1, "a").releases(3, 1).progress_bound(100).healed(20);
+        let story = story.takes(21, 2, "b").acquires(22, 3);
+        let story = story.server(80, 1, Change::Extended, "a", Some(Node::Client(by)));
+        let story = story.crashes(130, 2).fails(140, 3);
+        let told = steps(Kind::Stuck, story.probe_acquires(30).probe_fails(145));
+        told.iter().filter(|text| text.contains("redis-1 extends the lock")).count()
+    };
+    assert_eq!(renews(1), 1, "it had left");
+    assert_eq!(renews(2), 0, "it holds the lock");
+}
+
+#[test]
+fn the_last_lock_is_that_of_the_primary_and_not_its_copy() {
+    let told = |copies: bool| {
+        let story = Story::new().takes(1, 1, "a").releases(3, 1).removed(4, "a", 1);
+        let story = match copies {
+            true => story.replicated(5, 2, "a").removed_on_replica(6, 2, "a"),
+            false => story.replicated(5, 2, "a"),
+        };
+        let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+        steps(Kind::Stuck, story).join(" ")
+    };
+    assert!(told(true).contains("redis-1 grants the lock to client-1."), "{}", told(true));
+    assert!(!told(true).contains("redis-2"), "{}", told(true));
+    assert!(told(false).contains("redis-2 receives the lock"), "a copy remains: {}", told(false));
+}
