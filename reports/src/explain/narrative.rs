@@ -370,7 +370,12 @@ impl Story<'_, '_> {
             let concerns = servers().any(|one| one == event.node || Some(one) == about);
             let weight = match turn {
                 _ if !concerns => continue,
-                Turn::Promoted | Turn::Unaware | Turn::TookOver => Weight::Turn,
+                Turn::Promoted => {
+                    // A later alarm did not cause the promotion.
+                    is_first_alarm = false;
+                    Weight::Turn
+                }
+                Turn::Unaware | Turn::TookOver => Weight::Turn,
                 Turn::Demoted => Weight::Detail,
                 Turn::ObjectivelyDown if std::mem::take(&mut is_first_alarm) => Weight::Detail,
                 _ => continue,
