@@ -41,7 +41,11 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
         None => story.last_lock(finding),
     }
     for index in &finding.witness {
-        story.add_event(Weight::Witness, *index);
+        let weight = match timeline.history.events[*index].what {
+            What::Server { .. } | What::Storage { .. } => Weight::Turn,
+            _ => Weight::Witness,
+        };
+        story.add_event(weight, *index);
     }
     story.lines()
 }
@@ -50,7 +54,10 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
 enum Weight {
     /// The two grants and entries of a clash, and its late write.
     Core,
+    /// A loss of the lock, a change of role, or evidence from a server or the storage.
     Turn,
+    /// A fault that concerns the earlier holder or a server's data.
+    Fault,
     Witness,
     Detail,
 }
@@ -208,13 +215,11 @@ impl Story<'_, '_> {
         faults.sort_by_key(|(relevance, _)| *relevance);
         for (relevance, fault) in faults.into_iter().take(FAULTS_MAX) {
             let weight = match relevance {
-                _ if from <= fault.from.time => Weight::Turn,
-                Relevance::Decisive => Weight::Witness,
+                Relevance::Decisive => Weight::Fault,
+                _ if from <= fault.from.time => Weight::Witness,
                 Relevance::Near | Relevance::Far => Weight::Detail,
             };
             self.add(weight, fault.from.index, begins(fault));
-            let is_own = processes.iter().any(|process| fault.names(*process));
-            let weight = if is_own { Weight::Witness } else { Weight::Detail };
             let frozen = fault.kind.impact() == Impact::Freezes;
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
                 self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
@@ -246,7 +251,7 @@ impl Story<'_, '_> {
             .collect();
         for (at, key) in ends {
             if !self.repeats_an_earlier_removal(holder, key, at) {
-                self.lost_at(holder, held, (at, key));
+                self.lost_at(holder, [held, taken], (at, key));
             }
         }
         let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
@@ -310,7 +315,7 @@ impl Story<'_, '_> {
     fn lost_at(
         &mut self,
         holder: &Acquisition<'_>,
-        held: &Grant,
+        [held, taken]: [&Grant; 2],
         (at, key): (Moment, &KeySpan<'_>),
     ) {
         let timeline = self.timeline;
@@ -324,9 +329,13 @@ impl Story<'_, '_> {
             true => format!(", while {} is in its critical section", holder.process),
             false => String::new(),
         };
-        let is_at_replica = matches!(event.what, What::Server { primary: false, .. });
+        let granted = |grant: &Grant| {
+            let mut servers = grant.servers.iter();
+            servers.any(|(server, _)| *server == event.node)
+        };
+        let is_primary = matches!(event.what, What::Server { primary: true, .. });
         let weight = match timeline.asked_by(at) {
-            None if is_at_replica => Weight::Detail,
+            None if !is_primary || !granted(held) && !granted(taken) => Weight::Detail,
             None if held.servers.len() > 1 => Weight::Witness,
             _ => Weight::Turn,
         };

@@ -236,15 +236,20 @@ fn a_new_grant_that_an_inner_release_removed_is_told() {
 
 #[test]
 fn a_renewal_by_a_process_outside_its_critical_section_is_a_step() {
-    let renews = |by: u16| {
+    let renews = |granted: Option<&str>| {
         let story = Story::new().takes(1, 1, "a").releases(3, 1).progress_bound(100).healed(20);
         let story = story.probe_acquires(21).acquires(22, 3);
-        let story = story.server(80, 1, Change::Extended, "a", Some(Node::Client(by)));
+        let by = Some(Node::Client(3));
+        let story = match granted {
+            Some(value) => story.server(80, 1, Change::Granted, value, by),
+            None => story,
+        };
+        let story = story.server(80, 1, Change::Extended, "a", by);
         let told = steps(Kind::Stuck, story.fails(120, 3).probe_fails(130));
         told.iter().filter(|text| text.starts_with("redis-1 extends the lock")).count()
     };
-    assert_eq!(renews(1), 1, "it had left");
-    assert_eq!(renews(3), 0, "it tries to acquire the lock");
+    assert_eq!(renews(None), 1);
+    assert_eq!(renews(Some("c")), 0, "its acquire set the expiry");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The part of a story that explains why no process gets the lock.
 
 use super::{Story, Weight};
+use crate::explain::narrate;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment};
 use crate::record::history::{Change, What};
@@ -59,15 +60,11 @@ impl Story<'_, '_> {
     fn orphan_renewal(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
-        let is_busy = |process: Node, at: Moment| {
-            let inside = timeline.sections.iter().any(|section| {
-                section.process.machine() == process.machine() && section.covers(at)
-            });
-            let acquires = timeline.acquisitions.iter().any(|one| {
-                let is_open = one.completed.is_none_or(|completed| at < completed);
-                one.process.machine() == process.machine() && one.invoked < at && is_open
-            });
-            inside || acquires
+        let is_inside = |process: Node, at: Moment| {
+            timeline
+                .sections
+                .iter()
+                .any(|section| section.process.machine() == process.machine() && section.covers(at))
         };
         let events = timeline.history.events.iter().enumerate().rev();
         let mut renewals = events.filter_map(|(index, event)| match &event.what {
@@ -75,7 +72,10 @@ impl Story<'_, '_> {
                 let at = timeline.moment(index);
                 let is_meanwhile = finding.at <= at.time && at.time <= until;
                 let is_of_lock = *key == timeline.history.header.resource;
-                (is_of_lock && is_meanwhile && !is_busy(*by, at)).then_some(index)
+                let is_renewal = is_of_lock
+                    && is_meanwhile
+                    && !narrate::is_part_of_grant(timeline.history, event);
+                (is_renewal && !is_inside(*by, at)).then_some(index)
             }
             _ => None,
         });
