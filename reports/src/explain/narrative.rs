@@ -213,15 +213,17 @@ impl Story<'_, '_> {
             })
             .collect();
         faults.sort_by_key(|(relevance, _)| *relevance);
+        let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
+        let left = left.map_or(until, |left| left.time);
         for (relevance, fault) in faults.into_iter().take(FAULTS_MAX) {
             let weight = match relevance {
-                Relevance::Decisive => Weight::Fault,
+                Relevance::OfHolder | Relevance::OfServers => Weight::Fault,
                 _ if from <= fault.from.time => Weight::Witness,
-                Relevance::Near | Relevance::Far => Weight::Detail,
+                Relevance::OfTaker | Relevance::Other => Weight::Detail,
             };
             self.add(weight, fault.from.index, begins(fault));
             let frozen = fault.kind.impact() == Impact::Freezes;
-            if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
+            if let Some(to) = fault.to.filter(|to| frozen && to.time <= until.max(left)) {
                 self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
@@ -237,7 +239,7 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
-        let ends: Vec<(Moment, &KeySpan<'_>)> = own()
+        let mut ends: Vec<(Moment, &KeySpan<'_>)> = own()
             .filter_map(|key| match key.to? {
                 (at, KeyEnd::Changed { .. }) => Some((at, key)),
                 (at, KeyEnd::Replaced) => {
@@ -249,8 +251,13 @@ impl Story<'_, '_> {
             // A value that ended before the grant belongs to an earlier lock with the same value.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
-        for (at, key) in ends {
-            if !self.repeats_an_earlier_removal(holder, key, at) {
+        ends.sort_by_key(|(at, _)| *at);
+        let has_queue = timeline.history.header.has_queue();
+        for (place, (at, key)) in ends.into_iter().enumerate() {
+            // Other servers of a queue learn of the removal from the leader.
+            if has_queue && place > 0 {
+                self.add_event(Weight::Detail, at.index);
+            } else if !self.repeats_an_earlier_removal(holder, key, at) {
                 self.lost_at(holder, [held, taken], (at, key));
             }
         }

@@ -267,3 +267,49 @@ fn the_last_lock_is_that_of_the_primary_and_not_its_copy() {
     assert!(!told(true).contains("redis-2"), "{}", told(true));
     assert!(told(false).contains("redis-2 receives the lock"), "a copy remains: {}", told(false));
 }
+
+#[test]
+fn of_a_queue_the_first_removal_is_told_and_the_others_if_there_is_room() {
+    let story = Story::with_sessions().takes(1, 1, "a").replicated(2, 2, "a");
+    let story = story.expires_at(13, 1, "a").expires_at(14, 2, "a").takes(15, 2, "b");
+    let told = told(story.releases(19, 1).releases(20, 2));
+    let removed = |server: &str, end: &str| {
+        let removal =
+            format!("{server} removes the node of client-1, whose session has ended{end}");
+        told.contains(&removal)
+    };
+    assert!(removed("redis-1", ", while client-1 is in its critical section."), "{told:?}");
+    assert!(removed("redis-2", "."), "{told:?}");
+}
+
+#[test]
+fn a_delay_of_the_holder_is_told_before_crashes_of_servers() {
+    let [holder, server] = [Node::Client(1), Node::Redis(1)];
+    let (own, servers) = ([holder, Node::Storage], [server]);
+    let crash = |id: u32| (id, 20 + u64::from(id), 29, "crash", servers.as_slice());
+    let told = with_faults(&[
+        (1, 12, 33, "delay", &own),
+        crash(2),
+        crash(3),
+        crash(4),
+        crash(5),
+        crash(6),
+    ]);
+    let delay = "Some messages between client-1 and storage are delayed (fault 1).";
+    assert_eq!(told.first().map(String::as_str), Some(delay), "{told:?}");
+}
+
+#[test]
+fn the_end_of_the_session_of_a_waiter_is_a_step() {
+    let removals = |expires: bool| {
+        let story = Story::with_sessions().healed(0).acquires(1, 1).grants(2, 1, "a");
+        let story = if expires { story.expires(9, "a") } else { story };
+        let told = steps(
+            Kind::Deadlock,
+            story.takes(20, 2, "b").releases(21, 2).removed(21, "b", 2).silent(40, 1, 2, false),
+        );
+        told.iter().filter(|text| text.contains("whose session has ended")).count()
+    };
+    assert_eq!(removals(true), 1);
+    assert_eq!(removals(false), 0);
+}

@@ -12,6 +12,10 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let has_queue = timeline.history.header.has_queue();
         self.orphan_renewal(finding);
+        let deleted = timeline.waiter_without_node(&finding.processes).filter(|_| has_queue);
+        if let Some((_, at)) = deleted {
+            self.add_event(Weight::Turn, at.index);
+        }
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
         let last = begun.filter(|key| !self.is_echo(key)).max_by_key(|key| key.from);
         let Some(last) = last else { return };
