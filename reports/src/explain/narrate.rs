@@ -179,9 +179,7 @@ fn server(history: &History, event: &Event) -> String {
             format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
         }
         (Change::Granted, None, _) => copied(history, event, &whose),
-        (Change::Extended, ..)
-            if completes_a_grant(history, event) || sets_the_first_expiry(history, event) =>
-        {
+        (Change::Extended, ..) if is_part_of_grant(history, event) => {
             format!("sets the expiry of {whose}{asked}")
         }
         (Change::Extended, ..) => format!("extends {whose}{asked}"),
@@ -219,7 +217,8 @@ fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
     let own = before_event(history, event).iter().rev().filter(|one| one.node == event.node);
     let mut origins = own.filter_map(|earlier| match earlier.what {
         What::Crashed | What::Started => Some(None),
-        What::Turn { turn: Turn::TookOver, about } => Some(Some(about)),
+        // The first copy of another server's data in a run is not recorded as such.
+        What::Turn { turn: Turn::TookOver | Turn::Demoted, about } => Some(Some(about)),
         _ => None,
     });
     origins.next().unwrap_or(Some(None))
@@ -267,6 +266,12 @@ fn previous_value<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
         _ => None,
     });
     stood.flatten()
+}
+
+/// Returns whether the command that set the time to live also granted the lock or changed its
+/// count, or set the first expiry of the lock.
+pub(crate) fn is_part_of_grant(history: &History, event: &Event) -> bool {
+    completes_a_grant(history, event) || sets_the_first_expiry(history, event)
 }
 
 fn completes_a_grant(history: &History, event: &Event) -> bool {
@@ -447,6 +452,8 @@ mod tests {
         assert_eq!(restored(copies(crashed())), received);
         let again = copies(held()).redis_crashes(6, 1).redis_starts(7, 1);
         assert_eq!(restored(again), "restarts with the lock of client-2");
+        let demoted = What::Turn { turn: Turn::Demoted, about: Some(Node::Redis(2)) };
+        assert_eq!(restored(crashed().event(5, Node::Redis(1), demoted)), received);
         let unknown = "receives the lock of client-2 with the data of another server";
         assert_eq!(restored(held()), unknown, "redis-1 was never down");
     }

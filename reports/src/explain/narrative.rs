@@ -41,14 +41,23 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
         None => story.last_lock(finding),
     }
     for index in &finding.witness {
-        story.add_event(Weight::Witness, *index);
+        let weight = match timeline.history.events[*index].what {
+            What::Server { .. } | What::Storage { .. } => Weight::Turn,
+            _ => Weight::Witness,
+        };
+        story.add_event(weight, *index);
     }
     story.lines()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
+    /// The two grants and entries of a clash, and its late write.
+    Core,
+    /// A loss of the lock, a change of role, or evidence from a server or the storage.
     Turn,
+    /// A fault that concerns the earlier holder or a server's data.
+    Fault,
     Witness,
     Detail,
 }
@@ -100,7 +109,7 @@ impl Story<'_, '_> {
                 .valid_for
                 .map_or(String::new(), |valid| format!(", with a validity of {valid}"));
             self.add(
-                Weight::Turn,
+                Weight::Core,
                 heard.index,
                 format!("{} enters its critical section{believing}.", holder.process),
             );
@@ -116,7 +125,7 @@ impl Story<'_, '_> {
             if let Some(touched) = touched {
                 self.add_event(Weight::Turn, touched.moment.index);
             }
-            self.add_event(Weight::Turn, late);
+            self.add_event(Weight::Core, late);
         }
         self.leaves(clash);
     }
@@ -158,7 +167,7 @@ impl Story<'_, '_> {
                 )
             }
         };
-        self.add(Weight::Turn, grant.moment.index, text);
+        self.add(Weight::Core, grant.moment.index, text);
     }
 
     fn faults(&mut self, clash: Clash, finding: &Finding) {
@@ -204,17 +213,17 @@ impl Story<'_, '_> {
             })
             .collect();
         faults.sort_by_key(|(relevance, _)| *relevance);
+        let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
+        let left = left.map_or(until, |left| left.time);
         for (relevance, fault) in faults.into_iter().take(FAULTS_MAX) {
             let weight = match relevance {
-                _ if from <= fault.from.time => Weight::Turn,
-                Relevance::Decisive => Weight::Witness,
-                Relevance::Near | Relevance::Far => Weight::Detail,
+                Relevance::OfHolder | Relevance::OfServers => Weight::Fault,
+                _ if from <= fault.from.time => Weight::Witness,
+                Relevance::OfTaker | Relevance::Other => Weight::Detail,
             };
             self.add(weight, fault.from.index, begins(fault));
-            let is_own = processes.iter().any(|process| fault.names(*process));
-            let weight = if is_own { Weight::Witness } else { Weight::Detail };
             let frozen = fault.kind.impact() == Impact::Freezes;
-            if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
+            if let Some(to) = fault.to.filter(|to| frozen && to.time <= until.max(left)) {
                 self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
@@ -230,7 +239,7 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
-        let ends: Vec<(Moment, &KeySpan<'_>)> = own()
+        let mut ends: Vec<(Moment, &KeySpan<'_>)> = own()
             .filter_map(|key| match key.to? {
                 (at, KeyEnd::Changed { .. }) => Some((at, key)),
                 (at, KeyEnd::Replaced) => {
@@ -242,9 +251,14 @@ impl Story<'_, '_> {
             // A value that ended before the grant belongs to an earlier lock with the same value.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
-        for (at, key) in ends {
-            if !self.repeats_an_earlier_removal(holder, key, at) {
-                self.lost_at(holder, held, (at, key));
+        ends.sort_by_key(|(at, _)| *at);
+        let has_queue = timeline.history.header.has_queue();
+        for (place, (at, key)) in ends.into_iter().enumerate() {
+            // Other servers of a queue learn of the removal from the leader.
+            if has_queue && place > 0 {
+                self.add_event(Weight::Detail, at.index);
+            } else if !self.repeats_an_earlier_removal(holder, key, at) {
+                self.lost_at(holder, [held, taken], (at, key));
             }
         }
         let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
@@ -308,7 +322,7 @@ impl Story<'_, '_> {
     fn lost_at(
         &mut self,
         holder: &Acquisition<'_>,
-        held: &Grant,
+        [held, taken]: [&Grant; 2],
         (at, key): (Moment, &KeySpan<'_>),
     ) {
         let timeline = self.timeline;
@@ -322,9 +336,13 @@ impl Story<'_, '_> {
             true => format!(", while {} is in its critical section", holder.process),
             false => String::new(),
         };
-        let is_at_replica = matches!(event.what, What::Server { primary: false, .. });
+        let granted = |grant: &Grant| {
+            let mut servers = grant.servers.iter();
+            servers.any(|(server, _)| *server == event.node)
+        };
+        let is_primary = matches!(event.what, What::Server { primary: true, .. });
         let weight = match timeline.asked_by(at) {
-            None if is_at_replica => Weight::Detail,
+            None if !is_primary || !granted(held) && !granted(taken) => Weight::Detail,
             None if held.servers.len() > 1 => Weight::Witness,
             _ => Weight::Turn,
         };
@@ -368,7 +386,12 @@ impl Story<'_, '_> {
             let concerns = servers().any(|one| one == event.node || Some(one) == about);
             let weight = match turn {
                 _ if !concerns => continue,
-                Turn::Promoted | Turn::Unaware | Turn::TookOver => Weight::Turn,
+                Turn::Promoted => {
+                    // A later alarm did not cause the promotion.
+                    is_first_alarm = false;
+                    Weight::Turn
+                }
+                Turn::Unaware | Turn::TookOver => Weight::Turn,
                 Turn::Demoted => Weight::Detail,
                 Turn::ObjectivelyDown if std::mem::take(&mut is_first_alarm) => Weight::Detail,
                 _ => continue,
@@ -390,7 +413,7 @@ impl Story<'_, '_> {
             String::new()
         };
         self.add(
-            Weight::Turn,
+            Weight::Core,
             heard.index,
             format!("{} enters its critical section{beside}.", taker.process),
         );

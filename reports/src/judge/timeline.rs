@@ -173,6 +173,24 @@ impl<'h> Timeline<'h> {
         spans.collect()
     }
 
+    /// Returns one of these processes that waits until the end although a server deleted its node
+    /// with its session while it waited, and the deletion.
+    pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
+        let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
+        let mut waiting = open.filter(|one| processes.contains(&one.process));
+        waiting.find_map(|one| {
+            let mut later = self.history.events.iter().enumerate().skip(one.invoked.index);
+            let (index, _) = later.find(|(_, event)| match &event.what {
+                What::Server { key, change: Change::Expired, value: Some(node), .. } => {
+                    let is_own = || creator(self.history, node) == Some(one.process);
+                    *key == self.history.header.resource && is_own()
+                }
+                _ => false,
+            })?;
+            Some((one.process, self.moment(index)))
+        })
+    }
+
     /// Returns the critical section of an acquisition.
     pub fn section_of(&self, acquisition: usize) -> Option<&Section> {
         self.sections.iter().find(|section| section.acquisition == acquisition)

@@ -3,9 +3,6 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::creator;
-use crate::record::history::{Change, What};
-use fencepost_faults::Node;
 
 pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
 
@@ -19,7 +16,8 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let first = case.first_in_queue();
-    if let Some(waiter) = waiter_without_node(case).filter(|_| first.is_none()) {
+    let without_node = case.timeline.waiter_without_node(&case.finding.processes);
+    if let Some((waiter, _)) = without_node.filter(|_| first.is_none()) {
         let (node, session) = case.timeline.history.header.place();
         return format!(
             "{waiter} kept waiting although the servers had ended its {session} and deleted its \
@@ -31,21 +29,4 @@ fn alone(case: &Case<'_, '_>) -> String {
         "{who} kept waiting although it was its turn: no server kept the watch that would have \
          notified it."
     )
-}
-
-/// Returns a process that waits until the end although its node was deleted with its session
-/// while it waited.
-fn waiter_without_node(case: &Case<'_, '_>) -> Option<Node> {
-    let history = case.timeline.history;
-    let waiting = case.timeline.acquisitions.iter().filter(|one| one.completed.is_none());
-    let mut waiting = waiting.filter(|one| case.finding.processes.contains(&one.process));
-    let waiter = waiting.find(|one| {
-        history.events[one.invoked.index..].iter().any(|event| match &event.what {
-            What::Server { key, change: Change::Expired, value: Some(node), .. } => {
-                *key == history.header.resource && creator(history, node) == Some(one.process)
-            }
-            _ => false,
-        })
-    });
-    Some(waiter?.process)
 }

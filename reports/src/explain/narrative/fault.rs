@@ -50,13 +50,13 @@ pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
 /// Order in which faults are chosen as steps of a clash, the most relevant first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relevance {
-    /// Stops the earlier holder or holds up its messages, or took a server's data between the two
-    /// grants.
-    Decisive,
-    /// Does the same to the process that was granted the lock later.
-    Near,
-    /// Any other fault.
-    Far,
+    /// Names the process that was granted the lock earlier, and bends no clock.
+    OfHolder,
+    /// Stopped servers or took their data or roles between the two grants.
+    OfServers,
+    /// Names the process that was granted the lock later, and bends no clock.
+    OfTaker,
+    Other,
 }
 
 pub(super) fn relevance(
@@ -68,11 +68,11 @@ pub(super) fn relevance(
         matches!(fault.kind.impact(), Impact::Kills | Impact::LosesKeys | Impact::TakesOver);
     let is_server = fault.nodes.iter().all(|node| node.is_server());
     match fault.kind.impact() {
-        _ if takes_data && is_server && is_between => Relevance::Decisive,
-        Impact::BendsClock => Relevance::Far,
-        _ if fault.names(holder) => Relevance::Decisive,
-        _ if fault.names(taker) => Relevance::Near,
-        _ => Relevance::Far,
+        _ if takes_data && is_server && is_between => Relevance::OfServers,
+        Impact::BendsClock => Relevance::Other,
+        _ if fault.names(holder) => Relevance::OfHolder,
+        _ if fault.names(taker) => Relevance::OfTaker,
+        _ => Relevance::Other,
     }
 }
 

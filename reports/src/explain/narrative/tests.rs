@@ -233,3 +233,83 @@ fn a_new_grant_that_an_inner_release_removed_is_told() {
     let removed = told.iter().position(|text| text.starts_with("redis-1 removes the lock"));
     assert!(granted.is_some() && granted < removed, "{told:?}");
 }
+
+#[test]
+fn a_renewal_by_a_process_outside_its_critical_section_is_a_step() {
+    let renews = |granted: Option<&str>| {
+        let story = Story::new().takes(1, 1, "a").releases(3, 1).progress_bound(100).healed(20);
+        let story = story.probe_acquires(21).acquires(22, 3);
+        let by = Some(Node::Client(3));
+        let story = match granted {
+            Some(value) => story.server(80, 1, Change::Granted, value, by),
+            None => story,
+        };
+        let story = story.server(80, 1, Change::Extended, "a", by);
+        let told = steps(Kind::Stuck, story.fails(120, 3).probe_fails(130));
+        told.iter().filter(|text| text.starts_with("redis-1 extends the lock")).count()
+    };
+    assert_eq!(renews(None), 1);
+    assert_eq!(renews(Some("c")), 0, "its acquire set the expiry");
+}
+
+#[test]
+fn the_last_lock_is_that_of_the_primary_and_not_its_copy() {
+    let told = |copies: bool| {
+        let story = Story::new().takes(1, 1, "a").releases(3, 1).removed(4, "a", 1);
+        let story = match copies {
+            true => story.replicated(5, 2, "a").removed_on_replica(6, 2, "a"),
+            false => story.replicated(5, 2, "a"),
+        };
+        let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+        steps(Kind::Stuck, story).join(" ")
+    };
+    assert!(told(true).contains("redis-1 grants the lock to client-1."), "{}", told(true));
+    assert!(!told(true).contains("redis-2"), "{}", told(true));
+    assert!(told(false).contains("redis-2 receives the lock"), "a copy remains: {}", told(false));
+}
+
+#[test]
+fn of_a_queue_the_first_removal_is_told_and_the_others_if_there_is_room() {
+    let story = Story::with_sessions().takes(1, 1, "a").replicated(2, 2, "a");
+    let story = story.expires_at(13, 1, "a").expires_at(14, 2, "a").takes(15, 2, "b");
+    let told = told(story.releases(19, 1).releases(20, 2));
+    let removed = |server: &str, end: &str| {
+        let removal =
+            format!("{server} removes the node of client-1, whose session has ended{end}");
+        told.contains(&removal)
+    };
+    assert!(removed("redis-1", ", while client-1 is in its critical section."), "{told:?}");
+    assert!(removed("redis-2", "."), "{told:?}");
+}
+
+#[test]
+fn a_delay_of_the_holder_is_told_before_crashes_of_servers() {
+    let [holder, server] = [Node::Client(1), Node::Redis(1)];
+    let (own, servers) = ([holder, Node::Storage], [server]);
+    let crash = |id: u32| (id, 20 + u64::from(id), 29, "crash", servers.as_slice());
+    let told = with_faults(&[
+        (1, 12, 33, "delay", &own),
+        crash(2),
+        crash(3),
+        crash(4),
+        crash(5),
+        crash(6),
+    ]);
+    let delay = "Some messages between client-1 and storage are delayed (fault 1).";
+    assert_eq!(told.first().map(String::as_str), Some(delay), "{told:?}");
+}
+
+#[test]
+fn the_end_of_the_session_of_a_waiter_is_a_step() {
+    let removals = |expires: bool| {
+        let story = Story::with_sessions().healed(0).acquires(1, 1).grants(2, 1, "a");
+        let story = if expires { story.expires(9, "a") } else { story };
+        let told = steps(
+            Kind::Deadlock,
+            story.takes(20, 2, "b").releases(21, 2).removed(21, "b", 2).silent(40, 1, 2, false),
+        );
+        told.iter().filter(|text| text.contains("whose session has ended")).count()
+    };
+    assert_eq!(removals(true), 1);
+    assert_eq!(removals(false), 0);
+}

@@ -1,15 +1,28 @@
 //! The part of a story that explains why no process gets the lock.
 
 use super::{Story, Weight};
+use crate::explain::narrate;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, KeySpan, Moment};
-use crate::record::history::What;
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment};
+use crate::record::history::{Change, What};
+use fencepost_faults::Node;
 
 impl Story<'_, '_> {
     pub(super) fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
+        let has_queue = timeline.history.header.has_queue();
+        self.orphan_renewal(finding);
+        let deleted = timeline.waiter_without_node(&finding.processes).filter(|_| has_queue);
+        if let Some((_, at)) = deleted {
+            self.add_event(Weight::Turn, at.index);
+        }
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
-        let Some(last) = begun.max_by_key(|key| key.from) else { return };
+        let last = begun.filter(|key| !self.is_echo(key)).max_by_key(|key| key.from);
+        let Some(last) = last else { return };
+        // Other servers may learn much later which node is the first in the queue.
+        let same = timeline.keys.iter().filter(|key| key.value == last.value);
+        let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
+        let last = first.unwrap_or(last);
         self.add_event(Weight::Turn, last.from.index);
         let until = finding.at + finding.duration;
         if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
@@ -25,13 +38,53 @@ impl Story<'_, '_> {
         let mut owners = timeline.acquisitions.iter().rev();
         // At a lagging server, a node may become first in the queue after its owner has left.
         let is_owner = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == last.value;
-        let has_queue = timeline.history.header.has_queue();
         let owner = owners.find(|one| timeline.is_lock_of(last, one) || has_queue && is_owner(one));
         let left = owner
             .and_then(|owner| timeline.section_of(timeline.acquisition_of(owner.operation)?)?.to);
         if let Some(left) = left.filter(|left| left.time <= until) {
             self.add_event(Weight::Turn, left.index);
             self.unknown_outcome(left);
+        }
+    }
+
+    /// Returns whether the value only followed the primary's value, from the copy to the removal.
+    fn is_echo(&self, key: &KeySpan<'_>) -> bool {
+        let is_copy = key.by.is_none() && !self.timeline.history.header.has_queue();
+        let follows = |(_, end)| match end {
+            KeyEnd::Changed { change, by, primary } => {
+                change == Change::Removed && by.is_none() && !primary
+            }
+            KeyEnd::Replaced => false,
+        };
+        let mut others = self.timeline.keys.iter().filter(|other| other.node != key.node);
+        is_copy && key.to.is_some_and(follows) && others.any(|other| other.by.is_some())
+    }
+
+    /// Adds the last renewal by a process outside its critical section.
+    fn orphan_renewal(&mut self, finding: &Finding) {
+        let timeline = self.timeline;
+        let until = finding.at + finding.duration;
+        let is_inside = |process: Node, at: Moment| {
+            timeline
+                .sections
+                .iter()
+                .any(|section| section.process.machine() == process.machine() && section.covers(at))
+        };
+        let events = timeline.history.events.iter().enumerate().rev();
+        let mut renewals = events.filter_map(|(index, event)| match &event.what {
+            What::Server { key, change: Change::Extended, by: Some(by), .. } => {
+                let at = timeline.moment(index);
+                let is_meanwhile = finding.at <= at.time && at.time <= until;
+                let is_of_lock = *key == timeline.history.header.resource;
+                let is_renewal = is_of_lock
+                    && is_meanwhile
+                    && !narrate::is_part_of_grant(timeline.history, event);
+                (is_renewal && !is_inside(*by, at)).then_some(index)
+            }
+            _ => None,
+        });
+        if let Some(index) = renewals.next() {
+            self.add_event(Weight::Turn, index);
         }
     }
 

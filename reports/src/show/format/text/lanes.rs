@@ -21,6 +21,8 @@ pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) sections: Vec<Node>,
     pub(crate) stopped: Vec<Node>,
+    /// The nodes whose critical sections ended in the gap.
+    pub(crate) left: Vec<Node>,
 }
 
 const SILENT_MAX: u64 = 6;
@@ -73,7 +75,8 @@ impl Lanes {
     pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
         let hidden: Vec<Node> =
             self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();
-        if hidden.is_empty() && gap.events <= SILENT_MAX {
+        let hides_exit = gap.left.iter().any(|node| self.nodes.contains(node));
+        if hidden.is_empty() && !hides_exit && gap.events <= SILENT_MAX {
             return None;
         }
         let drawn =
@@ -119,17 +122,20 @@ impl Lanes {
 fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     let holds = entry.holding.contains(&node);
     let enters = begins_section(entry) && entry.process == node;
-    let leaves = match entry.what {
-        What::Invoke { action: Action::Release, .. } | What::Lost => entry.process == node,
-        What::Crashed => entry.process == node.machine(),
-        _ => false,
-    };
     match (holds, held) {
         (true, _) if enters => '┏',
         (true, _) if entry.stopped.contains(&node) => '┊',
         (true, _) => '┃',
-        (false, true) if leaves => '┗',
+        (false, true) if leaves(entry, node) => '┗',
         (false, _) => ' ',
+    }
+}
+
+fn leaves(entry: &TimelineEntry, node: Node) -> bool {
+    match entry.what {
+        What::Invoke { action: Action::Release, .. } | What::Lost => entry.process == node,
+        What::Crashed => entry.process == node.machine(),
+        _ => false,
     }
 }
 
@@ -152,7 +158,12 @@ impl Gap {
         sections.extend(further.flat_map(|entry| entry.left_out_sections.clone()));
         let both = |node: &&Node| next.stopped.contains(node);
         let stopped = shown.stopped.iter().filter(both).copied().collect();
-        Gap { events: next.sequence.saturating_sub(shown.sequence + 1), sections, stopped }
+        let ends = |node: &&Node| {
+            let enters = begins_section(next) && next.process == **node;
+            enters || !next.holding.contains(node) && !leaves(next, **node)
+        };
+        let left = shown.holding.iter().filter(ends).copied().collect();
+        Gap { events: next.sequence.saturating_sub(shown.sequence + 1), sections, stopped, left }
     }
 }
 
@@ -178,6 +189,8 @@ pub(crate) fn with_gaps(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::story::Story;
+    use crate::samples::run;
 
     #[test]
     fn columns_without_room_are_left_out_and_counted() {
@@ -189,6 +202,30 @@ mod tests {
             ("client-1  client-2  and 1 more".to_owned(), 20)
         );
         assert_eq!((lanes(9).head(), lanes(9).width()), ("and 3 more".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_short_gap_that_hides_the_end_of_a_critical_section_is_told() {
+        let story = Story::new().takes(1, 1, "a").releases(2, 1).takes(3, 2, "b").releases(4, 2);
+        let run = run(story.takes(5, 3, "c").takes(6, 1, "d"));
+        let gaps = |hidden: &[u64]| {
+            let mut lanes = Lanes::new(&[Node::Client(1), Node::Client(2)]);
+            let lines = with_gaps(&run.timeline, |entry| !hidden.contains(&entry.sequence));
+            let mut texts = Vec::new();
+            for (gap, entry) in lines {
+                texts.extend(lanes.gap(&gap).map(|(_, text)| text));
+                lanes.line(entry, &gap);
+            }
+            texts
+        };
+        let of = |wanted: fn(&What) -> bool| {
+            let entries = run.timeline.iter().filter(|entry| wanted(&entry.what));
+            entries.map(|entry| entry.sequence).collect::<Vec<u64>>()
+        };
+        let releases = of(|what| matches!(what, What::Invoke { action: Action::Release, .. }));
+        let grants = of(|what| matches!(what, What::Server { .. }));
+        assert_eq!(gaps(&releases[..1]).len(), 1, "{:?}", gaps(&releases[..1]));
+        assert!(gaps(&grants[..1]).is_empty(), "a grant is no end: {:?}", gaps(&grants[..1]));
     }
 
     #[test]
