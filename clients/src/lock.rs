@@ -12,8 +12,8 @@
 //!   cannot.
 //! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; a loop
 //!   without it calls [`Env::left`] or [`Env::is_interrupted`].
-//! - The caller may drop a call at any point where the call waits, and the lock must stay usable.
-//! - [`TWINS`](crate::TWINS) lists the locks that keep a mistake of their source on purpose.
+//! - The caller may drop a call's future at any await point, and the lock must stay usable.
+//! - [`TWINS`](crate::TWINS) lists the locks that deliberately keep a mistake from their source.
 //!
 //! The smallest lock that follows these rules sets a key and lets it expire:
 //!
@@ -116,7 +116,7 @@ pub enum Release {
 /// Result of an extension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// The server extended the lease, and `valid_until` is its new end.
+    /// The server extended the lease, and the call updated [`Lease::valid_until`].
     Extended,
     /// The lock no longer belonged to the caller.
     NotHeld,
@@ -166,7 +166,7 @@ impl Usage {
 /// except in a release. `check` and `extend` report it before they return `NotHeld`, and a watchdog
 /// reports it when the server refuses its renewal.
 pub trait Lock {
-    /// Tries to acquire the lock until [`Settings::acquire_timeout`].
+    /// Tries to acquire the lock, and retries until [`Settings::acquire_timeout`] has passed.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
     /// again after its guarded read. It releases the inner lease and continues the outer critical

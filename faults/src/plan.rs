@@ -72,7 +72,8 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the largest sum of backward clock steps at one server, which extend its leases.
+    /// Returns the largest total of backward clock steps on any one server. Backward steps extend
+    /// the server's leases.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

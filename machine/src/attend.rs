@@ -1,4 +1,4 @@
-//! The interface ([`InputDriver`]) through which a machine polls sockets during a long input.
+//! The interface ([`InputDriver`]) that lets a machine poll sockets while it handles a slow input.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;

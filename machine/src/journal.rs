@@ -15,7 +15,7 @@ const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 const VERSION: u8 = 3;
 const HEADER_BYTES: usize = 12;
 
-/// The opened files of a server.
+/// The contents of a server's files, as read by [`open`].
 #[derive(Clone, Debug)]
 pub struct Files {
     /// Contents of the snapshot, without checksums.

@@ -128,9 +128,9 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Opens a listener for each server, at consecutive ports from `port` on, or at free ports if
-/// `port` is 0. The caller must be in a tokio runtime. Fails if an address is taken, or too few
-/// ports remain.
+/// Opens `count` listeners, on consecutive ports starting at `port`, or on free ports if
+/// `port` is 0. The caller must be in a tokio runtime. Fails if an address is in use, or if a
+/// port would exceed 65535.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";

@@ -9,7 +9,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The addresses of an ensemble's members, and a client's parameters.
+/// Configuration of a client: the addresses of the ensemble's members, the session timeout and the
+/// session options.
 #[derive(Clone)]
 pub struct Ensemble {
     env: Env,

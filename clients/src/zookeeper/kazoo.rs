@@ -5,13 +5,13 @@
 //! are `acquire(timeout=...)` with the acquire timeout, and `release()`, on one `Lock` object for
 //! the life of the process.
 //!
-//! - A node's name begins with a uuid that **the object has for life**, so the lock finds a node
+//! - A node's name begins with a uuid that **the object never changes**, so the lock finds a node
 //!   whose create reply was lost. The lock does not check which session created the node.
 //! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
 //!   connection. A waiting lock also has a connection listener, so it checks the queue again.
-//! - While no server is connected, requests wait and do not fail with a connection loss.
-//! - `release` tries forever. Until it succeeds, `is_acquired` is true, even after the end of the
-//!   session.
+//! - While the client is disconnected, requests wait instead of failing with a connection loss.
+//! - `release` retries forever. Until it succeeds, `is_acquired` is true, even after the session
+//!   has ended.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
 //!
 //! If the release finds no node, the lock reports that it was not held; the library ignores the

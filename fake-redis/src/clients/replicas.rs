@@ -1,4 +1,5 @@
-//! Finds the clients that are replicas, and records the replication offset after a client's writes.
+//! Keeps track of the clients that are replicas, and records the replication offset after a
+//! client's writes.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;

@@ -1,4 +1,5 @@
-//! Runs generated programs and arbitrary text as scripts, which must not affect the next script.
+//! Runs a generated program or arbitrary text as a script, and checks that a later script on a new
+//! server sees no effects of it.
 
 use crate::bench::Bench;
 use crate::programs::program;

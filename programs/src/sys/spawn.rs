@@ -122,7 +122,7 @@ unsafe fn prepare_signals() {
 }
 
 pub(crate) fn adopt_orphans() {
-    // SAFETY: `prctl` gets no pointers.
+    // SAFETY: this `prctl` operation takes no pointers.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 

@@ -228,7 +228,7 @@ impl Cause {
         self.entry().is_beyond_leases
     }
 
-    /// Returns whether the cause is that a holder worked longer than a lease that it did not renew.
+    /// Returns whether the cause is a critical section that outlasted a lease without renewals.
     pub fn is_long_work(self) -> bool {
         self.entry().is_long_work
     }

@@ -480,7 +480,12 @@ impl Story<'_, '_> {
         let (end, what) = match header.has_no_ttl() {
             true if header.lives_with_session => (gone(), format!("{} was gone", header.place().0)),
             true => (gone(), "lock was gone".to_owned()),
-            false => (self.lease_end(holder, taker), "lease had expired".to_owned()),
+            false => {
+                let ends = self.lease_end(holder, taker);
+                let expired =
+                    expired(timeline, holder).filter(|at| ends.is_none_or(|end| *at < end));
+                (expired.or(ends), "lease had expired".to_owned())
+            }
         };
         let late = match end.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),
@@ -492,6 +497,14 @@ impl Story<'_, '_> {
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
         self.add(Weight::Detail, left.index, format!("{} {leaves}{late}.", holder.process));
+    }
+}
+
+/// Returns when the server recorded the end of the holder's lease, if nothing else ended the lock.
+fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
+    match timeline.gone(holder)? {
+        (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),
+        _ => None,
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Entry {
     /// Fault families that have no effect on this coordinator and are never drawn.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Time by which a lease may end before its ttl, because the server counts in coarse units.
+    /// How much earlier than its ttl a lease may end, because the server counts in coarse units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,

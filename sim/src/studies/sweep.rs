@@ -40,7 +40,7 @@ pub struct SweepSpec {
     pub engine: Engine,
     /// Seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// Shard of the seeds to run.
+    /// The shard of `seeds` to run.
     pub shard: Shard,
     /// Number of threads that make the runs.
     pub jobs: usize,

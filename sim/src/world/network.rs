@@ -8,10 +8,10 @@ use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
 
-/// Delay of the first retry of data (Linux's `TCP_RTO_MIN`).
+/// Delay before the first retry of data (Linux's `TCP_RTO_MIN`).
 pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
 pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
-/// Delay of the first retry of a connect (Linux's `TCP_TIMEOUT_INIT`).
+/// Delay before the first retry of a connection attempt (Linux's `TCP_TIMEOUT_INIT`).
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 

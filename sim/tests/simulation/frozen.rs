@@ -1,4 +1,4 @@
-//! Tests of frozen histories that the judge must keep judging correctly.
+//! Regression tests of the judge on the histories stored in `frozen`.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;

@@ -4,8 +4,8 @@ pub(crate) mod packed;
 
 use std::collections::VecDeque;
 
-/// Redis's default of `stream-node-max-entries`. Snapshots store nodes of this many entries, and an
-/// approximate trim removes this many at a time.
+/// Redis's default for `stream-node-max-entries`. Snapshots store nodes of this many entries, and
+/// an approximate trim removes this many at a time.
 pub(crate) const NODE_ENTRIES_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

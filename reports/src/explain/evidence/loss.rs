@@ -151,8 +151,8 @@ impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn lost_a_reply(&self) -> bool {
         let LossKind::Ended { at, .. } = self.how else { return false };
         let process = self.holder.process;
-        // A reply that was lost before a release of this critical section began cannot have made
-        // the process send that release.
+        // If the process released the lock of this critical section, only replies lost after the
+        // release began count. Replies lost earlier did not cause the release.
         let release = self.section_then().and_then(|section| {
             let sent = release::unknown(self.timeline, process, at)?;
             (section.from < sent).then_some(sent)

@@ -47,7 +47,7 @@ pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
     }
 }
 
-/// Order in which faults are chosen as steps of a clash, the most relevant first.
+/// Relevance of a fault to a clash, in the order in which a narrative selects faults.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relevance {
     /// Names the process that was granted the lock earlier, and bends no clock.

@@ -1,4 +1,4 @@
-//! Writes a self-contained page below a megabyte, which also works without its script.
+//! Writes a self-contained page smaller than 1 MB, which also works with scripts disabled.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;

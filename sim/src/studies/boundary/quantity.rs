@@ -39,7 +39,7 @@ pub struct Facts {
     /// Longest time, without delays, from the first server's grant to the end of the critical
     /// section.
     pub longest_hold: Micros,
-    /// Time, on the server's clock, by which a lease may end before its ttl.
+    /// How much earlier than its ttl a lease may end, on the server's clock.
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session; `None` if the lock needs no session.
     pub session: Option<Micros>,

@@ -78,7 +78,7 @@ impl Serializable {
         let entries = |ids: &[Tracked]| -> Vec<&Entry> {
             ids.iter().filter_map(|id| self.get(*id)).collect()
         };
-        // The writer may be the middle transaction of the three.
+        // The writer may be the pivot, the middle transaction of a dangerous structure.
         let is_out = |third: &&Entry| {
             let by =
                 |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
@@ -90,7 +90,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // The reader may be the middle transaction of the three.
+        // The reader may be the pivot, the middle transaction of a dangerous structure.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed

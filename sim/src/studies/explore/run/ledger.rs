@@ -16,7 +16,7 @@ pub type Units = Vec<(Level, usize)>;
 pub struct Slice {
     /// Number of faults and delayed messages in the plans.
     pub level: Level,
-    /// Range of the slice's units among the units with plans of this size.
+    /// Index range of the slice's units among all units of the same level.
     pub units: Range<usize>,
     /// Number of runs in the slice.
     pub runs: u64,

@@ -39,7 +39,7 @@ pub trait Progress: Sync {
     /// Handles the end of a run.
     fn run_done(&self, is_violated: bool);
 
-    /// Handles the end of some units. `ledger` has all finished runs.
+    /// Handles the end of a chunk of units. `ledger` contains all runs finished so far.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
