@@ -1,7 +1,8 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{
-    LateRelease, Lease, early_loss, last_lease, lost_at, overwritten_until, release, renewed_over,
+    EarlyExpiry, LateRelease, Lease, early_loss, last_lease, lost_at, overwritten_until, release,
+    renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
@@ -123,6 +124,14 @@ impl<'t, 'h> Scene<'t, 'h> {
             .flat_map(|loss| [&loss.at_granting_server, &loss.at_taking_server])
             .flatten();
         lost.find_map(|loss| loss.removed_by_itself()).or_else(|| Some(self.gone()?.0))
+    }
+
+    /// Returns whether the server that granted the lock again expired it at the end of the first
+    /// lease, because it had not received an extension.
+    pub(super) fn expired_as_first_set(&self) -> bool {
+        let losses = early_loss::of_clash(self.timeline, self.clash);
+        let mut lost = losses.iter().filter_map(|loss| loss.at_taking_server.as_ref());
+        lost.any(|loss| loss.ran_out() == Some(EarlyExpiry::ByFirstLease))
     }
 
     /// Returns the promoted server that extended the holder's lease, and when, if another primary

@@ -8,7 +8,7 @@ use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::circle::circles;
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::{Outcome, Section, Timeline};
+use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
 use crate::record::history::{History, WhyEnded};
 use crate::summary::violation::{Violation, fingerprint};
 use fencepost_faults::{Micros, Node};
@@ -238,13 +238,25 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
 /// Returns why a history is inconclusive if a grant has no recorded quorum.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
-    let other =
-        all.into_iter().find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
+    let other = all.into_iter().find(|one| {
+        one.outcome == Outcome::Granted && one.grant.is_none() && !is_of_a_minority(timeline, one)
+    })?;
     Some(format!(
         "no quorum of servers reports a grant of acquisition {} of {}, so its place in the order \
          of grants is unknown: record every server's changes of the key '{}'",
         other.operation, other.process, timeline.history.header.resource
     ))
+}
+
+/// Returns whether fewer masters than a quorum report a grant in this acquire. The rule about wrong
+/// answers judges such an acquire.
+fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    let machine = one.process.machine();
+    timeline.history.header.quorum > 1
+        && timeline.keys.iter().any(|span| {
+            let is_own = span.by.is_some_and(|by| by.machine() == machine);
+            is_own && one.invoked < span.from && one.completed.is_some_and(|told| span.from < told)
+        })
 }
 
 /// Returns why a history is inconclusive if the storage rejected a token without a reason.
@@ -289,6 +301,7 @@ fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Change;
     use crate::record::story::Story;
 
     fn quiet() -> Story {
@@ -385,6 +398,25 @@ mod tests {
         let judgement = judge(&overlapping().under("pause").build());
         assert_eq!(judgement.verdict, Verdict::Violated);
         assert_eq!(judgement.violations[0].kind, Kind::Overlap);
+    }
+
+    #[test]
+    fn an_acquire_that_a_minority_granted_does_not_hide_the_verdict() {
+        let story = |granted: u16| {
+            let mut story = Story::with_quorum(3).acquires(1, 1);
+            for redis in 1..=granted {
+                story = story.grants_at(2, 1, redis, "a");
+            }
+            let story = story.server(3, 2, Change::Flushed, "a", None).hears(4, 1, "a");
+            let mut story = story.releases(5, 1).acquires(6, 2);
+            for redis in [1, 2, 3] {
+                story = story.server(6, redis, Change::Removed, "a", Some(Node::Client(1)));
+                story = story.grants_at(7, 2, redis, "b");
+            }
+            judge(&story.hears(8, 2, "b").releases(9, 2).build()).verdict
+        };
+        assert_eq!(story(2), Verdict::Valid);
+        assert_ne!(story(0), Verdict::Valid, "no server reports a grant");
     }
 
     fn ghosts() -> Story {

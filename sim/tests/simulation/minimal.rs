@@ -230,7 +230,7 @@ fn a_paused_holder_must_leave_after_the_next_one_was_let_in() {
         .map(|pair| format!("{} < {}", pair.first, pair.then))
         .collect();
     let expected =
-        "client-1 is granted the lock < client-3 leaves its critical section and releases the lock"
+        "client-1 is granted the lock < client-3 leaves its critical section, but its release fails"
             .to_owned();
     assert!(order.contains(&expected), "{order:#?}");
 }

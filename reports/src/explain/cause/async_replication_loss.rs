@@ -60,6 +60,12 @@ fn between(scene: &Scene<'_, '_>) -> String {
              {told} took it for a new grant."
         );
     }
+    if scene.expired_as_first_set() {
+        return format!(
+            "{held_at} had extended the lease of {holder}. Replication is asynchronous, so {taken_at} \
+             had not received the extension; it expired the lock and granted it to {taker}."
+        );
+    }
     if held_at != taken_at {
         return format!(
             "{held_at} had granted the lock to {holder}. Replication is asynchronous, so {taken_at} \

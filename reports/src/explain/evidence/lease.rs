@@ -98,6 +98,7 @@ fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpa
     let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == machine);
     let is_own = span.by.map(Node::machine) == Some(machine);
     is_own
+        && !timeline.is_lowered(span)
         && holder.completed.is_some_and(|entered| entered < span.from)
         && !own.any(|one| {
             one.invoked < span.from && one.completed.is_none_or(|completed| span.from < completed)

@@ -409,3 +409,18 @@ fn fewer_masters_than_a_quorum_that_kept_an_earlier_lock_grant_nothing() {
     assert!(is_granted(11), "two masters had the lock during the acquire");
     assert!(!is_granted(9), "their locks had ended before the acquire");
 }
+
+#[test]
+fn a_nested_acquire_and_its_release_do_not_bring_an_evicted_lock_back() {
+    let by = Some(CLIENT);
+    let story = || {
+        let story = Story::new().ttl(100).takes(1, 1, "a=1");
+        let story = story.server(5, 1, Change::Evicted, "a=1", None);
+        let story = story.acquires(6, 1).server(7, 1, Change::Granted, "a=1", by);
+        let story = story.hears(8, 1, "a=1").leaves(9, 1);
+        let story = story.server(10, 1, Change::Granted, "a=0", by).removed(10, "a=0", 1);
+        let story = story.left(11, 1).takes(12, 2, "b=1");
+        overlap(story.releases(14, 1).releases(15, 2))
+    };
+    assert_eq!(story(), Cause::Eviction);
+}

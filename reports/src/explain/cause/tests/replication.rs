@@ -74,8 +74,12 @@ fn an_extension_that_a_replica_never_received_is_replication_loss() {
     let taken =
         |story: Story| story.expires_at(11, 2, "a").grants_at(12, 2, 2, "b").hears(12, 2, "b");
     let overlap = |story: Story| overlap(taken(story).releases(14, 1).releases(15, 2));
-    assert_eq!(overlap(extended), Cause::AsyncReplicationLoss);
+    assert_eq!(overlap(extended.clone()), Cause::AsyncReplicationLoss);
     assert_eq!(overlap(story), Cause::HoldTooLong, "nobody had extended it");
+    let judgement = judge(&taken(extended).releases(14, 1).releases(15, 2).build());
+    let said = "so redis-2 had not received the extension; it expired the lock and granted it to \
+                client-2.";
+    assert!(judgement.violations[0].summary.ends_with(said), "{}", judgement.violations[0].summary);
 }
 
 #[test]
