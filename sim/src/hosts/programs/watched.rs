@@ -241,7 +241,7 @@ mod tests {
         assert_eq!((keys.as_str(), note.is_some()), ("lock:orders:0", true));
         let (_, note) =
             chosen(vec![wrote("lock:orders:0", "a", None), wrote("lock:orders:1", "b", None)]);
-        assert!(note.unwrap().contains("they wrote 'lock:orders:0', 'lock:orders:1'"));
+        assert!(note.unwrap().contains("the processes wrote 'lock:orders:0', 'lock:orders:1'"));
     }
 
     #[test]
