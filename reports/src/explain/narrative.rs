@@ -149,7 +149,7 @@ impl Story<'_, '_> {
                 format!("{process} becomes first in the queue at {node}.")
             }
             _ if header.has_no_ttl() => {
-                let kept = if header.lives_with_session { "session" } else { "connection" };
+                let kept = if header.lives_with_session { header.place().1 } else { "connection" };
                 format!("{node} grants the lock to {process} for as long as its {kept} lasts.")
             }
             0 | 1 if !grant.created && self.created_itself(one, grant.moment) => {
@@ -424,6 +424,9 @@ impl Story<'_, '_> {
         let is_recorded = matches!(grant.node, Node::Redis(_))
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
         let set = self.set_last_with(grant);
+        if self.is_measured_by_wrong_clocks(set) {
+            return String::new();
+        }
         match self.timeline.lease_recorded(set) {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
             Some(lease) => {
@@ -436,6 +439,17 @@ impl Story<'_, '_> {
             None if is_recorded => ", without an expiry".to_owned(),
             None => format!(" for {}", self.timeline.history.header.ttl_us),
         }
+    }
+
+    /// Returns whether the recorded lease is the difference of two clocks of which one may be wrong:
+    /// the end of a lease by a client's clock, and the server's clock.
+    fn is_measured_by_wrong_clocks(&self, set: Moment) -> bool {
+        self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
+            && self
+                .timeline
+                .faults
+                .iter()
+                .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
     }
 
     /// Returns the recorded lease, or the requested one if servers only rounded it.
@@ -484,7 +498,9 @@ impl Story<'_, '_> {
                 let ends = self.lease_end(holder, taker);
                 let expired =
                     expired(timeline, holder).filter(|at| ends.is_none_or(|end| *at < end));
-                (expired.or(ends), "lease had expired".to_owned())
+                let ends =
+                    expired.or(ends).filter(|end| !is_set_again(timeline, holder, *end, left));
+                (ends, "lease had expired".to_owned())
             }
         };
         let late = match end.filter(|end| *end < left.time) {
@@ -498,6 +514,23 @@ impl Story<'_, '_> {
         };
         self.add(Weight::Detail, left.index, format!("{} {leaves}{late}.", holder.process));
     }
+}
+
+/// Returns whether the holder's process set a lease of its lock between these times. The end of an
+/// earlier lease then says nothing about its critical section.
+fn is_set_again(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    from: SimTime,
+    until: Moment,
+) -> bool {
+    let machine = Some(holder.process.machine());
+    let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+    let mut set = own.flat_map(|span| &span.set);
+    set.any(|set| {
+        let is_own = timeline.asked_by(*set).map(Node::machine) == machine;
+        is_own && from <= set.time && *set < until
+    })
 }
 
 /// Returns when the server recorded the end of the holder's lease, if nothing else ended the lock.

@@ -79,7 +79,7 @@ fn the_lease_is_the_one_that_the_server_recorded() {
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
     assert!(
-        overlap.summary.ends_with("worked longer than its lease of 3s."),
+        overlap.summary.ends_with("was in its critical section for longer than its lease of 3s."),
         "{}",
         overlap.summary
     );

@@ -28,7 +28,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
         true => String::new(),
         false => format!(" It extended {} instead of the lock.", others.join(", ")),
     };
-    format!("{holder} worked longer than its lease of {lease}.{instead}")
+    format!("{holder} was in its critical section for longer than its lease of {lease}.{instead}")
 }
 
 fn alone(case: &Case<'_, '_>) -> String {

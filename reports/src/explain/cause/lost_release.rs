@@ -55,15 +55,15 @@ fn alone(case: &Case<'_, '_>) -> String {
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(
-            "A process released the lock but got no confirmation, and its {node} remained, because \
-             it lives as long as its {session}."
+            "A process tried to release the lock and got no confirmation, and its {node} remained, \
+             because it lives as long as its {session}."
         );
     }
     let said = match case.finding.kind {
         Kind::WrongAnswer => {
             "No server had applied the release by then; a fault was active meanwhile."
         }
-        _ => "A process released the lock but got no confirmation, and its lock remained.",
+        _ => "A process tried to release the lock and got no confirmation, and its lock remained.",
     };
     said.to_owned()
 }

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
+/// A request that was in transit for at most this long leaves the lease as it was asked for.
+const TRANSIT_MIN: Micros = Micros::from_millis(20);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
 /// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
 /// previous write belongs to the grant.
@@ -87,7 +89,7 @@ fn short_by_transit(
     let left = timeline.lease_recorded(set).filter(|_| is_row)?;
     let missing = header.ttl_us - left;
     let transit = set.time.since(holder.invoked.time);
-    let is_short = GRANULARITY < missing && missing < left;
+    let is_short = TRANSIT_MIN < missing && missing < left;
     (is_short && missing <= transit + GRANULARITY).then_some(left)
 }
 

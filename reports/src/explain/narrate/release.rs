@@ -25,8 +25,11 @@ struct Effects {
 pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String {
     let later = after_event(history, event);
     let effects = effects(history, event, later);
+    let is_of_many = history.header.quorum > 1;
     let release = match outcome(event, later, operation) {
         Outcome::Failed => ", but its release fails".to_owned(),
+        // Some of several masters did not confirm the release.
+        Outcome::Unknown if is_of_many => " and tries to release the lock".to_owned(),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {
             let servers = listed(&effects.lowered_at);

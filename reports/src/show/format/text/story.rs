@@ -110,11 +110,16 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
         minimal.into_iter().any(|kept| kept.id == timed.id)
     };
+    // A fault that the numbered steps name did begin.
+    let is_step = |timed: &TimedFault| {
+        let name = format!("(fault {})", timed.id);
+        lead.violation.narrative.iter().any(|line| line.text.contains(&name))
+    };
     let mut faults: Vec<&TimedFault> =
         run.plan.faults.iter().filter(|timed| timed.at_us <= until).collect();
     faults.sort_by_key(|timed| {
         let is_late = timed.at_us > lead.violation.at_us;
-        (!is_decisive(timed), is_late, std::cmp::Reverse(timed.at_us))
+        (!is_decisive(timed), !is_step(timed), is_late, std::cmp::Reverse(timed.at_us))
     });
     let others = faults.len().saturating_sub(FAULTS_MAX);
     faults.truncate(FAULTS_MAX);
