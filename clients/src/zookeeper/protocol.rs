@@ -76,7 +76,7 @@ pub enum Request {
         /// Kind of the node.
         mode: CreateMode,
     },
-    /// Deletes a node, whatever its version.
+    /// Deletes any version of a node.
     Delete {
         /// Path of the node.
         path: String,

@@ -77,7 +77,7 @@ pub struct Quantity {
     pub name: String,
     /// The unit of the setting's values.
     pub unit: Unit,
-    /// Whether greater or smaller values are worse for the lock.
+    /// Direction in which values become worse for the lock.
     pub worse: Worse,
 }
 

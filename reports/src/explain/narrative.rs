@@ -1,29 +1,25 @@
 //! Tells the story of a violation in at most twelve sentences, each about one event.
 
 mod fault;
+mod lease;
+mod lost;
 #[cfg(test)]
 mod tests;
 mod wait;
 
-use crate::explain::evidence::{is_taken_again, last_lease, overwritten_until};
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{
-    Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, SectionEnd, Timeline,
-};
+use crate::judge::timeline::{Acquisition, FaultSpan, Moment, SectionEnd, Timeline};
 use crate::record::history::{Change, Keeping, Turn, What};
 use fault::{Relevance, begins, is_over, names, relevance};
-use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node};
+use lease::{expired, is_set_again};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of sentences in a narrative.
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
-/// A recorded lease that differs by at most this much is shown as the requested lease. A server
-/// that is sent the end of a lease, not its length, records a lease shorter by the message's
-/// latency.
-const ROUNDING: Micros = Micros::from_millis(20);
 
 /// A sentence of the narrative and the event that supports it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -235,141 +231,6 @@ impl Story<'_, '_> {
             && self.timeline.history.header.quorum <= 1
     }
 
-    fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
-        let timeline = self.timeline;
-        let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
-        let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
-        let mut ends: Vec<(Moment, &KeySpan<'_>)> = own()
-            .filter_map(|key| match key.to? {
-                (at, KeyEnd::Changed { .. }) => Some((at, key)),
-                (at, KeyEnd::Replaced) => {
-                    let (span, removed, _) = overwritten_until(timeline, holder, at, taken.moment)?;
-                    self.overwritten(holder, span);
-                    Some((removed, key))
-                }
-            })
-            // A value that ended before the grant belongs to an earlier lock with the same value.
-            .filter(|(at, _)| held.moment < *at && *at < taken.moment)
-            .collect();
-        ends.sort_by_key(|(at, _)| *at);
-        let has_queue = timeline.history.header.has_queue();
-        for (place, (at, key)) in ends.into_iter().enumerate() {
-            // Other servers of a queue learn of the removal from the leader.
-            if has_queue && place > 0 {
-                self.add_event(Weight::Detail, at.index);
-            } else if !self.repeats_an_earlier_removal(holder, key, at) {
-                self.lost_at(holder, [held, taken], (at, key));
-            }
-        }
-        let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
-        let by_another = |set: &&Moment| {
-            timeline.asked_by(**set).is_some_and(|by| by.machine() != holder.process.machine())
-        };
-        for set in sets.filter(by_another) {
-            let by = timeline.asked_by(*set).unwrap_or(holder.process);
-            let lease = timeline.lease_asked(*set);
-            let lease = lease.map_or(String::new(), |lease| format!(" to {lease}"));
-            let (node, holder) = (timeline.history.events[set.index].node, holder.process);
-            self.add(
-                Weight::Turn,
-                set.index,
-                format!("{node} sets the lease of {holder}{lease} at the request of {by}."),
-            );
-        }
-        for (index, event) in timeline.history.events.iter().enumerate() {
-            let between = held.moment.index < index && index < taken.moment.index;
-            let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
-            if between && ours && matches!(event.what, What::Started) {
-                self.add(Weight::Detail, index, format!("{} restarts.", event.node));
-            }
-        }
-    }
-
-    /// Returns whether a lagging replica removed the value for a removal that its primary had made
-    /// before this lock was granted. Some owners use the same value again for their next lock.
-    fn repeats_an_earlier_removal(
-        &self,
-        holder: &Acquisition<'_>,
-        key: &KeySpan<'_>,
-        at: Moment,
-    ) -> bool {
-        let timeline = self.timeline;
-        let is_copied = |what: &What| match what {
-            What::Server { change, by, primary, .. } => {
-                *change == Change::Removed && by.is_none() && !primary
-            }
-            _ => false,
-        };
-        let Some(held) = holder.grant.as_ref().map(|grant| grant.moment) else { return false };
-        let mut own = timeline.keys.iter().filter(|other| timeline.is_lock_of(other, holder));
-        is_copied(&timeline.history.events[at.index].what)
-            && !own.any(|other| {
-                let ends = other.to.map(|(to, _)| to).filter(|_| other.node != key.node);
-                ends.is_some_and(|ends| held < ends && ends < at)
-            })
-    }
-
-    fn overwritten(&mut self, holder: &Acquisition<'_>, span: &KeySpan<'_>) {
-        let Some(by) = span.by else { return };
-        let (node, holder) = (span.node, holder.process);
-        self.add(
-            Weight::Turn,
-            span.from.index,
-            format!("{by} overwrites the lock of {holder} at {node}, but does not get the lock."),
-        );
-    }
-
-    fn lost_at(
-        &mut self,
-        holder: &Acquisition<'_>,
-        [held, taken]: [&Grant; 2],
-        (at, key): (Moment, &KeySpan<'_>),
-    ) {
-        let timeline = self.timeline;
-        let event = &timeline.history.events[at.index];
-        if is_taken_again(timeline, holder, event.node, at) {
-            return;
-        }
-        let section =
-            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
-        let while_inside = match section.is_some_and(|section| section.covers(at)) {
-            true => format!(", while {} is in its critical section", holder.process),
-            false => String::new(),
-        };
-        let granted = |grant: &Grant| {
-            let mut servers = grant.servers.iter();
-            servers.any(|(server, _)| *server == event.node)
-        };
-        let is_primary = matches!(event.what, What::Server { primary: true, .. });
-        let weight = match timeline.asked_by(at) {
-            None if !is_primary || !granted(held) && !granted(taken) => Weight::Detail,
-            None if held.servers.len() > 1 => Weight::Witness,
-            _ => Weight::Turn,
-        };
-        let granted = self.set_at(key);
-        if key.by.is_some() && held.moment < granted {
-            self.add_event(Weight::Turn, granted.index);
-        }
-        let text = narrate::text(timeline.history, event);
-        self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
-    }
-
-    /// Returns when the value was set, before releases lowered its count.
-    fn set_at(&self, key: &KeySpan<'_>) -> Moment {
-        let timeline = self.timeline;
-        let before = |span: &KeySpan<'_>| {
-            let mut keys = timeline.keys.iter();
-            keys.find(|it| it.node == span.node && it.to == Some((span.from, KeyEnd::Replaced)))
-        };
-        let mut first = Some(key).filter(|key| timeline.is_lowered(key));
-        let mut from = key.from;
-        while let Some(set) = first.and_then(before) {
-            from = set.from;
-            first = Some(set).filter(|set| timeline.is_lowered(set));
-        }
-        from
-    }
-
     fn turns(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
@@ -419,70 +280,6 @@ impl Story<'_, '_> {
         );
     }
 
-    fn lease_of(&self, grant: &Grant) -> String {
-        let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
-        let is_recorded = matches!(grant.node, Node::Redis(_))
-            && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
-        let set = self.set_last_with(grant);
-        if self.is_measured_by_wrong_clocks(set) {
-            return String::new();
-        }
-        match self.timeline.lease_recorded(set) {
-            Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
-            Some(lease) => {
-                let lease = self.timeline.lease_asked(set).unwrap_or_else(|| self.shown(lease));
-                format!(" for {lease}")
-            }
-            None if is_recorded && self.is_leased_later(grant) => {
-                ", at first without an expiry".to_owned()
-            }
-            None if is_recorded => ", without an expiry".to_owned(),
-            None => format!(" for {}", self.timeline.history.header.ttl_us),
-        }
-    }
-
-    /// Returns whether the recorded lease is the difference of two clocks of which one may be wrong:
-    /// the end of a lease by a client's clock, and the server's clock.
-    fn is_measured_by_wrong_clocks(&self, set: Moment) -> bool {
-        self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
-            && self
-                .timeline
-                .faults
-                .iter()
-                .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
-    }
-
-    /// Returns the recorded lease, or the requested one if servers only rounded it.
-    fn shown(&self, recorded: Micros) -> Micros {
-        let asked = self.timeline.history.header.ttl_us;
-        let is_rounded = recorded.0.abs_diff(asked.0) <= ROUNDING.0;
-        if is_rounded { asked } else { recorded }
-    }
-
-    fn is_leased_later(&self, grant: &Grant) -> bool {
-        let mut keys = self.timeline.keys.iter();
-        keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
-    }
-
-    /// Returns the last command that set the time to live at the time of the grant, or the grant if
-    /// there is none.
-    fn set_last_with(&self, grant: &Grant) -> Moment {
-        let (timeline, granted) = (self.timeline, grant.moment);
-        let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
-        let meanwhile = later.take_while(|at| at.time == granted.time);
-        let sets = |at: &Moment| {
-            let event = &timeline.history.events[at.index];
-            let is_set = matches!(event.what, What::Server { change: Change::Extended, .. });
-            event.node == grant.node && is_set
-        };
-        meanwhile.filter(sets).last().unwrap_or(granted)
-    }
-
-    fn lease_end(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> Option<SimTime> {
-        let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
-        Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
-    }
-
     fn leaves(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -513,31 +310,6 @@ impl Story<'_, '_> {
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
         self.add(Weight::Detail, left.index, format!("{} {leaves}{late}.", holder.process));
-    }
-}
-
-/// Returns whether the holder's process set a lease of its lock between these times. The end of an
-/// earlier lease then says nothing about its critical section.
-fn is_set_again(
-    timeline: &Timeline<'_>,
-    holder: &Acquisition<'_>,
-    from: SimTime,
-    until: Moment,
-) -> bool {
-    let machine = Some(holder.process.machine());
-    let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-    let mut set = own.flat_map(|span| &span.set);
-    set.any(|set| {
-        let is_own = timeline.asked_by(*set).map(Node::machine) == machine;
-        is_own && from <= set.time && *set < until
-    })
-}
-
-/// Returns when the server recorded the end of the holder's lease, if nothing else ended the lock.
-fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
-    match timeline.gone(holder)? {
-        (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),
-        _ => None,
     }
 }
 

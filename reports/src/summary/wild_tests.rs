@@ -2,7 +2,7 @@
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
-use crate::record::history::{Change, Event, History, Turn, What};
+use crate::record::history::{Action, Change, Event, History, Turn, What};
 use crate::record::story::random::stories;
 use crate::record::story::{KEY, Story};
 use crate::samples;
@@ -84,9 +84,13 @@ fn is_of(cause: Cause, event: &Event) -> bool {
             dies || fault.is_some() && !slows
         }
         Cause::GivenUpCall => matches!(event.what, What::GivenUp { .. }),
-        Cause::EarlyRelease | Cause::ForeignRelease | Cause::StaleTakeover => {
-            changes(Change::Removed)
+        Cause::EarlyRelease => {
+            let releases = |action: &Action| *action == Action::Release;
+            let is_release = matches!(&event.what, What::Invoke { action, .. } if releases(action));
+            // A process may also write after its release, whatever servers recorded.
+            is_release || changes(Change::Removed)
         }
+        Cause::ForeignRelease | Cause::StaleTakeover => changes(Change::Removed),
         _ => true,
     }
 }

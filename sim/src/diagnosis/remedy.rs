@@ -81,6 +81,9 @@ struct SafeguardRuns {
     /// The safeguard replaces a lock whose lease is extended by a lock whose lease is not. A
     /// critical section may then be too long for the new lock, which says nothing about hazards.
     loses_extensions: bool,
+    /// The safeguard lengthens the ttl. The bound of a wait contains the ttl, so the safeguard only
+    /// hides the wait.
+    lengthens_bounds: bool,
     on_plan: Option<(TrialEnding, History)>,
     nearby: Vec<Option<TrialEnding>>,
     seeds: Arc<OnceLock<Vec<Option<TrialEnding>>>>,
@@ -133,10 +136,10 @@ impl SafeguardTrials {
     /// Returns every safeguard that fits the run and this violation, with its effect.
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         let is_harm = violation.kind.severity() == Severity::Harm;
-        let fitting = self.guarded.iter().filter(|guarded| is_harm || !guarded.loses_extensions);
-        // The bound of a wait contains the ttl, so a longer lease only hides the wait.
-        let fitting = fitting
-            .filter(|guarded| guarded.safeguard.name != "lease" || !is_bounded(violation.kind));
+        let is_wait = is_bounded(violation.kind);
+        let fitting = self.guarded.iter().filter(|guarded| {
+            (is_harm || !guarded.loses_extensions) && !(is_wait && guarded.lengthens_bounds)
+        });
         fitting.map(|guarded| self.remedy(guarded, violation)).collect()
     }
 
@@ -170,6 +173,13 @@ impl SafeguardTrials {
         }
     }
 
+    /// Returns whether the safeguard left this violation, or replaced it by one with a new cause.
+    /// Violations of the same rule that have other causes, and were there before, do not count.
+    fn is_still_there(&self, ending: &TrialEnding, violation: &Violation) -> bool {
+        let mut of_kind = ending.causes.iter().filter(|(kind, _)| *kind == violation.kind);
+        of_kind.any(|one| one.1 == violation.cause || !self.without.causes.contains(one))
+    }
+
     fn on_this_plan(&self, guarded: &SafeguardRuns, violation: &Violation) -> OnThisPlan {
         let Some((ending, with)) = &guarded.on_plan else { return OnThisPlan::NotComparable };
         if self.is_still_there(ending, violation) {
@@ -188,17 +198,6 @@ impl SafeguardTrials {
     }
 }
 
-impl SafeguardTrials {
-    /// Returns whether the safeguard left this violation, or replaced it by one with a new cause.
-    /// Violations of the same rule that have other causes, and were there before, do not count.
-    fn is_still_there(&self, ending: &TrialEnding, violation: &Violation) -> bool {
-        let same = (violation.kind, violation.cause);
-        let of_kind = ending.causes.iter().filter(|(kind, _)| *kind == violation.kind);
-        ending.causes.contains(&same)
-            || of_kind.into_iter().any(|one| !self.without.causes.contains(one))
-    }
-}
-
 impl SafeguardRuns {
     fn new(
         spec: &RunSpec,
@@ -211,6 +210,7 @@ impl SafeguardRuns {
         SafeguardRuns {
             safeguard,
             loses_extensions: is_extended(spec) && !is_extended(&with),
+            lengthens_bounds: spec.scenario.ttl < with.scenario.ttl,
             on_plan,
             nearby: nearby(&with, rates, extent),
             seeds: rates.of(spec, Some(safeguard), extent),

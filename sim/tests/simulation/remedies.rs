@@ -151,7 +151,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let stuck = violations(&spec).remove(0);
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
-    // A longer lease lengthens the bound of a wait, so it hides the wait and helps nobody.
+    // A longer lease lengthens the bound of a wait, so it only hides the wait.
     assert!(remedies.iter().all(|remedy| remedy.name != "lease"), "{remedies:?}");
     let delay = remedies.iter().find(|remedy| remedy.name == "random-retry-delay").unwrap();
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
@@ -315,4 +315,19 @@ fn a_lock_without_extensions_is_compared_with_an_extended_lock_by_harm_only() {
     assert!(!fences("lua-extend", Kind::Overlap));
     assert!(fences("lua-extend", Kind::StaleWrite));
     assert!(fences("single-node", Kind::Overlap));
+}
+
+#[test]
+fn a_lock_without_the_mistake_is_a_remedy_even_if_the_run_has_another_cause_of_the_same_rule() {
+    let spec = spec("etcd-mutex-unchecked", "suspend", 9_200_010);
+    let all = violations(&spec);
+    let overlap =
+        |cause| all.iter().find(|one| (one.kind, one.cause) == (Kind::Overlap, cause)).unwrap();
+    let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
+    let unchecked = |cause| {
+        let remedies = trials.remedies(overlap(cause));
+        remedies.into_iter().find(|one| one.name == "look-for-the-key").unwrap().on_this_plan
+    };
+    assert_ne!(unchecked(Cause::ExpiredWaiter), OnThisPlan::StillThere);
+    assert_eq!(unchecked(Cause::SessionExpired), OnThisPlan::StillThere);
 }

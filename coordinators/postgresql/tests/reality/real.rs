@@ -18,8 +18,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Id of the user `nobody`. Tests run by root start PostgreSQL as `nobody`, because PostgreSQL
-/// refuses to run as root.
+/// Id of the user `nobody`. PostgreSQL refuses to run as root, so tests that root runs start it as
+/// `nobody`.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {

@@ -7,6 +7,7 @@ mod replication;
 mod sentences;
 mod servers;
 mod sessions;
+mod unavailable;
 mod waiting;
 
 use super::{Cause, classify};

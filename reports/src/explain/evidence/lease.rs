@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// A request that was in transit for at most this long leaves the lease as it was asked for.
+/// Minimum transit time of a request that shortens a lease. A shorter transit counts as latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 pub(super) const COARSE: Micros = Micros::from_secs(1);
 /// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the

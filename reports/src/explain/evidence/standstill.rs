@@ -12,6 +12,7 @@
 //! - a server was down or paused;
 //! - no server was a primary;
 //! - a server was partitioned, or messages were delayed;
+//! - processes outside their critical sections renew the lock;
 //! - the reasons in the second list that concern votes, crashed processes and clocks.
 //!
 //! If no pending event can end the wait (`deadlock`) or a waiting process is not served
@@ -149,7 +150,7 @@ pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Optio
 
 /// Returns whether the remaining lock has no expiry, although other locks of the run have one.
 pub(super) fn lacks_expiry(timeline: &Timeline<'_>, finding: &Finding) -> bool {
-    let mut remaining = values_for_most_of(timeline, Period::of_finding(finding));
+    let mut remaining = remaining_values(timeline, Period::of_finding(finding));
     timeline.keys.iter().any(|span| span.runs_out.is_some())
         && remaining.any(|span| span.runs_out.is_none())
 }

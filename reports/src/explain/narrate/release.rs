@@ -1,6 +1,7 @@
 //! Describes the release of a process by its outcome and by the changes that servers made for it.
 
-use super::{before_event, grantee, is_lowered, is_zero};
+use super::before_event;
+use super::server::{grantee, is_lowered, is_zero};
 use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Change, Event, History, What};
 use fencepost_faults::Node;
@@ -182,5 +183,14 @@ mod tests {
         );
         let removed = counted(["a=1", "a=1", "a=0"]).removed(4, "a=0", 1).left(5, 1);
         assert_eq!(leaving(removed), " and releases the lock");
+    }
+
+    #[test]
+    fn a_release_that_only_some_of_several_masters_confirm_is_an_attempt() {
+        let held = || Story::with_quorum(2).acquires(1, 1).grants_at(1, 1, 1, "a");
+        let held = || held().grants_at(1, 1, 2, "a").hears(1, 1, "a").leaves(3, 1);
+        let removed = || held().removed_at(4, 1, "a", 1);
+        assert_eq!(leaving(removed().info(5, 1)), " and tries to release the lock");
+        assert_eq!(leaving(removed().left(5, 1)), " and releases the lock");
     }
 }

@@ -313,3 +313,52 @@ fn the_end_of_the_session_of_a_waiter_is_a_step() {
     assert_eq!(removals(true), 1);
     assert_eq!(removals(false), 0);
 }
+
+fn leaving(story: Story) -> String {
+    let judgement = judge(&story.build());
+    let overlap = judgement.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
+    let mut lines = overlap.narrative.iter().map(|line| line.text.clone());
+    lines.find(|text| text.starts_with("client-1 leaves its critical section")).unwrap()
+}
+
+#[test]
+fn the_end_of_a_lease_is_not_counted_after_the_process_set_another() {
+    let story = |again: bool| {
+        let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
+        let story = story.releases(13, 2).removed(13, "b", 2);
+        let by = Some(Node::Client(1));
+        let story = if again { story.server(14, 1, Change::Granted, "a", by) } else { story };
+        leaving(story.releases(20, 1))
+    };
+    assert_eq!(
+        story(false),
+        "client-1 leaves its critical section, 9ms after its lease had expired."
+    );
+    assert_eq!(story(true), "client-1 leaves its critical section.");
+}
+
+#[test]
+fn a_recorded_expiry_ends_a_lease_before_its_length_is_over() {
+    let story = Story::new().takes(1, 1, "a").expires(8, "a").takes(8, 2, "b");
+    let said = leaving(story.releases(20, 1).releases(21, 2));
+    assert_eq!(said, "client-1 leaves its critical section, 12ms after its lease had expired.");
+}
+
+#[test]
+fn a_lease_that_is_the_difference_of_two_clocks_is_not_told_if_one_was_wrong() {
+    let first = |stepped: bool| {
+        let story = Story::kept_as(Keeping::RowByClients).ttl(10_000);
+        let server = Node::Redis(1);
+        let story = match stepped {
+            true => story.fault_began(0, 1, "clock-jump", &[server]),
+            false => story,
+        };
+        let story = story.takes(1, 1, "a").expires(5, "a").takes(6, 2, "b");
+        let story = story.with_recorded_leases_of(Micros(1_964_000));
+        let judgement = judge(&story.releases(7, 1).releases(8, 2).build());
+        let mut lines = judgement.violations[0].narrative.iter().map(|line| line.text.clone());
+        lines.find(|text| text.contains("grants the lock to client-1")).unwrap()
+    };
+    assert_eq!(first(false), "redis-1 grants the lock to client-1 for 1.964s.");
+    assert_eq!(first(true), "redis-1 grants the lock to client-1.");
+}

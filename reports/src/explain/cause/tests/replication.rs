@@ -267,3 +267,35 @@ fn a_copy_of_its_earlier_lock_that_let_a_process_in_and_expired_is_replication_l
                 grant.";
     assert!(judgement.violations[0].summary.ends_with(said), "{}", judgement.violations[0].summary);
 }
+
+#[test]
+fn one_promoted_server_that_loses_its_counter_is_no_split_brain() {
+    let turn = What::Turn { turn: Turn::Promoted, about: None };
+    let story = Story::new().event(1, REDIS, turn).takes_with_token(2, 1, "a", 7).releases(3, 1);
+    let story = story.removed(3, "a", 1).redis_crashes(4, 1).redis_starts(5, 1);
+    let lost = story.grants_at(9, 2, 1, "b").hears_token(9, 2, "b", 3);
+    assert_eq!(cause(Kind::TokenRegression, lost), Cause::RestartDataLoss);
+}
+
+#[test]
+fn an_expiry_that_only_the_old_primary_received_is_replication_loss() {
+    let story = |expired: bool| {
+        let extended = What::Server {
+            key: KEY.to_owned(),
+            change: Change::Extended,
+            value: Some("a".to_owned()),
+            by: Some(CLIENT),
+            primary: true,
+            token: None,
+            lease_us: Some(Micros::from_millis(10)),
+        };
+        let story = Story::new().acquires(1, 1).grants_at(1, 1, 1, "a").replicated(1, 2, "a");
+        let story = story.event(3, REDIS, extended).info(4, 1);
+        if expired { story.expires(13, "a") } else { story }
+    };
+    assert_eq!(cause_of_standstill(story(true)), Cause::AsyncReplicationLoss);
+    assert_ne!(cause_of_standstill(story(false)), Cause::AsyncReplicationLoss);
+    let stuck = story(true).progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+    let said = judge(&stuck.build()).violations[0].summary.clone();
+    assert!(said.contains("The expiry of the lock was set at the old primary, but the promoted"));
+}

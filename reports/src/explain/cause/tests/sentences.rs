@@ -266,3 +266,56 @@ fn a_waiter_whose_session_ended_had_no_turn() {
     assert!(story(true).ends_with(gone), "{}", story(true));
     assert!(story(false).contains("although it was its turn"), "{}", story(false));
 }
+
+fn overlap_said(cause: Cause, story: Story) -> String {
+    let history = story.build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
+    cause.sentence(&timeline, &overlap)
+}
+
+#[test]
+fn the_process_that_replaced_the_value_is_named_even_if_another_entered() {
+    let story = |replacer: u16| {
+        let by = Some(Node::Client(replacer));
+        let story = Story::new().acquires(1, 2).acquires(1, 3).takes(2, 1, "a");
+        let story = story.server(3, 1, Change::Granted, "b", by).hears(4, 2, "b");
+        overlap_said(Cause::Interleaving, story.releases(8, 1).releases(9, 2))
+    };
+    assert!(story(2).starts_with("The steps of client-1 and client-2 interleaved"));
+    assert!(story(3).starts_with("The steps of client-1 and client-3 interleaved"));
+}
+
+#[test]
+fn a_connection_that_ended_before_the_holder_entered_did_not_end_in_its_critical_section() {
+    let story = |entered_ms: u64| {
+        let story = Story::kept_as(Keeping::Connection).acquires(1, 1).grants(1, 1, "a");
+        let story = match entered_ms < 4 {
+            true => story.hears(entered_ms, 1, "a").expires(4, "a").takes(5, 2, "b"),
+            false => story.expires(4, "a").takes(5, 2, "b").hears(entered_ms, 1, "a"),
+        };
+        overlap_said(Cause::ConnectionLost, story.releases(8, 1).releases(9, 2))
+    };
+    assert!(story(2).contains("while client-1 was in its critical section"), "{}", story(2));
+    assert!(story(6).contains("before client-1 entered its critical section"), "{}", story(6));
+}
+
+#[test]
+fn a_server_that_executes_commands_of_a_process_is_not_separated_from_it() {
+    let story = |answers: bool| {
+        let story = Story::new().takes(1, 1, "a").server(3, 1, Change::Extended, "a", Some(CLIENT));
+        let story = story.fault_began(4, 1, "partition", &[REDIS, CLIENT, Node::Redis(2)]);
+        let by = Some(CLIENT);
+        let story = if answers { story.server(5, 1, Change::Extended, "a", by) } else { story };
+        let story = story.fault_ended(9, 1, "partition", REDIS);
+        let story = story.expires(15, "a").takes(16, 2, "b");
+        overlap_said(Cause::MissedRenewal, story.releases(30, 1).releases(31, 2))
+    };
+    assert!(
+        story(false).contains("A partition separated client-1 and redis-1"),
+        "{}",
+        story(false)
+    );
+    assert!(!story(true).contains("separated"), "{}", story(true));
+}

@@ -441,3 +441,29 @@ fn of_a_server_that_is_not_read_no_lock_is_said_to_be_free() {
     assert_eq!(stuck(Story::new()), Cause::WaiterCrash);
     assert_eq!(stuck(Story::unseen()), Cause::Unexplained);
 }
+
+#[test]
+fn an_overwritten_lock_that_a_flush_removes_is_lost_by_the_flush() {
+    let by = Some(Node::Client(2));
+    let story = Story::new().acquires(1, 2).takes(2, 1, "a");
+    let story = story.server(3, 1, Change::Granted, "b", by);
+    let story = story.fault_began(5, 1, "flush-all", &[REDIS]);
+    let story = story.server(5, 1, Change::Flushed, "b", None);
+    let story = story.server(6, 1, Change::Granted, "c", by).hears(7, 2, "c");
+    assert_eq!(overlap(story.releases(8, 1).releases(9, 2)), Cause::Flush);
+}
+
+#[test]
+fn a_reply_that_is_lost_after_a_release_took_effect_does_not_explain_the_release() {
+    let story = |lost_ms: u64| {
+        let story = Story::new().ttl(100).takes(1, 1, "a").acquires(2, 1).hears(3, 1, "a");
+        let story = story.leaves(4, 1);
+        let lost = |story| loses_reply(story, lost_ms, lost_ms);
+        let story = if lost_ms < 6 { lost(story) } else { story };
+        let story = story.removed(6, "a", 1);
+        let story = if lost_ms < 6 { story } else { lost(story) };
+        overlap(story.info(8, 1).takes(9, 2, "b").releases(12, 1).releases(13, 2))
+    };
+    assert_eq!(story(5), Cause::LostReply);
+    assert_eq!(story(6), Cause::EarlyRelease, "at the same time, but after the removal");
+}

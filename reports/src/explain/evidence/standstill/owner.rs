@@ -90,25 +90,11 @@ fn left_behind(
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
-        true if timeline.history.header.quorum > 1 => {
-            let is_counted = timeline.is_lowered(span) && has_unanswered_acquire(timeline, owner);
-            Some(match is_counted {
-                true => Standstill::OwnerUnaware(Obstacle::Loss),
-                false => Standstill::ReleaseUnanswered,
-            })
-        }
+        true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }
-}
-
-fn has_unanswered_acquire(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> bool {
-    timeline.acquisitions.iter().any(|one| {
-        one.process == owner.process
-            && one.invoked < owner.invoked
-            && matches!(one.outcome, Outcome::Unknown | Outcome::Refused)
-    })
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {

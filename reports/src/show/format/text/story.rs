@@ -313,17 +313,27 @@ enum Digits {
 }
 
 fn seconds(at: SimTime, digits: Digits) -> String {
-    let (whole, rest) = (at.0 / 1_000_000, at.0 % 1_000_000);
-    match digits {
-        Digits::Millis => format!("{whole}.{:03}s", rest / 1_000),
-        Digits::Tenths => format!("{whole}.{:04}s", rest / 100),
-        Digits::Micros => format!("{whole}.{rest:06}s"),
-    }
+    let (step, width) = match digits {
+        Digits::Millis => (1_000, 3),
+        Digits::Tenths => (100, 4),
+        Digits::Micros => (1, 6),
+    };
+    let (steps, per_second) = ((at.0 + step / 2) / step, 1_000_000 / step);
+    format!("{}.{:0width$}s", steps / per_second, steps % per_second)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_rounded_as_durations_are() {
+        let all =
+            |at| [Digits::Millis, Digits::Tenths, Digits::Micros].map(|d| seconds(SimTime(at), d));
+        assert_eq!(all(26_363_900), ["26.364s", "26.3639s", "26.363900s"]);
+        assert_eq!(all(1_999_500), ["2.000s", "1.9995s", "1.999500s"]);
+        assert_eq!(all(7), ["0.000s", "0.0000s", "0.000007s"]);
+    }
 
     #[test]
     fn a_pause_is_not_enough_and_a_delay_is_too_much() {

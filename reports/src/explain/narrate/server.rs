@@ -1,0 +1,198 @@
+//! Describes the changes that servers made of the lock's keys.
+
+use super::{before_event, wait_end_text};
+use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
+use crate::record::history::{Change, Event, History, Turn, What};
+use fencepost_faults::Node;
+
+pub(super) fn server(history: &History, event: &Event) -> String {
+    let What::Server { key, change, by, primary, .. } = &event.what else { return String::new() };
+    if history.header.has_queue() && *key == history.header.resource {
+        return queue(history, event);
+    }
+    let lock = match *key == history.header.resource {
+        true => "the lock".to_owned(),
+        false => format!("key {key}"),
+    };
+    let owner = grantee(history, event);
+    let whose = match (change, owner) {
+        (Change::Granted, _) | (_, None) => lock,
+        (_, Some(owner)) => format!("{lock} of {owner}"),
+    };
+    let asked = request_suffix(*by, owner);
+    match (change, by, primary) {
+        (Change::Granted, Some(by), _) if is_lowered(history, event) => match is_zero(event) {
+            true => format!("decrements the count of {by} to 0"),
+            false => format!("decrements the count of {by}, which still has {whose}"),
+        },
+        (Change::Granted, Some(by), _) => {
+            let again = if is_raised(history, event) { " once more" } else { "" };
+            format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
+        }
+        (Change::Granted, None, _) => copied(history, event, &whose),
+        (Change::Extended, ..) if is_part_of_grant(history, event) => {
+            format!("sets the expiry of {whose}{asked}")
+        }
+        (Change::Extended, ..) => format!("extends {whose}{asked}"),
+        (Change::Removed, ..) => format!("removes {whose}{asked}"),
+        (Change::Expired, ..) => format!("expires {whose}"),
+        (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
+        (Change::Flushed, ..) => format!("loses {whose} in a flush{asked}"),
+        (Change::Discarded, ..) => match history.header.has_members() {
+            true => format!("discards {whose}, because it is no longer the grantor"),
+            false => format!("discards {whose} to follow another primary"),
+        },
+        (Change::Forgotten, ..) => format!("restarts without {whose}"),
+        (Change::Restored, ..) => match copied_from(history, event) {
+            Some(Some(source)) => format!("receives {whose} with the data of {source}"),
+            Some(None) => format!("receives {whose} with the data of another server"),
+            None => format!("restarts with {whose}"),
+        },
+    }
+}
+
+fn copied(history: &History, event: &Event, lock: &str) -> String {
+    let Some(owner) = grantee(history, event) else { return format!("receives {lock}") };
+    match (is_lowered(history, event), is_zero(event)) {
+        (true, true) => format!("copies the decrement of the count of {owner} to 0"),
+        (true, false) => {
+            format!("copies the decrement of the count of {owner}, which still has {lock}")
+        }
+        (false, _) => format!("receives {lock} of {owner}"),
+    }
+}
+
+/// Returns the server whose data this server copied since its last restart, if it did. A server
+/// that was never down cannot restart with a lock.
+fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
+    let own = before_event(history, event).iter().rev().filter(|one| one.node == event.node);
+    let mut origins = own.filter_map(|earlier| match earlier.what {
+        What::Crashed | What::Started => Some(None),
+        // The first copy of another server's data in a run is not recorded as such.
+        What::Turn { turn: Turn::TookOver | Turn::Demoted, about } => Some(Some(about)),
+        _ => None,
+    });
+    origins.next().unwrap_or(Some(None))
+}
+
+fn request_suffix(by: Option<Node>, owner: Option<Node>) -> String {
+    match by {
+        None => String::new(),
+        Some(by) if owner == Some(by) => " at its request".to_owned(),
+        Some(by) => format!(" at the request of {by}"),
+    }
+}
+
+pub(super) fn is_lowered(history: &History, event: &Event) -> bool {
+    let now = written(event);
+    previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(before, now))
+}
+
+pub(super) fn is_zero(event: &Event) -> bool {
+    written(event).is_some_and(|value| value.ends_with("=0"))
+}
+
+fn is_raised(history: &History, event: &Event) -> bool {
+    let now = written(event);
+    previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
+}
+
+fn written(event: &Event) -> Option<&str> {
+    match &event.what {
+        What::Server { value, .. } => value.as_deref(),
+        _ => None,
+    }
+}
+
+fn previous_value<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
+    let What::Server { key, .. } = &event.what else { return None };
+    let before = before_event(history, event);
+    let stood = before.iter().rev().find_map(|earlier| match &earlier.what {
+        What::Server { key: same, change, value, .. }
+            if same == key && earlier.node == event.node && *change != Change::Extended =>
+        {
+            let stands = matches!(change, Change::Granted | Change::Restored);
+            Some(value.as_deref().filter(|_| stands))
+        }
+        _ => None,
+    });
+    stood.flatten()
+}
+
+/// Returns whether the command that set the time to live also granted the lock or changed its
+/// count, or set the first expiry of the lock.
+pub(crate) fn is_part_of_grant(history: &History, event: &Event) -> bool {
+    completes_a_grant(history, event) || sets_the_first_expiry(history, event)
+}
+
+fn completes_a_grant(history: &History, event: &Event) -> bool {
+    let What::Server { key, by, .. } = &event.what else { return false };
+    let before = before_event(history, event);
+    let mut here = before.iter().rev().take_while(|earlier| earlier.time_us == event.time_us);
+    here.any(|earlier| match &earlier.what {
+        What::Server { key: same, change: Change::Granted, by: asked, .. } => {
+            same == key && asked == by && earlier.node == event.node
+        }
+        _ => false,
+    })
+}
+
+fn sets_the_first_expiry(history: &History, event: &Event) -> bool {
+    let What::Server { key, lease_us: Some(_), .. } = &event.what else { return false };
+    let mut earlier =
+        before_event(history, event).iter().rev().filter_map(|earlier| match &earlier.what {
+            What::Server { key: same, change, lease_us, .. }
+                if same == key && earlier.node == event.node =>
+            {
+                Some((*change, *lease_us))
+            }
+            _ => None,
+        });
+    earlier.next() == Some((Change::Granted, None))
+}
+
+fn queue(history: &History, event: &Event) -> String {
+    let What::Server { change, value, by, .. } = &event.what else { return String::new() };
+    let (node, session) = history.header.place();
+    let creator = value.as_deref().and_then(|value| creator(history, value));
+    let (node, head) = match creator {
+        Some(creator) => (format!("the {node} of {creator}"), format!("{creator}'s {node}")),
+        None => (format!("a {node}"), format!("a {node}")),
+    };
+    let asked = request_suffix(*by, creator);
+    match change {
+        Change::Granted => format!("now has {head} at the head of the queue"),
+        Change::Removed => format!("removes {node}{asked}"),
+        Change::Expired => format!("removes {node}, whose {session} has ended"),
+        Change::Discarded => format!("discards {node} to follow the leader"),
+        Change::Restored if by.is_some() || copied_from(history, event).is_some() => {
+            format!("has {head} at the head of the queue again")
+        }
+        Change::Restored => format!("restarts with {head} at the head of the queue"),
+        Change::Forgotten => format!("restarts without {node}"),
+        Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
+    }
+}
+
+/// Returns the last process that wrote the value, at this server if possible, because many locks
+/// always write the same value.
+pub(super) fn grantee(history: &History, event: &Event) -> Option<Node> {
+    let What::Server { key, value: Some(value), .. } = &event.what else { return None };
+    let before = before_event(history, event);
+    let wrote = |earlier: &Event| match &earlier.what {
+        What::Server { key: other, change, value: Some(written), by, .. }
+            if other == key && is_one_owner(written, value) =>
+        {
+            let write = matches!(change, Change::Granted | Change::Restored);
+            write.then_some((earlier.node, *by))
+        }
+        _ => None,
+    };
+    let is_copy = matches!(event.what, What::Server { change: Change::Granted, by: None, .. });
+    let here = before.iter().rposition(|earlier| {
+        !is_copy && wrote(earlier).is_some_and(|(node, _)| node == event.node)
+    });
+    let granted = here.and_then(|index| wrote(&before[index])?.1);
+    let elsewhere = before[..here.unwrap_or(before.len())].iter().rev();
+    granted.or_else(|| elsewhere.filter_map(wrote).find_map(|(_, by)| by))
+}

@@ -1,0 +1,107 @@
+//! The leases that a story tells: how long a grant lasts, and when the holder's lease ended.
+
+use super::Story;
+use crate::explain::evidence::last_lease;
+use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
+use crate::record::history::{Change, Keeping, What};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
+
+/// A recorded lease that differs by at most this much is shown as the requested lease. A server
+/// that is sent the end of a lease, not its length, records a lease shorter by the message's
+/// latency.
+const ROUNDING: Micros = Micros::from_millis(20);
+
+impl Story<'_, '_> {
+    pub(super) fn lease_of(&self, grant: &Grant) -> String {
+        let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
+        let is_recorded = matches!(grant.node, Node::Redis(_))
+            && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
+        let set = self.set_last_with(grant);
+        if self.is_measured_by_wrong_clocks(set) {
+            return String::new();
+        }
+        match self.timeline.lease_recorded(set) {
+            Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
+            Some(lease) => {
+                let lease = self.timeline.lease_asked(set).unwrap_or_else(|| self.shown(lease));
+                format!(" for {lease}")
+            }
+            None if is_recorded && self.is_leased_later(grant) => {
+                ", at first without an expiry".to_owned()
+            }
+            None if is_recorded => ", without an expiry".to_owned(),
+            None => format!(" for {}", self.timeline.history.header.ttl_us),
+        }
+    }
+
+    /// Returns whether the recorded lease is the difference of two clocks of which one may be wrong:
+    /// the end of a lease by a client's clock, and the server's clock.
+    fn is_measured_by_wrong_clocks(&self, set: Moment) -> bool {
+        self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
+            && self
+                .timeline
+                .faults
+                .iter()
+                .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
+    }
+
+    /// Returns the recorded lease, or the requested one if servers only rounded it.
+    fn shown(&self, recorded: Micros) -> Micros {
+        let asked = self.timeline.history.header.ttl_us;
+        let is_rounded = recorded.0.abs_diff(asked.0) <= ROUNDING.0;
+        if is_rounded { asked } else { recorded }
+    }
+
+    fn is_leased_later(&self, grant: &Grant) -> bool {
+        let mut keys = self.timeline.keys.iter();
+        keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
+    }
+
+    /// Returns the last command that set the time to live at the time of the grant, or the grant if
+    /// there is none.
+    fn set_last_with(&self, grant: &Grant) -> Moment {
+        let (timeline, granted) = (self.timeline, grant.moment);
+        let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
+        let meanwhile = later.take_while(|at| at.time == granted.time);
+        let sets = |at: &Moment| {
+            let event = &timeline.history.events[at.index];
+            let is_set = matches!(event.what, What::Server { change: Change::Extended, .. });
+            event.node == grant.node && is_set
+        };
+        meanwhile.filter(sets).last().unwrap_or(granted)
+    }
+
+    pub(super) fn lease_end(
+        &self,
+        holder: &Acquisition<'_>,
+        taker: &Acquisition<'_>,
+    ) -> Option<SimTime> {
+        let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
+        Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
+    }
+}
+
+/// Returns whether the holder's process set a lease of its lock between these times. The end of an
+/// earlier lease then says nothing about its critical section.
+pub(super) fn is_set_again(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    from: SimTime,
+    until: Moment,
+) -> bool {
+    let machine = Some(holder.process.machine());
+    let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+    let mut set = own.flat_map(|span| &span.set);
+    set.any(|set| {
+        let is_own = timeline.asked_by(*set).map(Node::machine) == machine;
+        is_own && from <= set.time && *set < until
+    })
+}
+
+/// Returns when the server recorded the end of the holder's lease, if nothing else ended the lock.
+pub(super) fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
+    match timeline.gone(holder)? {
+        (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),
+        _ => None,
+    }
+}

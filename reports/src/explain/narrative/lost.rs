@@ -1,0 +1,144 @@
+//! The part of a story that tells how servers lost the holder's lock.
+
+use super::{Story, Weight};
+use crate::explain::evidence::{is_taken_again, overwritten_until};
+use crate::explain::narrate;
+use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment};
+use crate::record::history::{Change, What};
+
+impl Story<'_, '_> {
+    pub(super) fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
+        let timeline = self.timeline;
+        let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
+        let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
+        let mut ends: Vec<(Moment, &KeySpan<'_>)> = own()
+            .filter_map(|key| match key.to? {
+                (at, KeyEnd::Changed { .. }) => Some((at, key)),
+                (at, KeyEnd::Replaced) => {
+                    let (span, removed, _) = overwritten_until(timeline, holder, at, taken.moment)?;
+                    self.overwritten(holder, span);
+                    Some((removed, key))
+                }
+            })
+            // A value that ended before the grant belongs to an earlier lock with the same value.
+            .filter(|(at, _)| held.moment < *at && *at < taken.moment)
+            .collect();
+        ends.sort_by_key(|(at, _)| *at);
+        let has_queue = timeline.history.header.has_queue();
+        for (place, (at, key)) in ends.into_iter().enumerate() {
+            // Other servers of a queue learn of the removal from the leader.
+            if has_queue && place > 0 {
+                self.add_event(Weight::Detail, at.index);
+            } else if !self.repeats_an_earlier_removal(holder, key, at) {
+                self.lost_at(holder, [held, taken], (at, key));
+            }
+        }
+        let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
+        let by_another = |set: &&Moment| {
+            timeline.asked_by(**set).is_some_and(|by| by.machine() != holder.process.machine())
+        };
+        for set in sets.filter(by_another) {
+            let by = timeline.asked_by(*set).unwrap_or(holder.process);
+            let lease = timeline.lease_asked(*set);
+            let lease = lease.map_or(String::new(), |lease| format!(" to {lease}"));
+            let (node, holder) = (timeline.history.events[set.index].node, holder.process);
+            self.add(
+                Weight::Turn,
+                set.index,
+                format!("{node} sets the lease of {holder}{lease} at the request of {by}."),
+            );
+        }
+        for (index, event) in timeline.history.events.iter().enumerate() {
+            let between = held.moment.index < index && index < taken.moment.index;
+            let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
+            if between && ours && matches!(event.what, What::Started) {
+                self.add(Weight::Detail, index, format!("{} restarts.", event.node));
+            }
+        }
+    }
+
+    /// Returns whether a lagging replica removed the value for a removal that its primary had made
+    /// before this lock was granted. Some owners use the same value again for their next lock.
+    fn repeats_an_earlier_removal(
+        &self,
+        holder: &Acquisition<'_>,
+        key: &KeySpan<'_>,
+        at: Moment,
+    ) -> bool {
+        let timeline = self.timeline;
+        let is_copied = |what: &What| match what {
+            What::Server { change, by, primary, .. } => {
+                *change == Change::Removed && by.is_none() && !primary
+            }
+            _ => false,
+        };
+        let Some(held) = holder.grant.as_ref().map(|grant| grant.moment) else { return false };
+        let mut own = timeline.keys.iter().filter(|other| timeline.is_lock_of(other, holder));
+        is_copied(&timeline.history.events[at.index].what)
+            && !own.any(|other| {
+                let ends = other.to.map(|(to, _)| to).filter(|_| other.node != key.node);
+                ends.is_some_and(|ends| held < ends && ends < at)
+            })
+    }
+
+    fn overwritten(&mut self, holder: &Acquisition<'_>, span: &KeySpan<'_>) {
+        let Some(by) = span.by else { return };
+        let (node, holder) = (span.node, holder.process);
+        self.add(
+            Weight::Turn,
+            span.from.index,
+            format!("{by} overwrites the lock of {holder} at {node}, but does not get the lock."),
+        );
+    }
+
+    fn lost_at(
+        &mut self,
+        holder: &Acquisition<'_>,
+        [held, taken]: [&Grant; 2],
+        (at, key): (Moment, &KeySpan<'_>),
+    ) {
+        let timeline = self.timeline;
+        let event = &timeline.history.events[at.index];
+        if is_taken_again(timeline, holder, event.node, at) {
+            return;
+        }
+        let section =
+            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
+        let while_inside = match section.is_some_and(|section| section.covers(at)) {
+            true => format!(", while {} is in its critical section", holder.process),
+            false => String::new(),
+        };
+        let granted = |grant: &Grant| {
+            let mut servers = grant.servers.iter();
+            servers.any(|(server, _)| *server == event.node)
+        };
+        let is_primary = matches!(event.what, What::Server { primary: true, .. });
+        let weight = match timeline.asked_by(at) {
+            None if !is_primary || !granted(held) && !granted(taken) => Weight::Detail,
+            None if held.servers.len() > 1 => Weight::Witness,
+            _ => Weight::Turn,
+        };
+        let granted = self.set_at(key);
+        if key.by.is_some() && held.moment < granted {
+            self.add_event(Weight::Turn, granted.index);
+        }
+        let text = narrate::text(timeline.history, event);
+        self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
+    }
+
+    /// Returns when the value was set, before releases lowered its count.
+    fn set_at(&self, key: &KeySpan<'_>) -> Moment {
+        let timeline = self.timeline;
+        let before = |span: &KeySpan<'_>| {
+            let mut keys = timeline.keys.iter();
+            keys.find(|it| it.node == span.node && it.to == Some((span.from, KeyEnd::Replaced)))
+        };
+        let mut first = Some(key).filter(|key| timeline.is_lowered(key));
+        let mut from = key.from;
+        while let Some(set) = first.and_then(before) {
+            from = set.from;
+            first = Some(set).filter(|set| timeline.is_lowered(set));
+        }
+        from
+    }
+}
