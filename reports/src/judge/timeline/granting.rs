@@ -7,12 +7,13 @@
 //!
 //! An acquisition relies on each server's last claim that is still open when the process enters. If
 //! the open claims are not a quorum, because the process was paused until its lease expired, the
-//! acquisition relies on each server's last claim that its own process has not withdrawn. A
-//! successful acquisition also relies on claims that a lower count withdrew, because the lower
-//! count is an earlier release that arrived late. If the lock needs a quorum, the claim that
-//! completes the quorum decides. For a replicated lock, the last claim decides, because the server
-//! answered that claim. A nested acquire that recreates a lost lock relies on its own claim. Any
-//! other nested acquire shares the grant of the outer acquire, even if it changed a count.
+//! acquisition relies on each server's last claim that its own process has not withdrawn, and that
+//! did not end before the acquire if the lock needs a quorum. A successful acquisition also relies
+//! on claims that a lower count withdrew, because the lower count is an earlier release that
+//! arrived late. If the lock needs a quorum, the claim that completes the quorum decides. For a
+//! replicated lock, the last claim decides, because the server answered that claim. A nested
+//! acquire that recreates a lost lock relies on its own claim. Any other nested acquire shares the
+//! grant of the outer acquire, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -252,7 +253,7 @@ fn grant_of(
     };
     let own: Vec<Claim> = all.iter().filter(is_kept).copied().collect();
     let while_open = |claim: &&Claim| acquisition.invoked < claim.moment;
-    // Fewer than a quorum of masters kept a lock that ended before this acquire.
+    // A master whose lock ended before this acquire does not count towards its quorum.
     let was_open = |claim: &&Claim| {
         quorum <= 1 || claim.ended.is_none_or(|(ended, _)| acquisition.invoked < ended)
     };
