@@ -12,7 +12,7 @@ use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, FaultSpan, Moment, SectionEnd, Timeline};
 use crate::record::history::{Change, Keeping, Turn, What};
 use fault::{Relevance, begins, is_over, names, relevance};
-use fencepost_faults::{FaultKind, Impact, Micros, Node};
+use fencepost_faults::{FaultKind, Impact, Node};
 use lease::{expired, is_set_again};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

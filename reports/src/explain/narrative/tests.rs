@@ -5,6 +5,7 @@ use crate::judge::finding::Kind;
 use crate::record::story::Story;
 use crate::samples;
 use crate::summary::verdict::judge;
+use fencepost_faults::Micros;
 
 #[test]
 fn a_paused_holder_is_told_of_step_by_step() {
