@@ -57,6 +57,7 @@ pub fn diagnose_one(
         minimal_run: MinimalRun {
             processes: scenario.processes,
             cycles: scenario.cycles,
+            involved: target.found_in(&outcome.history).map_or(Vec::new(), |one| one.processes),
             history_digest: digest(&outcome.history),
             searched_runs: minimal.calls,
             complete: minimal.complete,

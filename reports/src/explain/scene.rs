@@ -1,8 +1,8 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{
-    EarlyExpiry, LateRelease, Lease, early_loss, last_lease, lost_at, overwritten_until, release,
-    renewed_over,
+    EarlyExpiry, LateRelease, Lease, early_loss, is_of_members, last_lease, lost_at,
+    overwritten_until, release, renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
@@ -100,8 +100,13 @@ impl<'t, 'h> Scene<'t, 'h> {
         let crashed = between.filter(|event| matches!(event.what, What::Crashed));
         let crashed: BTreeSet<Node> =
             crashed.map(|event| event.node).filter(|node| node.is_server()).collect();
-        if crashed.is_empty() || held.node == taken.node && crashed.contains(&held.node) {
+        if crashed.is_empty() {
             return (self.held_at(), true);
+        }
+        // Members of a distributed system share the counter.
+        let is_own = held.node == taken.node || !is_of_members(self.timeline);
+        if crashed.contains(&taken.node) && is_own {
+            return (self.taken_at(), true);
         }
         let servers: Vec<Node> = crashed.into_iter().collect();
         (listed(&servers), servers.len() == 1)

@@ -196,6 +196,10 @@ pub struct MinimalRun {
     pub processes: u16,
     /// Number of cycles of each process. A cycle is an acquire, a critical section and a release.
     pub cycles: u32,
+    /// The processes involved in the violation of the minimal run, the earlier holder first. They
+    /// may differ from those in the report's own run. Empty in reports of older versions.
+    #[serde(default)]
+    pub involved: Vec<Node>,
     /// SHA-256 of the minimal run's history, in hex.
     pub history_digest: String,
     /// Number of runs that the search for the minimal plan used.

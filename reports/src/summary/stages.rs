@@ -160,6 +160,7 @@ mod tests {
         let minimal_run = MinimalRun {
             processes: 2,
             cycles: 1,
+            involved: Vec::new(),
             history_digest: "f00d".to_owned(),
             searched_runs: 40,
             complete: true,

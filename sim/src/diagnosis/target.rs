@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::run::RunSpec;
-use fencepost_reports::{Cause, History, Kind, judge};
+use fencepost_reports::{Cause, History, Kind, Violation, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,12 @@ impl Target {
     /// Returns whether a run of the spec shows the violation. An invalid spec shows none.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
+    }
+
+    /// Returns the violation of a history that has the rule and the cause.
+    pub(super) fn found_in(self, history: &History) -> Option<Violation> {
+        let is_it = |one: &Violation| one.kind == self.kind && one.cause == self.cause;
+        judge(history).violations.into_iter().find(is_it)
     }
 }
 

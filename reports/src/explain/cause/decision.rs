@@ -203,6 +203,9 @@ table! {
         SplitBrain: "both servers were primaries when they granted the lock",
             When(|case| case.counter().is_some_and(|counter| counter.has_two_primaries()));
             "two primaries also never receive each other's writes"
+        RestartDataLoss: "the later token's server had the earlier lock and lost it in a restart",
+            When(|case| case.counter().is_some_and(|counter| counter.lost_earlier_lock()));
+            "replication had copied the earlier lock"
         AsyncReplicationLoss: "the later token is from another server, or from replaced data",
             When(|case| case.counter().is_some_and(|counter| counter.is_a_copy()));
             "an old primary that also crashed did not decide anything"

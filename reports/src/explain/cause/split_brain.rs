@@ -1,6 +1,7 @@
 //! Cause `split-brain`: two servers acted as primary at the same time.
 
 use super::entry::Entry;
+use crate::explain::evidence::is_of_members;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Grant, Moment};
@@ -26,6 +27,12 @@ fn between(scene: &Scene<'_, '_>) -> String {
                  extended the lock of {holder} at {}, but {taken_at} did not: it expired the lock \
                  and granted it to {taker}.",
             at.time
+        );
+    }
+    if is_of_members(scene.timeline) {
+        return format!(
+            "{held_at} still had the lock of {holder} when {taken_at}, the new grantor, granted it \
+             to {taker}."
         );
     }
     let [first, second] = [scene.holder, scene.taker].map(|one| {

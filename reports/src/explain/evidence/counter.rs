@@ -1,13 +1,15 @@
 //! Changes of the fencing token counter between two grants.
 
 use super::early_loss;
+use super::loss::is_of_members;
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Grant, Timeline};
-use crate::record::history::{Change, Keeping, What};
+use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Timeline};
+use crate::record::history::{Change, What};
 use fencepost_faults::FaultKind;
 
 pub(crate) struct Counter<'t, 'h> {
     timeline: &'t Timeline<'h>,
+    holder: &'t Acquisition<'h>,
     earlier: &'t Grant,
     later: &'t Grant,
     between: Vec<&'h What>,
@@ -22,8 +24,7 @@ impl<'t, 'h> Counter<'t, 'h> {
         let (earlier, later) = (earlier?, later?);
         let tokens = [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].token);
         let nodes = [earlier.node, later.node];
-        let kept_as = timeline.history.header.kept_as;
-        let is_of_members = matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease));
+        let is_of_members = is_of_members(timeline);
         let between = timeline.history.events.iter().skip(earlier.moment.index);
         let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
         // Members of a distributed system share the counter, so changes at all servers count.
@@ -32,7 +33,8 @@ impl<'t, 'h> Counter<'t, 'h> {
             false => nodes.contains(&event.node),
         });
         let between = here.map(|event| &event.what).collect();
-        Some(Counter { timeline, earlier, later, between, tokens, is_of_members })
+        let holder = &timeline.acquisitions[clash.earlier];
+        Some(Counter { timeline, holder, earlier, later, between, tokens, is_of_members })
     }
 
     pub(crate) fn is_one_of_many(&self) -> bool {
@@ -72,6 +74,16 @@ impl<'t, 'h> Counter<'t, 'h> {
     pub(crate) fn has_two_primaries(&self) -> bool {
         let later = (self.later.node, self.later.moment);
         early_loss::two_primaries(self.timeline, self.earlier, later)
+    }
+
+    /// Returns whether the server of the later token had a copy of the earlier lock and lost it in
+    /// a restart.
+    pub(crate) fn lost_earlier_lock(&self) -> bool {
+        let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });
+        self.timeline.keys.iter().filter(|span| span.node == self.later.node).any(|span| {
+            self.timeline.is_lock_of(span, self.holder)
+                && span.to.is_some_and(|(at, how)| at < self.later.moment && is_forgotten(how))
+        })
     }
 
     pub(crate) fn is_a_copy(&self) -> bool {

@@ -4,10 +4,12 @@ use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, overwritten_until, own_spans,
     removed_by_replication, renews_by_itself, waited_to_nest,
 };
-use super::loss::{Loss, LossKind};
+use super::loss::{Loss, LossKind, is_of_members};
 use super::release;
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline};
+use crate::judge::timeline::{
+    Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline, is_one_owner,
+};
 use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 
@@ -48,7 +50,10 @@ pub(crate) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<
         let seen = Handover { timeline, holder, taker, granted_again: *granted_again };
         match held.servers.iter().find(|(server, _)| server == node) {
             Some((_, granted)) if granted < granted_again => losses.extend(seen.at(*node)),
-            None if single && two_primaries(timeline, held, (*node, *granted_again)) => {
+            None if single
+                && (two_primaries(timeline, held, (*node, *granted_again))
+                    || seen.had_two_grantors(held.node)) =>
+            {
                 losses.push(lost(LossKind::TwoPrimaries));
             }
             None if single => losses.extend(seen.elsewhere(held.node, *node)),
@@ -146,13 +151,36 @@ impl<'t, 'h> Handover<'t, 'h> {
         if self.lease_was_over(held_at) {
             return None;
         }
+        let first = || self.span_at(held_at).and_then(|span| self.loss(span));
+        // A grantor tells the next grantor nothing, so its own discard is the loss.
+        let discarded = || first().filter(|loss| loss.ended_by(Change::Discarded));
         let at_taking_server = match self.span_at(taken_at) {
+            None if is_of_members(self.timeline) => {
+                Some(discarded().unwrap_or_else(|| self.lost(LossKind::NeverReceived)))
+            }
             None => Some(self.lost(LossKind::NeverReceived)),
-            Some(span) if removed_by_replication(span) => None,
+            Some(span) if removed_by_replication(span) => {
+                self.removed_only_earlier(held_at).then(|| self.lost(LossKind::NeverReceived))
+            }
             Some(span) => self.loss(span),
         };
-        let first = self.span_at(held_at).and_then(|span| self.loss(span));
-        Some(LockLoss { at_granting_server: first, at_taking_server })
+        Some(LockLoss { at_granting_server: first(), at_taking_server })
+    }
+
+    /// Returns whether the server that granted the lock removed only earlier locks with the same
+    /// owner value, so that a replica's removal is a copy of such a removal.
+    fn removed_only_earlier(&self, held_at: Node) -> bool {
+        let removed = |how| matches!(how, KeyEnd::Changed { change: Change::Removed, .. });
+        let owner = self.holder.owner;
+        let granted = self.holder.grant.as_ref().map(|grant| grant.moment);
+        let own = self.timeline.keys.iter().filter(|span| {
+            let values = span.value.zip(owner);
+            span.node == held_at && values.is_some_and(|(value, own)| is_one_owner(value, own))
+        });
+        let removals =
+            own.filter_map(|span| span.to).filter(|(_, how)| removed(*how)).map(|(at, _)| at);
+        let mut until_now = removals.filter(|at| *at <= self.granted_again).peekable();
+        until_now.peek().is_some() && until_now.all(|at| Some(at) < granted)
     }
 
     /// Returns the last extension at a server that was promoted while this server remained a
@@ -182,6 +210,20 @@ impl<'t, 'h> Handover<'t, 'h> {
         });
         let (server, at) = later.max_by_key(|(_, set)| *set)?;
         Some(LossKind::ExtendedElsewhere { server, at })
+    }
+
+    /// Returns whether a member that was no longer the grantor discarded the lock only after the
+    /// new grantor had granted it again.
+    fn had_two_grantors(&self, held_at: Node) -> bool {
+        let discarded = |how| matches!(how, KeyEnd::Changed { change: Change::Discarded, .. });
+        let own = self.timeline.keys.iter().filter(|span| span.node == held_at);
+        is_of_members(self.timeline)
+            && own
+                .filter(|span| span.from < self.granted_again)
+                .filter(|span| self.timeline.is_lock_of(span, self.holder))
+                .any(|span| {
+                    span.to.is_some_and(|(to, how)| self.granted_again < to && discarded(how))
+                })
     }
 
     fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {

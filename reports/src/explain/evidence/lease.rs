@@ -178,7 +178,8 @@ pub(crate) fn lost_at<'t, 'h>(
 }
 
 /// Returns the value with which an acquiring process overwrote the holder's value at `at` without
-/// getting the lock, and when and how another process removed that value.
+/// getting the lock, and when and how another process removed that value, or got the lock by
+/// replacing it.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -191,20 +192,24 @@ pub(crate) fn overwritten_until<'t, 'h>(
     }
     let next = timeline.keys.iter().find(|span| span.from == at)?;
     let by = next.by.map(Node::machine).filter(|by| *by != holder.process.machine())?;
-    let is_granted = |one: &Acquisition<'_>| {
-        one.grant.as_ref().is_some_and(|grant| grant.servers.contains(&(next.node, at)))
+    let is_granted = |at: Moment| {
+        let granted = |one: &Acquisition<'_>| {
+            one.grant.as_ref().is_some_and(|grant| grant.servers.contains(&(next.node, at)))
+        };
+        timeline.acquisitions.iter().any(granted)
     };
     let is_acquiring = |one: &Acquisition<'_>| {
         one.process.machine() == by
             && one.invoked < at
             && one.completed.is_none_or(|completed| at < completed)
     };
-    let mut acquisitions = timeline.acquisitions.iter();
-    if acquisitions.clone().any(is_granted) || !acquisitions.any(is_acquiring) {
+    if is_granted(at) || !timeline.acquisitions.iter().any(is_acquiring) {
         return None;
     }
     match next.to? {
-        (to, _) if before <= to => None,
+        (to, _) if before < to => None,
+        (to, KeyEnd::Replaced) if is_granted(to) => Some((next, to, KeyEnd::Replaced)),
+        (to, _) if before == to => None,
         (to, KeyEnd::Replaced) => overwritten_until(timeline, holder, to, before),
         (to, how @ KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }) => {
             (by.machine() != holder.process.machine()).then_some((next, to, how))

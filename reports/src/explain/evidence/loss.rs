@@ -78,7 +78,7 @@ impl<'t, 'h> Loss<'t, 'h> {
     }
 
     pub(crate) fn is_not_replicated(&self) -> bool {
-        matches!(self.how, LossKind::NeverReceived) && !self.is_of_members()
+        matches!(self.how, LossKind::NeverReceived) && !is_of_members(self.timeline)
             || self.ended_by(Change::Discarded)
             || self.ran_out() == Some(EarlyExpiry::ByFirstLease)
             || self.was_let_in_by_a_copy()
@@ -186,12 +186,7 @@ impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn was_forgotten(&self) -> bool {
         self.ended_by(Change::Forgotten)
             || self.replaced_after_a_crash()
-            || self.is_of_members() && matches!(self.how, LossKind::NeverReceived)
-    }
-
-    fn is_of_members(&self) -> bool {
-        let kept_as = self.timeline.history.header.kept_as;
-        matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
+            || is_of_members(self.timeline) && matches!(self.how, LossKind::NeverReceived)
     }
 
     pub(crate) fn was_replaced(&self) -> bool {
@@ -227,7 +222,7 @@ impl<'t, 'h> Loss<'t, 'h> {
                 };
                 Some(match by_server {
                     EarlyExpiry::Unknown => {
-                        let clock = self.clock_fault(&self.clocks_of_processes(at), at.time);
+                        let clock = self.clock_fault(&self.clocks_of_processes(span, at), at.time);
                         clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
                     }
                     known => known,
@@ -284,10 +279,12 @@ impl<'t, 'h> Loss<'t, 'h> {
         Clocks { hosts: granting.into_iter().chain([span.node]).collect(), since }
     }
 
-    /// Returns the clocks of the holder and of the process that replaced its value at `at`.
-    fn clocks_of_processes(&self, at: Moment) -> Clocks {
+    /// Returns the clocks of the process that wrote a value and of the process that replaced it at
+    /// `at`.
+    fn clocks_of_processes(&self, span: &KeySpan<'_>, at: Moment) -> Clocks {
+        let writer = span.by.unwrap_or(self.holder.process);
         let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
-        let hosts = [self.holder.process, replacer].map(Node::machine);
+        let hosts = [writer, replacer].map(Node::machine);
         Clocks { hosts: hosts.to_vec(), since: SimTime::ZERO }
     }
 
@@ -300,7 +297,9 @@ impl<'t, 'h> Loss<'t, 'h> {
             Some(Keeping::RowByServer) if is_replaced => {
                 vec![Clocks { hosts: vec![span.node], since: self.reckoned_from(span) }]
             }
-            None if is_replaced => vec![self.clocks_of_servers(span), self.clocks_of_processes(at)],
+            None if is_replaced => {
+                vec![self.clocks_of_servers(span), self.clocks_of_processes(span, at)]
+            }
             _ => vec![self.clocks_of_servers(span)],
         };
         clocks.iter().find_map(|clocks| self.fault_on(kind, clocks, at.time))
@@ -338,7 +337,7 @@ impl<'t, 'h> Loss<'t, 'h> {
             return None;
         }
         match keeping {
-            Keeping::RowByClients => self.clock_fault(&self.clocks_of_processes(at), at.time),
+            Keeping::RowByClients => self.clock_fault(&self.clocks_of_processes(span, at), at.time),
             Keeping::RowByServer => {
                 let clocks = Clocks { hosts: vec![span.node], since: self.reckoned_from(span) };
                 self.clock_fault(&clocks, at.time)
@@ -386,6 +385,12 @@ impl<'t, 'h> Loss<'t, 'h> {
                     || fault.touches(since, until))
         })
     }
+}
+
+/// Returns whether the members of the group grant the lock themselves, as in GemFire.
+pub(crate) fn is_of_members(timeline: &Timeline<'_>) -> bool {
+    let kept_as = timeline.history.header.kept_as;
+    matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
 }
 
 pub(crate) fn renewed_over(

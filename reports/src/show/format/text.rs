@@ -281,6 +281,9 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .as_ref()
             .map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
         rerun_line(out, &format!("Smallest reproduction: {enough}{of}."))?;
+        if let Some(said) = rerun::others_involved(report) {
+            rerun_line(out, &format!("{said}."))?;
+        }
         if let Some(said) = plan_text::lasting_effect(plan) {
             rerun_line(out, &said)?;
         }

@@ -299,3 +299,37 @@ fn an_expiry_that_only_the_old_primary_received_is_replication_loss() {
     let said = judge(&stuck.build()).violations[0].summary.clone();
     assert!(said.contains("The expiry of the lock was set at the old primary, but the promoted"));
 }
+
+#[test]
+fn a_replica_that_copies_removals_of_earlier_locks_never_had_the_lock() {
+    let story = |removed_later: bool| {
+        let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").releases(3, 1);
+        let story = story.removed(3, "a", 1).takes(4, 1, "a").removed_on_replica(5, 2, "a");
+        let story = if removed_later { story.removed(6, "a", 1) } else { story };
+        let story = story.acquires(6, 2).grants_at(7, 2, 2, "b").hears(8, 2, "b");
+        overlap(story.releases(9, 2).releases(9, 1))
+    };
+    assert_eq!(story(false), Cause::AsyncReplicationLoss);
+    assert_ne!(story(true), Cause::AsyncReplicationLoss, "the holder removed its own lock");
+}
+
+#[test]
+fn a_promoted_server_that_lost_the_earlier_lock_in_a_restart_lost_the_counter_there() {
+    let turn = What::Turn { turn: Turn::Promoted, about: None };
+    let story = |copied: bool| {
+        let story = Story::new().takes_with_token(1, 1, "a", 7);
+        let story = if copied { story.replicated(2, 2, "a") } else { story };
+        let story = story.event(3, Node::Redis(2), turn.clone()).redis_crashes(4, 2);
+        let story = match copied {
+            true => story.server(4, 2, Change::Forgotten, "a", None),
+            false => story,
+        };
+        let story = story.redis_starts(5, 2).releases(6, 1).acquires(6, 2);
+        story.grants_at(9, 2, 2, "b").hears_token(9, 2, "b", 3)
+    };
+    assert_eq!(cause(Kind::TokenRegression, story(true)), Cause::RestartDataLoss);
+    assert_eq!(cause(Kind::TokenRegression, story(false)), Cause::AsyncReplicationLoss);
+    let judgement = judge(&story(true).build());
+    let said = "redis-2 restarted without its token counter.";
+    assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));
+}

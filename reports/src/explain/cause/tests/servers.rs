@@ -150,6 +150,35 @@ fn a_system_that_is_founded_again_has_forgotten_the_locks_of_its_members() {
 }
 
 #[test]
+fn a_grantor_that_keeps_its_lock_beside_the_new_grantor_is_a_split_brain() {
+    let story = |discarded_ms: u64| {
+        let story = Story::kept_as(Keeping::Membership).takes(1, 1, "7").acquires(2, 2);
+        let discards = |story: Story| story.server(discarded_ms, 1, Change::Discarded, "7", None);
+        let story = if discarded_ms < 5 { discards(story) } else { story };
+        let story = story.grants_at(5, 2, 2, "8").hears(6, 2, "8");
+        let story = if discarded_ms < 5 { story } else { discards(story) };
+        overlap(story.releases(8, 1).releases(9, 2).at_servers())
+    };
+    assert_eq!(story(7), Cause::SplitBrain);
+    assert_eq!(story(4), Cause::AsyncReplicationLoss, "the new grantor was the only one");
+}
+
+#[test]
+fn a_fast_clock_that_replaces_the_value_of_a_loser_is_a_clock_jump() {
+    let story = |stepped: u16| {
+        let hit = [Node::Client(stepped)];
+        let story = Story::new().ttl(10_000).acquires(1, 2).takes(2, 1, "a").acquires(3, 3);
+        let story = story.fault_began(3, 1, "clock-jump", &hit);
+        let story = story.server(4, 1, Change::Granted, "b", Some(Node::Client(2)));
+        let story = story.grants(5, 3, "c").hears(6, 3, "c");
+        overlap(story.releases(8, 1).releases(9, 3))
+    };
+    assert_eq!(story(3), Cause::ClockJump, "the process that replaced the value");
+    assert_eq!(story(2), Cause::ClockJump, "the process that wrote the value");
+    assert_eq!(story(1), Cause::Interleaving, "its value had been overwritten");
+}
+
+#[test]
 fn two_threads_under_one_grant_have_a_shared_owner() {
     let thread = CLIENT.for_thread(2);
     let both = || Story::new().takes(1, 1, "a").acquires(2, thread).hears(3, thread, "a");

@@ -394,3 +394,28 @@ fn a_server_that_refuses_writes_after_its_disk_works_again_is_named() {
     assert_eq!(story(refused), Cause::DiskFailure);
     assert_ne!(story("no reply within 500 ms"), Cause::DiskFailure);
 }
+
+#[test]
+fn the_first_votes_of_the_next_process_are_no_reason_for_the_wait_before() {
+    // A count keeps two of three servers until the leases end, and two processes then share them.
+    let story = |counted: bool| {
+        let story = Story::with_quorum(2).ttl(92).acquires(1, 1);
+        let story = loses_reply(story, 1, 2);
+        let first = if counted { "a=2" } else { "a=1" };
+        let story = (1..=2).fold(story, |story, redis| story.grants_at(2, 1, redis, first));
+        let story = story.hears(3, 1, "a=1").leaves(4, 1);
+        let story = match counted {
+            true => (1..=2).fold(story, |story, redis| story.grants_at(5, 1, redis, "a=1")),
+            false => story,
+        };
+        let story = story.left(6, 1).healed(7).acquires(8, 2).acquires(8, 3);
+        let story = (1..=2).fold(story, |story, redis| story.expires_at(98, redis, "a=1"));
+        let story = story.grants_at(98, 3, 1, "c=1").grants_at(98, 2, 2, "b=1");
+        let story = story.grants_at(98, 2, 3, "b=1").hears(99, 2, "b=1").releases(100, 2);
+        let story = story.removed_at(100, 2, "b=1", 2).removed_at(100, 3, "b=1", 2);
+        let story = story.grants_at(101, 3, 2, "c=1").hears(102, 3, "c=1").releases(103, 3);
+        cause(Kind::Stuck, story.progress_bound(50))
+    };
+    assert_eq!(story(true), Cause::LostReply);
+    assert_eq!(story(false), Cause::LostRelease);
+}

@@ -79,8 +79,8 @@ fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why the lock outlived its release: the release never arrived, or a delayed command set
-/// the lock again after it.
+/// Returns why the lock outlived its release: the release only lowered a count that a lost answer had
+/// raised, or never arrived, or a delayed command set the lock again after it.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -90,6 +90,7 @@ fn left_behind(
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
+        true if timeline.is_lowered(span) => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
         true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),

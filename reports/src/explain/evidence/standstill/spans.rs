@@ -1,21 +1,33 @@
 //! Finds the values that servers had while no process acquired the lock.
 
 use crate::explain::evidence::period::Period;
-use crate::judge::timeline::{KeySpan, Timeline};
+use crate::judge::timeline::{KeySpan, Outcome, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
+/// Returns the values that servers have at the end of the period, except the locks of the processes
+/// that end it.
 pub(super) fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
-    Period { from, until }: Period,
+    period: Period,
 ) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let Period { from, until } = period;
     let entered = timeline.sections.iter().find(move |section| {
         section.from.time == until && (until < timeline.end || section.from.time > from)
     });
     let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
+    // The next process may have some of its locks already.
+    let granted_later = timeline.acquisitions.iter().filter(move |one| {
+        one.outcome == Outcome::Granted && one.completed.is_some_and(|at| until <= at.time)
+    });
+    let is_new = move |span: &KeySpan<'_>| !period.is_mostly(until.since(span.from.time));
     timeline.keys.iter().filter(move |span| {
         let its_own = || taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
-        span.from.time < until && timeline.existed_until(span) >= until && !its_own()
+        let of_next = || granted_later.clone().any(|one| timeline.is_lock_of(span, one));
+        span.from.time < until
+            && timeline.existed_until(span) >= until
+            && !its_own()
+            && !(is_new(span) && of_next())
     })
 }
 

@@ -7,7 +7,9 @@
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use crate::judge::timeline::{
+    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline, is_one_owner,
+};
 use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,11 +150,23 @@ fn is_excused(
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
-            by.machine() != one.process.machine() || may_have_been_held_up(timeline, one, at)
+            by.machine() != one.process.machine()
+                || !reuses_its_owner(timeline, one) && may_have_been_held_up(timeline, one, at)
         }
         Some(_) => true,
     };
     is_hit || own.iter().any(|span| taken(&span))
+}
+
+/// Returns whether the process had the lock before under the same owner value. Then a late release
+/// of the earlier lock removes the later one, which a value per acquire prevents.
+fn reuses_its_owner(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    timeline.acquisitions.iter().any(|earlier| {
+        let values = earlier.owner.zip(one.owner);
+        earlier.process == one.process
+            && earlier.invoked < one.invoked
+            && values.is_some_and(|(before, now)| is_one_owner(before, now))
+    })
 }
 
 fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
@@ -268,6 +282,19 @@ mod tests {
             wrong_answers(story.hears(5, 1, "a")).len()
         };
         assert_eq!([removed(true), removed(false)], [0, 1]);
+    }
+
+    #[test]
+    fn rejects_a_lock_that_a_late_release_of_an_earlier_one_with_the_same_owner_removed() {
+        let second = |owner: &str| {
+            let story = Story::new()
+                .fault_began(0, 1, "partition", &[Node::Client(1), Node::Redis(1)])
+                .fault_ended(1, 1, "partition", Node::Redis(1));
+            let story = story.takes(2, 1, "a").leaves(3, 1).info(4, 1).removed(5, "a", 1);
+            let story = story.acquires(6, 1).grants(7, 1, owner).removed(8, owner, 1);
+            wrong_answers(story.hears(9, 1, owner)).len()
+        };
+        assert_eq!([second("a"), second("b")], [1, 0]);
     }
 
     #[test]

@@ -163,6 +163,9 @@ fn write_violation(
     }
     if let Some(minimal) = &report.minimal_plan {
         write_plan("Smallest reproduction", minimal, out)?;
+        if let Some(said) = rerun::others_involved(report) {
+            writeln!(out, "\n{said}.")?;
+        }
         if let Some(said) = plan_text::lasting_effect(minimal) {
             writeln!(out, "\n{said}")?;
         }

@@ -101,7 +101,8 @@ fn minimal_faults(report: &ViolationReport) -> Markup {
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
     let no_length =
         plan_text::lasting_effect(plan).map_or(String::new(), |said| format!(" {said}"));
-    html! { p { b { "Smallest reproduction:" } " " (faults) (size) "." (no_length) } }
+    let others = rerun::others_involved(report).map_or(String::new(), |said| format!(" {said}."));
+    html! { p { b { "Smallest reproduction:" } " " (faults) (size) "." (others) (no_length) } }
 }
 
 fn causes(plan: &FaultPlan, report: &ViolationReport) -> Markup {

@@ -79,7 +79,7 @@ fn of_effect(lead: &ViolationReport, effect: Effect) -> Vec<&Remedy> {
     of_it
 }
 
-fn listed(parts: &[String], conjunction: &str) -> String {
+pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
     match parts {
         [first @ .., last] if !first.is_empty() => {
             format!("{} {conjunction} {last}", first.join(", "))

@@ -1,11 +1,13 @@
 //! Describes the results of diagnostic runs, for all formats that people read.
 
+use super::remedies::listed;
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
-use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
+use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
-use fencepost_faults::Micros;
 use fencepost_faults::shrink::Magnitude;
+use fencepost_faults::{Micros, Node};
+use std::collections::BTreeSet;
 
 /// Returns a safeguard with its parameter, as in `lease 40s`, or the name of another lock.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
@@ -56,6 +58,17 @@ pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
 
 fn percent(rate: f64) -> String {
     format!("{:.0}", rate * 100.0)
+}
+
+/// Names the processes of the violation in the minimal run, if they are not those in this run.
+pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
+    let set = |nodes: &[Node]| nodes.iter().copied().collect::<BTreeSet<Node>>();
+    let there = &report.minimal_run.as_ref()?.involved;
+    if there.is_empty() || set(there) == set(&report.violation.processes) {
+        return None;
+    }
+    let names: Vec<String> = set(there).iter().map(Node::to_string).collect();
+    Some(format!("In this smallest run, the violation involves {}", listed(&names, "and")))
 }
 
 pub(crate) fn without(cause: &ButFor) -> &'static str {
@@ -133,6 +146,30 @@ mod tests {
         assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.5s");
         assert_eq!(amount(&boundary("duration_us"), 10_004_000), "10.004s");
         assert_eq!(amount(&boundary("rate_ppm"), -300), "-300 ppm");
+    }
+
+    #[test]
+    fn other_processes_of_the_smallest_run_are_named() {
+        let run = crate::samples::run(crate::samples::paused_holder());
+        let mut report = run.violations[0].clone();
+        report.minimal_run = Some(MinimalRun {
+            processes: 3,
+            cycles: 1,
+            involved: Vec::new(),
+            history_digest: "f00d".to_owned(),
+            searched_runs: 40,
+            complete: true,
+        });
+        let (first, second, third) = (Node::Client(1), Node::Client(2), Node::Client(3));
+        report.violation.processes = vec![second, third];
+        let mut told = |involved: &[Node]| {
+            report.minimal_run.as_mut().unwrap().involved = involved.to_vec();
+            others_involved(&report)
+        };
+        let text = "In this smallest run, the violation involves client-1 and client-3";
+        assert_eq!(told(&[third, first]).as_deref(), Some(text));
+        assert_eq!(told(&[third, second]), None, "the order does not matter");
+        assert_eq!(told(&[]), None, "a report of an older version");
     }
 
     #[test]

@@ -245,7 +245,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
         lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
     let no_length =
         plan_text::lasting_effect(plan).map_or(String::new(), |said| format!(". {said}"));
-    Some(format!("{faults}{tight}{size}{no_length}"))
+    let others = rerun::others_involved(lead).map_or(String::new(), |said| format!(". {said}"));
+    Some(format!("{faults}{tight}{size}{others}{no_length}"))
 }
 
 /// Describes the value that is not enough. Faults are printed without numbers, so the text names a
