@@ -149,6 +149,10 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
+        // A process that changes the count of its own lock takes nothing away.
+        Some((at, KeyEnd::Replaced)) => {
+            timeline.replacer(at).map(Node::machine) != Some(one.process.machine())
+        }
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
             by.machine() != one.process.machine()
                 || !reuses_its_owner(timeline, one) && may_have_been_held_up(timeline, one, at)
@@ -295,6 +299,20 @@ mod tests {
             wrong_answers(story.hears(9, 1, owner)).len()
         };
         assert_eq!([second("a"), second("b")], [1, 0]);
+    }
+
+    #[test]
+    fn rejects_a_lock_whose_count_a_late_release_lowered_to_nothing() {
+        let story = |lowers: u16| {
+            let count = |story: Story, ms, value: &str, client| {
+                story.server(ms, 1, Change::Granted, value, Some(Node::Client(client)))
+            };
+            let story = Story::new().takes(2, 1, "a=1").leaves(3, 1).info(4, 1);
+            let story = story.removed(5, "a=1", 1).acquires(6, 1);
+            let story = count(count(story, 7, "a=1", 1), 8, "a=0", lowers);
+            wrong_answers(story.removed(8, "a=0", lowers).hears(9, 1, "a=1")).len()
+        };
+        assert_eq!([story(1), story(2)], [1, 0], "another process may take the lock away");
     }
 
     #[test]
