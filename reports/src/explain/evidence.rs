@@ -32,7 +32,7 @@ pub(super) use unfounded::granted_by;
 pub(super) use untrue_answer::{Obstacle, UntrueAnswer};
 
 use crate::judge::finding::{Finding, Kind};
-use crate::judge::timeline::{Acquisition, Timeline, creator};
+use crate::judge::timeline::{Acquisition, Moment, Timeline, creator};
 use fencepost_faults::Node;
 use period::Period;
 use std::cell::OnceCell;
@@ -84,6 +84,10 @@ impl<'t, 'h> Case<'t, 'h> {
         let servers = untrue_answer::kept_by_count(self.timeline, self.finding);
         let owner = *self.finding.processes.first()?;
         (!servers.is_empty()).then_some((servers, owner))
+    }
+
+    pub(super) fn taken_back(&self) -> Option<(Node, Moment)> {
+        untrue_answer::taken_back(self.timeline, self.grant()?)
     }
 
     pub(super) fn has_no_expiry(&self) -> Option<(Node, Node)> {

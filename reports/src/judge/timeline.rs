@@ -266,6 +266,17 @@ impl<'h> Timeline<'h> {
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
+    /// Returns whether the process had the lock before under the same owner value. Then a late
+    /// release of the earlier lock removes the later one, which a value per acquire prevents.
+    pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
+        self.acquisitions.iter().any(|earlier| {
+            let values = earlier.owner.zip(acquisition.owner);
+            earlier.process == acquisition.process
+                && earlier.invoked < acquisition.invoked
+                && values.is_some_and(|(before, now)| is_one_owner(before, now))
+        })
+    }
+
     pub(crate) fn replacer(&self, at: Moment) -> Option<Node> {
         self.keys.iter().find(|span| span.from == at)?.by
     }

@@ -19,7 +19,7 @@ use crate::run::fit::usage;
 use crate::run::parallel::in_parallel;
 use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
-use fencepost_faults::{FaultPlan, Node, Seed};
+use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
 use fencepost_reports::summary::report::{Nearby, OnThisPlan, Remedy};
 use fencepost_reports::{Action, Cause, History, Kind, Severity, Verdict, Violation, What, judge};
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,25 +173,22 @@ impl SafeguardTrials {
         }
     }
 
-    /// Returns whether the safeguard left this violation, or replaced it by one with a new cause.
-    /// Violations of the same rule that have other causes, and were there before, do not count.
-    fn is_still_there(&self, ending: &TrialEnding, violation: &Violation) -> bool {
-        let mut of_kind = ending.causes.iter().filter(|(kind, _)| *kind == violation.kind);
-        of_kind.any(|one| one.1 == violation.cause || !self.without.causes.contains(one))
-    }
-
     fn on_this_plan(&self, guarded: &SafeguardRuns, violation: &Violation) -> OnThisPlan {
         let Some((ending, with)) = &guarded.on_plan else { return OnThisPlan::NotComparable };
-        if self.is_still_there(ending, violation) {
+        if ending.causes.contains(&(violation.kind, violation.cause)) {
             return OnThisPlan::StillThere;
         }
         let alike = self.history.as_ref().is_some_and(|without| {
             fired(without) == fired(with)
                 && scene(without, &violation.processes) == scene(with, &violation.processes)
+                && hits_alike(violation, without, with)
         });
         // A process that never gets the lock cannot break the rule, so a new outage is no success.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
-        match alike && ending.is_known && !shut_out {
+        // A violation of the same rule with a new cause came instead of this one.
+        let mut new = ending.causes.difference(&self.without.causes);
+        let is_replaced = new.any(|(kind, _)| *kind == violation.kind);
+        match alike && ending.is_known && !shut_out && !is_replaced {
             true => OnThisPlan::Gone,
             false => OnThisPlan::NotComparable,
         }
@@ -372,4 +369,37 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
         true => Vec::new(),
         false => processes.iter().map(place).collect(),
     }
+}
+
+/// Returns whether each fault that hit a process of the violation before the violation met these
+/// processes in the same state in both runs: in their critical sections, or outside.
+fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
+    let processes = &violation.processes;
+    let with = states_at_faults(with, processes);
+    let before = states_at_faults(without, processes);
+    let mut before = before.iter().filter(|(_, (began, _))| *began <= violation.at_us);
+    before.all(|(fault, (_, states))| with.get(fault).is_some_and(|(_, other)| states == other))
+}
+
+fn states_at_faults(history: &History, processes: &[Node]) -> BTreeMap<u32, (SimTime, Vec<bool>)> {
+    let mut states = BTreeMap::new();
+    let mut inside: BTreeSet<Node> = BTreeSet::new();
+    for event in &history.events {
+        match &event.what {
+            What::Ok { owner: Some(_), .. } => {
+                inside.insert(event.node);
+            }
+            What::Invoke { action: Action::Release, .. } => {
+                inside.remove(&event.node);
+            }
+            What::FaultBegan { fault, nodes, .. }
+                if processes.iter().any(|one| nodes.contains(&one.machine())) =>
+            {
+                let now = processes.iter().map(|one| inside.contains(one)).collect();
+                states.insert(*fault, (event.time_us, now));
+            }
+            _ => {}
+        }
+    }
+    states
 }

@@ -157,6 +157,31 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
 }
 
+#[test]
+fn a_safeguard_that_only_shifts_a_suspension_or_lets_another_fault_in_proves_nothing() {
+    let tried = |client: &str, seed: u64, cause: Cause, names: &[(&str, OnThisPlan)]| {
+        let families = "all".parse().unwrap();
+        let client = find(client).unwrap();
+        let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
+        let mut violations = violations(&spec).into_iter();
+        let is_it = |one: &Violation| one.kind == Kind::Overlap && one.cause == cause;
+        let violation = violations.find(is_it).unwrap();
+        let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
+        let remedies = trials.remedies(&violation);
+        for (name, effect) in names {
+            let remedy = remedies.iter().find(|one| one.name == *name).unwrap();
+            assert_eq!(remedy.on_this_plan, *effect, "{remedy:?}");
+        }
+    };
+    // With the delay, the holder is suspended outside its critical section.
+    let late = ("delayed-restart", OnThisPlan::NotComparable);
+    let longer = ("lease", OnThisPlan::Gone);
+    tried("redisson-redlock", 9_700_301, Cause::HolderPause, &[late, longer]);
+    // With persistence, the restart loses nothing, but a later flush lets another process in.
+    let flushed = ("appendfsync always", OnThisPlan::NotComparable);
+    tried("setnx-expire", 9_700_061, Cause::RestartWithoutDelay, &[flushed]);
+}
+
 struct RemedyCase {
     name: &'static str,
     client: &'static str,

@@ -156,6 +156,10 @@ table! {
             When(|case| case.is_untrue_answer(UntrueAnswer::KeptByCount));
         LostRelease: "the process reported a successful release, and a message had been lost",
             When(|case| case.is_untrue_answer(UntrueAnswer::Succeeded(Obstacle::Loss)));
+        LostRelease: "a release of the process removed the lock that the process was acquiring, \
+                      while a fault delayed messages",
+            When(|case| case.is_untrue_answer(UntrueAnswer::TakenBack));
+            "the removal is recorded"
         Partition: "the process received its grant after the lease, because a partition delayed \
                     the answer",
             When(|case| case.is_untrue_answer(UntrueAnswer::CutOff));

@@ -5,7 +5,8 @@ use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::FaultSpan;
+use crate::judge::timeline::{FaultSpan, KeyEnd};
+use crate::record::history::Change;
 use fencepost_faults::{FaultKind, Impact, SimTime};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -60,7 +61,12 @@ fn between(scene: &Scene<'_, '_>) -> String {
             )
         }
         _ => {
-            format!("{holder} {was} {until}; its {} lease expired during the pause.", scene.lease())
+            // A key that was removed before does not expire.
+            let ended = match scene.gone() {
+                Some((_, KeyEnd::Changed { change, .. })) if change != Change::Expired => "ended",
+                _ => "expired",
+            };
+            format!("{holder} {was} {until}; its {} lease {ended} during the pause.", scene.lease())
         }
     }
 }

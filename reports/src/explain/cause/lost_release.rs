@@ -59,6 +59,15 @@ fn alone(case: &Case<'_, '_>) -> String {
              because it lives as long as its {session}."
         );
     }
+    if let Some((process, (server, at))) =
+        case.grant().map(|one| one.process).zip(case.taken_back())
+    {
+        return format!(
+            "{process} had itself removed its lock at {server} at {}: its locks have the same \
+             owner value, so a late release of an earlier one removes a later one.",
+            at.time
+        );
+    }
     let said = match case.finding.kind {
         Kind::WrongAnswer => {
             "No server had applied the release by then; a fault was active meanwhile."

@@ -44,6 +44,9 @@ fn alone(case: &Case<'_, '_>) -> String {
                  that."
             )
         }
+        (1, Some(alone)) => {
+            format!("The lock became free, but {alone} sent nothing to a server after that.")
+        }
         _ => "The lock became free, but the waiting processes sent nothing to a server after that."
             .to_owned(),
     }

@@ -24,7 +24,10 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
     if matches!(scene.kind, Kind::Overlap | Kind::TokenRegression) {
-        return format!("{holder} waited for the storage until its lease had expired.");
+        return format!(
+            "{holder} waited for the storage. Without that wait, {holder} would have left its \
+             critical section before its lease expired."
+        );
     }
     let on_its_way = "The write was still in transit to the storage when";
     let held = scene.holder.grant.as_ref().map(|grant| grant.moment);
@@ -33,7 +36,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
         true => format!("{on_its_way} {taker} was granted the lock again."),
         false if is_next => format!("{on_its_way} the lock passed from {holder} to {taker}."),
         false => {
-            format!("{on_its_way} {taker} was granted the lock, after another process had been.")
+            format!(
+                "{on_its_way} {taker} was granted the lock, and another process had been granted \
+                 it before."
+            )
         }
     }
 }

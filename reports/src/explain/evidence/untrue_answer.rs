@@ -6,7 +6,7 @@ use crate::judge::finding::Finding;
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Timeline, is_lower_count,
 };
-use crate::record::history::What;
+use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Impact, Node};
 use std::collections::BTreeSet;
 
@@ -18,6 +18,9 @@ pub(crate) enum UntrueAnswer {
     Succeeded(Obstacle),
     /// The release lowered a count that an earlier acquire without an answer had raised.
     KeptByCount,
+    /// While a fault delayed messages, a release of the process removed the lock that the process
+    /// was acquiring.
+    TakenBack,
     /// A partition delayed the grant beyond the lease or the stated validity.
     CutOff,
     /// Another fault delayed the grant beyond the lease or the stated validity.
@@ -187,10 +190,25 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Unt
             && blocks_answers(fault, one.process.machine(), &servers)
     });
     match obstacle(timeline, one.process, &servers, span) {
+        Some(_) if timeline.reuses_owner(one) && taken_back(timeline, one).is_some() => {
+            UntrueAnswer::TakenBack
+        }
         Some(_) if is_cut => UntrueAnswer::CutOff,
         Some(obstacle) => UntrueAnswer::Late(obstacle),
         None => UntrueAnswer::Unfounded,
     }
+}
+
+/// Returns where and when the process removed the lock that it was acquiring.
+pub(super) fn taken_back(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<(Node, Moment)> {
+    let (machine, told) = (one.process.machine(), one.completed?);
+    timeline.keys.iter().find_map(|span| match span.to? {
+        (at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }) => {
+            let is_own = [span.by?, by].map(Node::machine) == [machine, machine];
+            (is_own && one.invoked < span.from && at < told).then_some((span.node, at))
+        }
+        _ => None,
+    })
 }
 
 pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {

@@ -1,8 +1,10 @@
 //! Snapshot tests of the output formats.
 
 use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
+use crate::record::history::What;
 use crate::samples;
 use crate::summary::report::Report;
+use crate::summary::report::TimelineEntry;
 use crate::summary::sweep::Sweep;
 use fencepost_faults::{SimTime, TimedFault};
 
@@ -73,7 +75,20 @@ fn the_first_screen_shows_the_decisive_one_of_many_faults() {
         let at_us = SimTime(9_000_000 + u64::from(id) * 100_000);
         TimedFault { id, at_us, ..decisive.faults[0].clone() }
     });
-    run.plan.faults.extend(later);
+    let later: Vec<TimedFault> = later.collect();
+    run.plan.faults.extend(later.clone());
+    assert!(!text(&report).contains("other faults"), "none of the others began");
+    let run = &mut report.runs[0];
+    let is_begin = |entry: &&TimelineEntry| matches!(entry.what, What::FaultBegan { .. });
+    let place = run.timeline.iter().position(|entry| is_begin(&entry)).unwrap();
+    let began = run.timeline[place].clone();
+    for timed in later {
+        let mut entry = began.clone();
+        if let What::FaultBegan { fault, .. } = &mut entry.what {
+            *fault = timed.id;
+        }
+        run.timeline.insert(place, entry);
+    }
     let shown = "      2.020s  client-1 is paused for 11.98s";
     assert!(text(&report).contains(shown), "a step names it: {}", text(&report));
     for violation in &mut report.runs[0].violations {

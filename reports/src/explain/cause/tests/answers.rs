@@ -123,3 +123,31 @@ fn a_release_that_lowers_a_count_which_a_lost_answer_had_raised_is_a_lost_reply(
                 count by one, so the lock remained there.";
     assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));
 }
+
+#[test]
+fn a_late_release_that_removes_the_next_lock_of_its_process_is_a_lost_release() {
+    let story = |removed: bool| {
+        let story = Story::with_quorum(2)
+            .acquires(1, 1)
+            .grants_at(1, 1, 1, "a")
+            .grants_at(1, 1, 2, "a")
+            .hears(1, 1, "a")
+            .leaves(2, 1)
+            .info(3, 1);
+        let story = story.fault_began(2, 1, "partition", &[CLIENT, REDIS]);
+        let story = story.removed_at(4, 1, "a", 1).removed_at(4, 2, "a", 1).acquires(5, 1);
+        let story = story.grants_at(6, 1, 1, "a").grants_at(6, 1, 2, "a");
+        let story = match removed {
+            true => story.removed_at(7, 1, "a", 1),
+            false => story.expires_at(17, 1, "a").expires_at(17, 2, "a"),
+        };
+        story.fault_ended(7, 1, "partition", REDIS).hears(18, 1, "a")
+    };
+    assert_eq!(cause(Kind::WrongAnswer, story(true)), Cause::LostRelease);
+    assert_eq!(cause(Kind::WrongAnswer, story(false)), Cause::Partition);
+    let judgement = judge(&story(true).build());
+    let said = "client-1 had itself removed its lock at redis-1 at 7ms";
+    let summaries: Vec<&str> =
+        judgement.violations.iter().map(|one| one.summary.as_str()).collect();
+    assert!(summaries.iter().any(|one| one.contains(said)), "{summaries:?}");
+}

@@ -220,7 +220,8 @@ fn a_lock_that_passed_through_a_third_process_did_not_pass_from_the_first_to_the
     };
     let next = "when the lock passed from client-1 to client-2.";
     assert!(story(false).ends_with(next), "{}", story(false));
-    let later = "when client-2 was granted the lock, after another process had been.";
+    let later =
+        "when client-2 was granted the lock, and another process had been granted it before.";
     assert!(story(true).ends_with(later), "{}", story(true));
 }
 

@@ -6,8 +6,8 @@ pub(super) const REDISSON_FAILOVER: &str =
     "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
 
 pub(super) const EDGE_OF_MEMORY: &str = "IPC::Lock::Memcached documentation, A little warning";
-pub(super) const NOT_RESISTANT: &str = "ghetto-lock documentation, on the lock of memcached's wiki, \
-                             Programming tricks, Ghetto central locking";
+pub(super) const NOT_RESISTANT: &str = "ghetto-lock documentation; memcached wiki, Programming \
+                             tricks, Ghetto central locking";
 pub(super) const CAS_IDS: &str = "memcached, doc/protocol.txt, Retrieval command; for the pause, Kleppmann \
                        2016, Making the lock safe with fencing";
 

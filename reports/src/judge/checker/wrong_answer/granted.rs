@@ -7,9 +7,7 @@
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{
-    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline, is_one_owner,
-};
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,22 +153,11 @@ fn is_excused(
         }
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
             by.machine() != one.process.machine()
-                || !reuses_its_owner(timeline, one) && may_have_been_held_up(timeline, one, at)
+                || !timeline.reuses_owner(one) && may_have_been_held_up(timeline, one, at)
         }
         Some(_) => true,
     };
     is_hit || own.iter().any(|span| taken(&span))
-}
-
-/// Returns whether the process had the lock before under the same owner value. Then a late release
-/// of the earlier lock removes the later one, which a value per acquire prevents.
-fn reuses_its_owner(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
-    timeline.acquisitions.iter().any(|earlier| {
-        let values = earlier.owner.zip(one.owner);
-        earlier.process == one.process
-            && earlier.invoked < one.invoked
-            && values.is_some_and(|(before, now)| is_one_owner(before, now))
-    })
 }
 
 fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {

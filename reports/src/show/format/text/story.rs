@@ -9,6 +9,7 @@ use super::{plan_text, remedies, rerun};
 use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
+use crate::record::history::What;
 use crate::show::format::Page;
 use crate::summary::report::{Boundary, RunReport, ViolationReport};
 use fencepost_faults::{SimTime, TimedFault};
@@ -30,6 +31,7 @@ pub(crate) fn write<'r>(
         let earlier = Earlier {
             any: !before.is_empty() || index > 0,
             of_this_lock: index > 0,
+            is_cited: told[..index].iter().any(Story::cites),
             of_this_cause: before.iter().any(|one| one.cause() == story.cause()),
             like: before.iter().find(|one| story.is_like(one)),
         };
@@ -42,6 +44,8 @@ struct Earlier<'a> {
     any: bool,
     of_this_lock: bool,
     of_this_cause: bool,
+    /// An earlier story of this lock cited the expected violation's source.
+    is_cited: bool,
     like: Option<&'a Story<'a>>,
 }
 
@@ -106,17 +110,23 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (_, last) = story.span();
     let until = run.timeline.iter().rev().find(|entry| entry.sequence <= last);
     let until = until.map_or(lead.violation.at_us, |entry| entry.time_us);
+    // The smallest run of other processes may need other faults.
+    let is_same = rerun::others_involved(lead).is_none();
     let is_decisive = |timed: &TimedFault| {
         let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
-        minimal.into_iter().any(|kept| kept.id == timed.id)
+        is_same && minimal.into_iter().any(|kept| kept.id == timed.id)
     };
-    // A fault that the numbered steps name did begin.
     let is_step = |timed: &TimedFault| {
         let name = format!("(fault {})", timed.id);
         lead.violation.narrative.iter().any(|line| line.text.contains(&name))
     };
+    let began = |timed: &TimedFault| {
+        run.timeline
+            .iter()
+            .any(|entry| matches!(entry.what, What::FaultBegan { fault, .. } if fault == timed.id))
+    };
     let mut faults: Vec<&TimedFault> =
-        run.plan.faults.iter().filter(|timed| timed.at_us <= until).collect();
+        run.plan.faults.iter().filter(|timed| timed.at_us <= until && began(timed)).collect();
     faults.sort_by_key(|timed| {
         let is_late = timed.at_us > lead.violation.at_us;
         (!is_decisive(timed), !is_step(timed), is_late, std::cmp::Reverse(timed.at_us))
@@ -210,7 +220,7 @@ fn write_rerun(
     let kind = lead.violation.kind;
     if let Some(expected) = story.run.expected.as_ref().filter(|_| Expected::covers_rule(kind)) {
         match expected.kinds.contains(&kind) {
-            true if earlier.of_this_lock => {}
+            true if earlier.is_cited || !story.cites() => {}
             true => field(page, out, "known from", &expected.source)?,
             false => field(page, out, "literature", &rerun::known(expected, kind))?,
         }
@@ -282,6 +292,16 @@ fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Resul
 impl Story<'_> {
     fn cause(&self) -> Cause {
         self.lead.violation.cause
+    }
+
+    /// Returns whether a source expects this violation. The sources name faults, so they do not
+    /// expect a violation that needs none.
+    fn cites(&self) -> bool {
+        let needs_fault =
+            self.lead.minimal_plan.as_ref().is_none_or(|plan| !plan.faults.is_empty());
+        let expected = self.run.expected.as_ref();
+        let is_expected = expected.is_some_and(|one| one.kinds.contains(&self.lead.violation.kind));
+        is_expected && (needs_fault || self.run.plan.faults.is_empty())
     }
 
     fn is_beyond_leases(&self) -> bool {

@@ -126,6 +126,10 @@ impl Story<'_> {
             _ => format!("{} {}", entry.process, entry.text),
         };
         let mut broken: Vec<String> = self.breaks(entry).map(|one| mark(one, entry)).collect();
+        if let Some(other) = self.loser_beside_a_later_holder(entry) {
+            let of = |label: &mut String| *label += &format!(" of {other}");
+            broken.iter_mut().filter(|label| *label == "LOST UPDATE").for_each(of);
+        }
         if broken.is_empty() && self.overlaps_again(entry) {
             broken.push("BOTH again".to_owned());
         }
@@ -133,6 +137,18 @@ impl Story<'_> {
             true => (text, false),
             false => (format!("{text}: {}", broken.join(", ")), true),
         }
+    }
+
+    /// Returns the process whose update an entry overwrites, if the entry is also a stale write
+    /// and its label names another process.
+    fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
+        let What::Storage { by, .. } = entry.what else { return None };
+        let other = |kind: Kind| {
+            let mut of_kind = self.breaks(entry).filter(|one| one.violation.kind == kind);
+            of_kind.next()?.violation.processes.iter().find(|process| **process != by).copied()
+        };
+        other(Kind::LostUpdate)
+            .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
     }
 
     fn overlaps_again(&self, entry: &TimelineEntry) -> bool {
