@@ -3,6 +3,7 @@
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
+use super::search::charge_search;
 use super::source::{CHUNK, Source, placed};
 use luna_core::runtime::{CoroStatus, Value};
 use luna_core::version::LuaVersion;
@@ -82,7 +83,7 @@ impl Machine {
         // This load checks the unchanged text, so that errors name the script's own lines.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
-        let mut natives = vec![vm.native(order)];
+        let mut natives = vec![vm.native(order), vm.native(charge_search)];
         natives.extend(METERS.into_iter().chain(NATIVES).map(|native| vm.native(native)));
         let made = vm.call_value(Value::Closure(prelude), &natives);
         let made = made.map_err(|error| vm.error_text(&error))?;
