@@ -136,7 +136,7 @@ fn files_that_are_no_scripts_are_refused() {
 #[test]
 fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
-    for on in ["redis", "redis-masters", "memcached", "postgresql", "mysql", "zookeeper"] {
+    for on in ["redis", "redis-masters", "memcached", "postgresql", "mysql", "zookeeper", "etcd"] {
         let name = format!("my-{on}");
         let made = fencepost_in(folder.path(), &["new", "lock", &name, "--on", on]);
         assert_eq!(made.status, 0, "{}", made.stderr);
@@ -148,6 +148,6 @@ fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
     let line = |arguments: &[&str]| refusal(folder.path(), arguments);
     assert!(line(&["new", "lock", "my-redis"]).contains("my-redis.lua exists"));
     assert!(line(&["new", "lock", "a b"]).contains("'a b': expected a name of letters"));
-    assert!(line(&["new", "lock", "x", "--on", "etcd"]).contains("unknown --on 'etcd'"));
+    assert!(line(&["new", "lock", "x", "--on", "chubby"]).contains("unknown --on 'chubby'"));
     assert_eq!(fencepost(&["new"]).status, 2);
 }
