@@ -1,6 +1,17 @@
 //! Matches Lua patterns and counts the steps. A pattern with several repetitions, such as
 //! `a*a*a*b`, can take a time that grows exponentially with its length. Lua's own matcher cannot be
 //! interrupted; this one calls its [`Meter`], which can end the script.
+//!
+//! ```
+//! use fencepost_lua_patterns::{Dialect, Matcher};
+//! use luna_core::{version::LuaVersion, vm::Vm};
+//!
+//! let mut vm = Vm::sandbox(LuaVersion::Lua54).build();
+//! let texts = (&b"role:master"[..], &b"%a+$"[..]);
+//! let mut matcher = Matcher::new((&mut vm, |_, _| Ok(())), Dialect::Lua54, texts);
+//! assert!(matches!(matcher.match_at(0), Ok(None)));
+//! assert!(matches!(matcher.match_at(5), Ok(Some(11))));
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -141,10 +141,18 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
+    /// Returns the levels of a failed coroutine, with the function that it began with as the last.
+    /// After a tail call, Lua does not list that function.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();
-        String::from_utf8_lossy(levels).into_owned()
+        let mut levels = String::from_utf8_lossy(levels).into_owned();
+        if let Value::Closure(body) = one.body {
+            let source = String::from_utf8_lossy(body.proto.source.as_bytes());
+            let (source, line) = (source.trim_start_matches('='), body.proto.line_defined);
+            levels += &format!("\n{source}:{line}: in the called function");
+        }
+        levels
     }
 
     pub(super) fn line_of(&self, function: HostRootTicket) -> u32 {
