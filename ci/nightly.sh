@@ -74,15 +74,10 @@ check ci/walks.sh target/packages
 check env -u FENCEPOST ci/release.sh target/release-files
 check ci/action.sh "$FENCEPOST"
 check ci/slurm.sh "$FENCEPOST"
+check ci/kubernetes.sh "$FENCEPOST"
 check cargo publish --dry-run --workspace --locked
-# Checks the code with the oldest supported Rust. On platforms that this machine cannot run, checks
-# only the types.
-oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml).0
-if rustup toolchain list | grep -q "^$oldest-"; then
-  check cargo "+$oldest" check --workspace --locked
-else
-  echo "Rust $oldest was not tried: it is not installed"
-fi
+check ci/oldest-rust.sh
+# On platforms that this machine cannot run, checks only the types.
 for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
   if [ -d "$(rustc --print target-libdir --target "$target")" ]; then
     check cargo check --package fencepost --locked --target "$target"

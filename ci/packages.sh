@@ -100,11 +100,13 @@ npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed
 export FENCEPOST=$scratch/python/bin/fencepost
 echo "== Node: fencepost-redis-clock"
 mkdir "$scratch/node-project"
-cp packages/redis-clock-node/test/locks.test.js "$scratch/node-project"
+cp packages/redis-clock-node/test/locks.test.js packages/redis-clock-node/vitest/locks.spec.js \
+  "$scratch/node-project"
 (
   cd "$scratch/node-project"
-  npm install --silent --no-audit --no-fund --omit=peer "${packed[2]}" redis@5
+  npm install --silent --no-audit --no-fund --omit=peer "${packed[2]}" redis@5 vitest@3
   node --test
+  npx --no-install vitest run locks.spec.js
 )
 if command -v go >/dev/null; then
   echo "== Go: redisclock"

@@ -16,6 +16,7 @@ mod meter;
 mod natives;
 mod process;
 mod script;
+mod search;
 mod source;
 mod words;
 

@@ -9,7 +9,6 @@ mod lend;
 mod library;
 mod limits;
 mod order;
-mod pattern;
 mod random;
 mod run;
 mod shared;

@@ -8,6 +8,18 @@
 //!
 //! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, and the
 //! program `fencepost` ([`cli`]) for everything else. The crate has no features.
+//!
+//! ```
+//! use fencepost::{Engine, RunSpec, Scenario};
+//! use std::rc::Rc;
+//!
+//! let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
+//! let (seed, families) = (fencepost_faults::Seed(15), "pause".parse()?);
+//! let spec = RunSpec::draw(seed, lock, &families, Rc::new(Scenario::default()));
+//! let history = spec.run(Engine::Fast)?.history;
+//! assert_eq!(fencepost_reports::judge(&history).verdict.name(), "violated");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod setup;
 

@@ -162,9 +162,24 @@ impl Actor {
     }
 }
 
+/// Beginnings of error replies to commands and scripts that are wrong, whatever faults there are.
+const WRONG_COMMANDS: [&str; 6] = [
+    "ERR unknown command",
+    "ERR wrong number of arguments",
+    "ERR syntax error",
+    "ERR Error compiling script",
+    "ERR user_script:",
+    "ERR Script stopped by fake-redis",
+];
+
 fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
     match outcome {
         Ok(answer) => Reply::Values(vec![lua_value(answer)]),
+        Err(CallError::Server(text))
+            if WRONG_COMMANDS.iter().any(|wrong| text.starts_with(wrong)) =>
+        {
+            Reply::Misused(CallError::Server(text).to_string())
+        }
         Err(error) => failed(&error),
     }
 }

@@ -42,8 +42,11 @@ pub(super) fn facts_of(machine: &mut Machine, parts: [Value; PARTS]) -> Result<F
     let optional = [("extend", extend), ("is_held", is_held), ("renew", renew)];
     for (name, value) in required {
         if !is_function(value) {
-            let kind = value.type_name();
-            return Err(format!("{name} is a {kind}: expected 'function {name}(key, ...)'"));
+            let found = match value {
+                Value::Nil => "is missing".to_owned(),
+                other => format!("is a {}", other.type_name()),
+            };
+            return Err(format!("{name} {found}: expected 'function {name}(key, ...)'"));
         }
     }
     if let Some((name, value)) =

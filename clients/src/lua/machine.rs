@@ -3,6 +3,7 @@
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
+use super::search::charge_search;
 use super::source::{CHUNK, Source, placed};
 use luna_core::runtime::{CoroStatus, Value};
 use luna_core::version::LuaVersion;
@@ -82,7 +83,7 @@ impl Machine {
         // This load checks the unchanged text, so that errors name the script's own lines.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
-        let mut natives = vec![vm.native(order)];
+        let mut natives = vec![vm.native(order), vm.native(charge_search)];
         natives.extend(METERS.into_iter().chain(NATIVES).map(|native| vm.native(native)));
         let made = vm.call_value(Value::Closure(prelude), &natives);
         let made = made.map_err(|error| vm.error_text(&error))?;
@@ -140,10 +141,18 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
+    /// Returns the levels of a failed coroutine, with the function that it began with as the last.
+    /// After a tail call, Lua does not list that function.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();
-        String::from_utf8_lossy(levels).into_owned()
+        let mut levels = String::from_utf8_lossy(levels).into_owned();
+        if let Value::Closure(body) = one.body {
+            let source = String::from_utf8_lossy(body.proto.source.as_bytes());
+            let (source, line) = (source.trim_start_matches('='), body.proto.line_defined);
+            levels += &format!("\n{source}:{line}: in the called function");
+        }
+        levels
     }
 
     pub(super) fn line_of(&self, function: HostRootTicket) -> u32 {

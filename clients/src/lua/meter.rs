@@ -6,12 +6,14 @@ use luna_core::vm::{LuaError, Vm};
 /// Bytes that a script may use.
 pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
+/// Steps of a pattern that take as long as an instruction.
+const STEPS_PER_INSTRUCTION: usize = 4;
 /// A call that processes at most this many bytes costs no instructions.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
 
-pub(super) const METERS: [Native; 5] = [
+pub(super) const METERS: [Native; 6] = [
     |vm, slot, _| {
         let is_over = has_ended(vm);
         Ok(vm.nat_return(slot, &[Value::Bool(is_over)]))
@@ -19,6 +21,7 @@ pub(super) const METERS: [Native; 5] = [
     charge_elements,
     charge_bytes,
     charge_strings,
+    charge_plain_search,
     charge_list,
 ];
 
@@ -42,6 +45,13 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let sizes = (0..count).map(|place| size_of(vm.nat_arg(slot, count, place)));
     let bytes = sizes.fold(0_usize, usize::saturating_add);
     make_room(vm, bytes)?;
+    Ok(0)
+}
+
+/// Charges for a search for plain text, which may compare the wanted text at every byte.
+fn charge_plain_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
+    let [text, wanted] = [0, 1].map(|place| size_of(vm.nat_arg(slot, count, place)));
+    work(vm, text.saturating_mul(1 + wanted / BYTES_PER_INSTRUCTION) / BYTES_PER_INSTRUCTION)?;
     Ok(0)
 }
 
@@ -100,6 +110,10 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<(), LuaError> {
     }
     vm.set_instr_budget(Some(left));
     Ok(())
+}
+
+pub(super) fn steps(vm: &mut Vm, steps: usize) -> Result<(), LuaError> {
+    work(vm, steps / STEPS_PER_INSTRUCTION)
 }
 
 /// Removes the budget, so that the script ends even if it catches the error.

@@ -1,7 +1,7 @@
 -- What a script sees: Lua's own functions without those whose results differ from run to run, and
 -- the functions of the host, which hand over to it by a yield.
-local order, is_over, charge_elements, charge_bytes, charge_strings, charge_list,
-  now, monotonic, random_hex, retry_delay, random = ...
+local order, charge_search, is_over, charge_elements, charge_bytes, charge_strings,
+  charge_plain_search, charge_list, now, monotonic, random_hex, retry_delay, random = ...
 local real_pcall, real_xpcall, real_tostring, error = pcall, xpcall, tostring, error
 local type, select, rawget, rawset, getmetatable, setmetatable =
   type, select, rawget, rawset, getmetatable, setmetatable
@@ -50,7 +50,7 @@ local function text(value)
 end
 
 local function format(pattern, ...)
-  if type(pattern) == "string" and find(pattern, "%%[-+ #0]*%d*%.?%d*p") then
+  if type(pattern) == "string" and string.find(pattern, "%%[-+ #0]*%d*%.?%d*p") then
     error("string.format: %p would differ from run to run", 2)
   end
   local values, count = { ... }, select("#", ...)
@@ -155,10 +155,34 @@ local function rep(s, count, separator)
   return real_rep(s, count, separator)
 end
 
+-- Lua's own searches. Their steps count as instructions before they run.
+local function searched(s, pattern, first, kind)
+  if type(s) == "number" then s = real_tostring(s) end
+  if type(pattern) == "number" then pattern = real_tostring(pattern) end
+  return charge_search(s, pattern, math.tointeger(tonumber(first)), kind)
+end
+local function searching(real, kind)
+  return function(s, pattern, first, ...)
+    charge_strings(s, pattern, first)
+    searched(s, pattern, first or 1, kind)
+    return real(s, pattern, first, ...)
+  end
+end
+local search_first = searching(find, "first")
+local function own_find(s, pattern, first, is_plain, ...)
+  if is_plain or type(pattern) == "string" and not find(pattern, "[%^%$%*%+%?%.%(%[%%%-]") then
+    charge_strings(s, pattern)
+    charge_plain_search(s, pattern)
+    return find(s, pattern, first, is_plain, ...)
+  end
+  return search_first(s, pattern, first, is_plain, ...)
+end
+
 -- Each capture that a replacement names gives at most the whole text, over all matches.
 local real_gsub = string.gsub
 local function gsub(s, pattern, replacement, ...)
   charge_strings(s, pattern, replacement)
+  local matches = searched(s, pattern, 1, "replace")
   local bytes = 0
   local function room(part)
     if type(part) == "string" then
@@ -171,8 +195,8 @@ local function gsub(s, pattern, replacement, ...)
     return real_gsub(s, pattern, function(key) return room(replacement[key]) end, ...)
   elseif type(replacement) == "function" then
     return real_gsub(s, pattern, function(...) return room((replacement(...))) end, ...)
-  elseif type(s) == "string" and type(replacement) == "string" and #s * #replacement > 4096 then
-    local _, matches = real_gsub(s, pattern, "", ...)
+  elseif matches and type(s) == "string" and type(replacement) == "string"
+    and #s * #replacement > 4096 then
     local _, captures = real_gsub(replacement, "%%%d", "")
     charge_bytes((matches * 1.0 * #replacement) + captures * 1.0 * #s)
   end
@@ -180,8 +204,9 @@ local function gsub(s, pattern, replacement, ...)
 end
 
 string.dump, string.format, string.rep, string.gsub = nil, format, rep, gsub
-for _, name in ipairs({ "byte", "find", "gmatch", "lower", "match", "pack", "reverse", "sub",
-  "unpack", "upper" }) do
+string.find, string.match = own_find, searching(string.match, "first")
+string.gmatch = searching(string.gmatch, "every")
+for _, name in ipairs({ "byte", "lower", "pack", "reverse", "sub", "unpack", "upper" }) do
   string[name] = metered(string[name])
 end
 getmetatable("").__metatable = "string"
@@ -241,7 +266,17 @@ local base = {
     return every(t)
   end,
   pcall = function(f, ...) return caught(real_pcall(f, ...)) end,
-  xpcall = function(f, handler, ...) return caught(real_xpcall(f, handler, ...)) end,
+  xpcall = function(f, handler, ...)
+    if type(handler) ~= "function" then
+      error("xpcall: expected a function as handler, got a " .. type(handler), 2)
+    end
+    -- Without its budget, a handler would not be stopped.
+    local function handle(raised)
+      if is_over() then return raised end
+      return handler(raised)
+    end
+    return caught(real_xpcall(f, handle, ...))
+  end,
   _VERSION = _VERSION,
   math = freeze(own_math, "math"), string = freeze(string, "string"),
   table = freeze(own_table, "table"),

@@ -87,7 +87,7 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
             "redis.call('GET', 'x')",
             "lock.lua:1:1: a function of the host is called where it cannot wait",
         ),
-        ("", "lock.lua: acquire is a nil: expected 'function acquire(key, ...)'"),
+        ("", "lock.lua: acquire is missing: expected 'function acquire(key, ...)'"),
         ("acquire = 5", "lock.lua: acquire is a number: expected"),
         ("lock = 5 function acquire() end release = acquire", "lock.lua: lock is a number"),
         ("lock = { tll = 5 } function acquire() end release = acquire", "lock.lua: lock.tll: "),
@@ -138,6 +138,10 @@ fn long_work_of_luas_own_functions_counts_as_instructions_and_memory() {
         ("for i = 1, 100000 do\ntonumber(s) end", "instructions"),
         ("for i = 1, 10000 do\ns:find('y') end", "instructions"),
         ("\npcall(table.move, {}, 1, 1 << 40, 2) pcall(table.move, {}, 1, 1 << 40, 2)", "instruc"),
+        ("\nstring.format('%' .. string.rep('0', 20000))", "instructions"),
+        ("local x = s .. 'y'\nlocal t = s .. s t:find(x, 1, true)", "instructions"),
+        ("local x = s .. 'y'\nlocal t = s .. s t:find(x)", "instructions"),
+        ("\nxpcall(function() while true do end end, function() while true do end end)", "instr"),
     ] {
         let problem = script(&format!("{X} {text}")).expect_err(text);
         let is_placed = problem.starts_with("lock.lua:2:");
@@ -155,6 +159,54 @@ fn long_work_of_luas_own_functions_counts_as_instructions_and_memory() {
         table.insert(t, 1, 'x') assert(table.remove(t, 1) == 'x' and table.remove(t) == '5')
         assert(#table.move(t, 1, 2, 3) == 4 and select('#', table.unpack(t, 1, 3)) == 3)
         function acquire() end release = acquire";
+    script(fine).unwrap();
+}
+
+#[test]
+fn a_pattern_that_backtracks_without_end_counts_as_instructions() {
+    let many = ["('a*'):rep(30)", "('a?'):rep(60)", "('.-'):rep(30)", "('%g+'):rep(20)"];
+    let calls = ["find(PATTERN)", "match(PATTERN)", "gmatch(PATTERN)()", "gsub(PATTERN, '')"];
+    let later = ["find(PATTERN, -60)", "match(PATTERN, 2.0)", "gmatch(PATTERN, '3')()"];
+    for pattern in many {
+        for call in calls.iter().chain(&later) {
+            let call = call.replace("PATTERN", &format!("{pattern} .. 'b'"));
+            let told = script(&format!("local s = ('a'):rep(60)\ns:{call}")).expect_err(&call);
+            let expected = "lock.lua:2:1: 200,000 instructions without a wait";
+            assert!(told.starts_with(expected), "{call}: {told}");
+        }
+    }
+    let number = "\nstring.find(1111111111111111111, ('1*'):rep(19) .. 'b')";
+    let told = script(number).expect_err(number);
+    assert!(told.starts_with("lock.lua:2:1: 200,000 instructions"), "{told}");
+    let set = "\nlocal s = ('a'):rep(2000) s:find('[' .. ('b'):rep(2000) .. ']')";
+    let told = script(set).expect_err(set);
+    assert!(told.starts_with("lock.lua:2:1: 200,000 instructions"), "{told}");
+}
+
+#[test]
+fn searches_find_what_lua_finds() {
+    let fine = r##"
+        local function check(expected, ...)
+          local shown = {}
+          for place = 1, select("#", ...) do shown[place] = tostring((select(place, ...))) end
+          assert(table.concat(shown, " ") == expected, table.concat(shown, " "))
+        end
+        check("3 3", ("a.b"):find("b")) check("2 2", ("a.b"):find(".", 2, true))
+        check("nil", ("ab"):find("a", 2)) check("2 2 b", ("ab"):find("(b)", -1))
+        check("nil", ("ab"):find("^b")) check("1 1", ("ab"):find("^a")) check("1 0", ("ab"):find(""))
+        check("nil", ("ab"):find("x", 9)) check("2 1", ("a"):find("", 2)) check("1 2", string.find(12, 12))
+        check("k v", ("k=v"):match("(%w+)=(%w+)")) check("b", ("ab"):match(".", "2"))
+        check("x 1", ("abc"):gsub("%w*", "x")) check("xbc 1", ("abc"):gsub("%w", "x", 1))
+        check("b 2", ("aba"):gsub("(a)(b?)", "%2")) check("^ 1", ("a"):gsub("^a", "^"))
+        local words = {}
+        for word in ("a b ^c"):gmatch("%g+") do words[#words + 1] = word end
+        check("a,b,^c", table.concat(words, ",")) check("^", ("a^"):gmatch("^")())
+        for _, wrong in ipairs({ "(", "[a", "%", "%1", "%b", "(a))" }) do
+          assert(not pcall(string.find, "a", wrong), wrong)
+        end
+        assert(not pcall(string.find, "a") and not pcall(string.find, {}, "a"))
+        assert(not pcall(string.find, "a", "%w", 1.5) and not pcall(string.find, "a", "%w", {}))
+        function acquire() end release = acquire"##;
     script(fine).unwrap();
 }
 
@@ -180,6 +232,7 @@ fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
         ("local x = nil\nreturn x.y", "unknown: lock.lua:4:8: attempt to index a nil value"),
         ("redis.call('GET', {})", "unknown: lock.lua:3:1: call: argument 2 is a table"),
         ("redis.call()", "unknown: lock.lua:3:1: call: expected a command"),
+        ("return redis.call()", "unknown: lock.lua:2:1: call: expected a command"),
         ("masters[1].call('GET')", "unknown: lock.lua:3:1: attempt to index a nil value"),
         ("sleep('x')", "unknown: lock.lua:3:1: sleep: expected milliseconds, got a string"),
         ("sleep(-1)", "unknown: lock.lua:3:1: sleep: -1 ms: expected 0 to 86400000"),

@@ -2,8 +2,8 @@
 
 use super::host::{Arguments, Native, Result, native, string, table, to_string};
 use super::lend;
-use super::limits::check_memory;
-use super::pattern::{Capture, Failure, Matcher};
+use super::limits::{check_memory, work};
+use fencepost_lua_patterns::{Capture, Dialect, Failure, Matcher};
 use luna_core::runtime::{Gc, LuaStr, Value};
 use luna_core::vm::Vm;
 
@@ -26,9 +26,23 @@ enum Wanted {
     Captures,
 }
 
+fn until_nul(pattern: &[u8]) -> &[u8] {
+    pattern.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+fn matcher<'m>(vm: &'m mut Vm, text: &'m [u8], pattern: &'m [u8]) -> Matcher<'m> {
+    Matcher::new((vm, work), Dialect::Lua51, (text, until_nul(pattern)))
+}
+
+fn raise<R>(vm: &mut Vm, failure: Failure) -> Result<R> {
+    Err(match failure {
+        Failure::Pattern(text) => vm.rt_err(text),
+        Failure::Raised(error) => error,
+    })
+}
+
 fn is_plain(pattern: &[u8]) -> bool {
-    let before_nul = pattern.split(|byte| *byte == 0).next().unwrap_or_default();
-    !before_nul.iter().any(|byte| b"^$*+?.([%-".contains(byte))
+    !until_nul(pattern).iter().any(|byte| b"^$*+?.([%-".contains(byte))
 }
 
 fn find(call: &Arguments<'_>, wanted: Wanted) -> Result<Vec<Value>> {
@@ -46,7 +60,7 @@ fn find(call: &Arguments<'_>, wanted: Wanted) -> Result<Vec<Value>> {
     }
     let anchored = pattern.strip_prefix(b"^");
     let mut vm = call.vm();
-    let mut matcher = Matcher::new(&mut vm, text, anchored.unwrap_or(pattern));
+    let mut matcher = matcher(&mut vm, text, anchored.unwrap_or(pattern));
     let last = if anchored.is_some() { start } else { text.len() };
     for start in start..=last {
         match matcher.match_at(start) {
@@ -59,7 +73,7 @@ fn find(call: &Arguments<'_>, wanted: Wanted) -> Result<Vec<Value>> {
                 values.extend(captures(&mut matcher, text, None)?);
                 return Ok(values);
             }
-            Err(failure) => return failure.raised(matcher.vm()),
+            Err(failure) => return raise(matcher.vm(), failure),
         }
     }
     Ok(vec![Value::Nil])
@@ -81,7 +95,7 @@ fn captures(
     text: &[u8],
     whole: Option<(usize, usize)>,
 ) -> Result<Vec<Value>> {
-    let count = matcher.captures.len();
+    let count = matcher.captures().len();
     let count = if count == 0 && whole.is_some() { 1 } else { count };
     (0..count).map(|index| capture(matcher, text, index, whole)).collect()
 }
@@ -92,14 +106,14 @@ fn capture(
     index: usize,
     whole: Option<(usize, usize)>,
 ) -> Result<Value> {
-    let part = match (matcher.captures.get(index).copied(), whole) {
+    let part = match (matcher.captures().get(index).copied(), whole) {
         (Some(Capture::Range(start, end)), _) => &text[start..end],
         (Some(Capture::Position(at)), _) => return Ok(Value::Float((at + 1) as f64)),
         (Some(Capture::Open(_)), _) => {
-            return Failure::Pattern("unfinished capture").raised(matcher.vm());
+            return raise(matcher.vm(), Failure::Pattern("unfinished capture"));
         }
         (None, Some((start, end))) if index == 0 => &text[start..end],
-        (None, _) => return Failure::Pattern("invalid capture index").raised(matcher.vm()),
+        (None, _) => return raise(matcher.vm(), Failure::Pattern("invalid capture index")),
     };
     Ok(string(matcher.vm(), part))
 }
@@ -124,7 +138,7 @@ fn next_match(call: &Arguments<'_>) -> Result<Vec<Value>> {
     let (text, place) = (text.as_bytes(), place as usize);
     let position = lend::borrow(|run| run.matched.get(place).copied()).flatten().unwrap_or(0);
     let mut vm = call.vm();
-    let mut matcher = Matcher::new(&mut vm, text, pattern.as_bytes());
+    let mut matcher = matcher(&mut vm, text, pattern.as_bytes());
     for start in position..=text.len() {
         match matcher.match_at(start) {
             Ok(None) => {}
@@ -133,7 +147,7 @@ fn next_match(call: &Arguments<'_>) -> Result<Vec<Value>> {
                 lend::borrow(|run| run.matched[place] = next);
                 return captures(&mut matcher, text, Some((start, end)));
             }
-            Err(failure) => return failure.raised(matcher.vm()),
+            Err(failure) => return raise(matcher.vm(), failure),
         }
     }
     Ok(Vec::new())
@@ -156,12 +170,12 @@ fn gsub(call: &Arguments<'_>) -> Result<Vec<Value>> {
     };
     let anchored = pattern.strip_prefix(b"^");
     let mut vm = call.vm();
-    let mut matcher = Matcher::new(&mut vm, text, anchored.unwrap_or(pattern));
+    let mut matcher = matcher(&mut vm, text, anchored.unwrap_or(pattern));
     let (mut replaced, mut position, mut count) = (Vec::new(), 0, 0);
     while count < count_max {
         let found = match matcher.match_at(position) {
             Ok(found) => found,
-            Err(failure) => return failure.raised(matcher.vm()),
+            Err(failure) => return raise(matcher.vm(), failure),
         };
         if let Some(end) = found {
             count += 1;

@@ -150,7 +150,7 @@ pub(crate) enum New {
 
 #[derive(Args, Debug)]
 pub(crate) struct NewProgramArguments {
-    /// Language: python, node, java, go, rust or ruby.
+    /// Language: python, node, java, go, rust, ruby or php.
     pub(crate) language: String,
     /// Coordinator: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
     #[arg(long, value_name = "K", default_value = "redis")]
@@ -161,7 +161,7 @@ pub(crate) struct NewProgramArguments {
 pub(crate) struct NewArguments {
     /// Name of the lock.
     pub(crate) name: String,
-    /// Coordinator: redis, redis-masters, memcached, postgresql, mysql or zookeeper.
+    /// Coordinator: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) on: String,
 }

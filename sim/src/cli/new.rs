@@ -20,6 +20,7 @@ const LOCKS: &[(&str, &str)] = &[
     ("postgresql", include_str!("new/postgresql.lua")),
     ("mysql", include_str!("new/mysql.lua")),
     ("zookeeper", include_str!("new/zookeeper.lua")),
+    ("etcd", include_str!("new/etcd.lua")),
 ];
 
 pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {

@@ -116,6 +116,28 @@ fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
 }
 
 #[test]
+fn a_command_that_redis_rejects_in_every_run_is_refused_with_its_place() {
+    let at = |acquire: &str| {
+        let release = "function release(key) return redis.call('DEL', key) == 1 end\n";
+        let folder = folder(&format!("{release}function acquire(key)\n  {acquire}\nend"));
+        refusal(folder.path(), &["--lock", "lock.lua"])
+    };
+    let place = "error: lock.lua:3:";
+    for (acquire, reply) in [
+        ("redis.call('STE', key)", "unknown command 'STE'"),
+        ("redis.call('SET', key)", "wrong number of arguments for 'set' command"),
+        ("redis.call('SET', key, 'me', 'NY')", "syntax error"),
+        ("redis.script('return redis.cal()', key)", "user_script:1: attempt to call field 'cal'"),
+        ("redis.script('return return', key)", "Error compiling script"),
+        ("redis.script('while true do end', key)", "Script stopped by fake-redis"),
+    ] {
+        let told = at(acquire);
+        let is_told = told.starts_with(place) && told.contains(&format!("answered ERR {reply}"));
+        assert!(is_told, "{acquire}: {told}");
+    }
+}
+
+#[test]
 fn files_that_are_no_scripts_are_refused() {
     let folder = folder("\u{0}");
     let line = |arguments: &[&str]| refusal(folder.path(), arguments);
@@ -136,7 +158,7 @@ fn files_that_are_no_scripts_are_refused() {
 #[test]
 fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
-    for on in ["redis", "redis-masters", "memcached", "postgresql", "mysql", "zookeeper"] {
+    for on in ["redis", "redis-masters", "memcached", "postgresql", "mysql", "zookeeper", "etcd"] {
         let name = format!("my-{on}");
         let made = fencepost_in(folder.path(), &["new", "lock", &name, "--on", on]);
         assert_eq!(made.status, 0, "{}", made.stderr);
@@ -148,6 +170,6 @@ fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
     let line = |arguments: &[&str]| refusal(folder.path(), arguments);
     assert!(line(&["new", "lock", "my-redis"]).contains("my-redis.lua exists"));
     assert!(line(&["new", "lock", "a b"]).contains("'a b': expected a name of letters"));
-    assert!(line(&["new", "lock", "x", "--on", "etcd"]).contains("unknown --on 'etcd'"));
+    assert!(line(&["new", "lock", "x", "--on", "chubby"]).contains("unknown --on 'chubby'"));
     assert_eq!(fencepost(&["new"]).status, 2);
 }

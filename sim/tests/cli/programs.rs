@@ -244,6 +244,12 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
     assert!(made.stdout.contains("--coordinator zookeeper --program"), "{}", made.stdout);
     let text = std::fs::read_to_string(folder.path().join("worker.py")).unwrap();
     assert!(text.contains("KazooClient") && text.contains("FENCEPOST_ZOOKEEPER"));
+    for language in ["node", "java", "go", "rust", "ruby", "php"] {
+        let made = new(&[language]);
+        assert_eq!(made.status, 0, "{}", made.stderr);
+        let (file, _) = made.stdout.split_once('\n').unwrap();
+        assert!(folder.path().join(file).exists(), "{}", made.stdout);
+    }
     let refused = |words: &[&str], reason: &str| {
         let answer = new(words);
         let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;

@@ -57,6 +57,8 @@ fn patterns_end_and_fit_the_stack() {
         "string.match(string.rep('a', 1e7), '%b()' .. string.rep('.-', 9) .. 'b')",
         endless,
     );
+    let set = "string.find(string.rep('a', 1e4), '[' .. string.rep('b', 1e4) .. ']')";
+    check_contains(set, endless);
 }
 
 #[test]

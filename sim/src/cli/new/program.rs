@@ -89,6 +89,9 @@ const WORKERS: &[Worker] = workers! {
     "ruby" "redis" "redis_rb.rb" "worker.rb"
         "gem install redis -v 4.8.0"
         "ruby worker.rb",
+    "php" "redis" "symfony_lock.php" "worker.php"
+        "apt-get install php-cli php-redis php-symfony-lock"
+        "php worker.php",
 };
 
 pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Failure> {

@@ -1,26 +1,62 @@
-//! Matches Lua 5.1 patterns in bounded time, unlike Lua's own matcher.
+//! Matches Lua patterns and counts the steps. A pattern with several repetitions, such as
+//! `a*a*a*b`, can take a time that grows exponentially with its length. Lua's own matcher cannot be
+//! interrupted; this one calls its [`Meter`], which can end the script.
+//!
+//! ```
+//! use fencepost_lua_patterns::{Dialect, Matcher};
+//! use luna_core::{version::LuaVersion, vm::Vm};
+//!
+//! let mut vm = Vm::sandbox(LuaVersion::Lua54).build();
+//! let texts = (&b"role:master"[..], &b"%a+$"[..]);
+//! let mut matcher = Matcher::new((&mut vm, |_, _| Ok(())), Dialect::Lua54, texts);
+//! assert!(matches!(matcher.match_at(0), Ok(None)));
+//! assert!(matches!(matcher.match_at(5), Ok(Some(11))));
+//! ```
 
-use super::host::Result;
-use super::limits::work;
+#![forbid(unsafe_code)]
+
 use luna_core::vm::{LuaError, Vm};
+
+#[cfg(test)]
+mod tests;
 
 const CAPTURES_MAX: usize = 32;
 const CHOICES_MAX: usize = 2_000;
-const STEPS_PER_POLL: usize = 4_096;
+const STEPS_PER_CHARGE: usize = 1_024;
 
 const ESCAPE: u8 = b'%';
 
-pub(super) enum Failure {
+/// Charges a script for a number of steps, and fails if the script must end.
+pub type Meter = fn(&mut Vm, usize) -> Result<(), LuaError>;
+
+/// The version of Lua that defines the character classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// Lua 5.1, which has no class `%g`. The caller cuts a pattern off at its first NUL.
+    Lua51,
+    /// Lua 5.4.
+    Lua54,
+}
+
+/// Why a match did not end.
+#[derive(Debug)]
+pub enum Failure {
+    /// The pattern is invalid or too complex, for this reason.
     Pattern(&'static str),
+    /// The [`Meter`] failed.
     Raised(LuaError),
 }
 
-type Matched<T> = std::result::Result<T, Failure>;
+type Matched<T> = Result<T, Failure>;
 
+/// A capture of the match, as offsets in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Capture {
+pub enum Capture {
+    /// A capture without an end, which is an error after the match.
     Open(usize),
+    /// The position that `()` captures.
     Position(usize),
+    /// The start and the end of the captured text.
     Range(usize, usize),
 }
 
@@ -39,32 +75,47 @@ enum Choice {
     Reopen { index: usize, start: usize },
 }
 
-pub(super) struct Matcher<'m> {
+/// Matches one pattern at several places in a text.
+pub struct Matcher<'m> {
     vm: &'m mut Vm,
+    meter: Meter,
+    dialect: Dialect,
     text: &'m [u8],
     pattern: &'m [u8],
-    pub(super) captures: Vec<Capture>,
+    captures: Vec<Capture>,
     choices: Vec<Choice>,
     steps: usize,
 }
 
 impl<'m> Matcher<'m> {
-    pub(super) fn new(vm: &'m mut Vm, text: &'m [u8], pattern: &'m [u8]) -> Self {
+    /// Creates a matcher for a pattern without its `^`.
+    pub fn new(
+        (vm, meter): (&'m mut Vm, Meter),
+        dialect: Dialect,
+        (text, pattern): (&'m [u8], &'m [u8]),
+    ) -> Self {
         let (captures, choices) = (Vec::new(), Vec::new());
-        Matcher { vm, text, pattern, captures, choices, steps: 0 }
+        Matcher { vm, meter, dialect, text, pattern, captures, choices, steps: 0 }
     }
 
-    pub(super) fn vm(&mut self) -> &mut Vm {
+    /// Returns the Lua state that is charged for the steps.
+    pub fn vm(&mut self) -> &mut Vm {
         self.vm
     }
 
-    pub(super) fn match_at(&mut self, start: usize) -> Matched<Option<usize>> {
+    /// Returns the captures of the last match.
+    pub fn captures(&self) -> &[Capture] {
+        &self.captures
+    }
+
+    /// Returns the end of the match that begins at `start`, if there is one.
+    pub fn match_at(&mut self, start: usize) -> Matched<Option<usize>> {
         self.captures.clear();
         self.choices.clear();
         let mut state = State { text: start, pattern: 0 };
         loop {
-            self.step()?;
-            if self.at(state.pattern) == 0 {
+            self.spend(1)?;
+            if state.pattern == self.pattern.len() {
                 return Ok(Some(state.text));
             }
             state = match self.advance(state)? {
@@ -77,16 +128,16 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    fn step(&mut self) -> Matched<()> {
-        self.steps += 1;
-        if self.steps < STEPS_PER_POLL {
+    fn spend(&mut self, steps: usize) -> Matched<()> {
+        self.steps += steps;
+        if self.steps < STEPS_PER_CHARGE {
             return Ok(());
         }
-        work(self.vm, std::mem::take(&mut self.steps)).map_err(Failure::Raised)
+        (self.meter)(self.vm, std::mem::take(&mut self.steps)).map_err(Failure::Raised)
     }
 
-    fn at(&self, index: usize) -> u8 {
-        self.pattern.get(index).copied().unwrap_or(0)
+    fn at(&self, index: usize) -> Option<u8> {
+        self.pattern.get(index).copied()
     }
 
     fn open_choice(&mut self, choice: Choice) -> Matched<()> {
@@ -101,17 +152,21 @@ impl<'m> Matcher<'m> {
         let State { text, pattern } = state;
         let then = |text, pattern| Some(State { text, pattern });
         match (self.at(pattern), self.at(pattern + 1)) {
-            (b'(', b')') => {
+            (Some(b'('), Some(b')')) => {
                 self.open(Capture::Position(text), State { pattern: pattern + 2, ..state })
             }
-            (b'(', _) => self.open(Capture::Open(text), State { pattern: pattern + 1, ..state }),
-            (b')', _) => self.close(State { pattern: pattern + 1, ..state }),
-            (b'$', 0) => Ok(then(text, pattern + 1).filter(|_| text == self.text.len())),
-            (ESCAPE, b'b') => {
+            (Some(b'('), _) => {
+                self.open(Capture::Open(text), State { pattern: pattern + 1, ..state })
+            }
+            (Some(b')'), _) => self.close(State { pattern: pattern + 1, ..state }),
+            (Some(b'$'), None) => Ok(then(text, pattern + 1).filter(|_| text == self.text.len())),
+            (Some(ESCAPE), Some(b'b')) => {
                 Ok(self.balanced(text, pattern + 2)?.and_then(|end| then(end, pattern + 4)))
             }
-            (ESCAPE, b'f') => Ok(self.frontier(text, pattern + 2)?.and_then(|end| then(text, end))),
-            (ESCAPE, digit @ b'0'..=b'9') => {
+            (Some(ESCAPE), Some(b'f')) => {
+                Ok(self.frontier(text, pattern + 2)?.and_then(|end| then(text, end)))
+            }
+            (Some(ESCAPE), Some(digit @ b'0'..=b'9')) => {
                 Ok(self.repeated(text, digit)?.and_then(|end| then(end, pattern + 2)))
             }
             _ => self.item(state),
@@ -121,27 +176,28 @@ impl<'m> Matcher<'m> {
     fn item(&mut self, state: State) -> Matched<Option<State>> {
         let State { text, pattern: item } = state;
         let end = self.end_of_item(item)?;
+        self.spend(end - item)?;
         let is_match = self.matches(text, item, end);
         let behind = State { text, pattern: end + 1 };
         match self.at(end) {
-            b'?' if is_match => {
+            Some(b'?') if is_match => {
                 self.open_choice(Choice::Without(behind))?;
                 Ok(Some(State { text: text + 1, ..behind }))
             }
-            b'?' => Ok(Some(behind)),
-            b'+' if !is_match => Ok(None),
-            repeat @ (b'*' | b'+') => {
+            Some(b'?') => Ok(Some(behind)),
+            Some(b'+') if !is_match => Ok(None),
+            Some(repeat @ (b'*' | b'+')) => {
                 let first = text + usize::from(repeat == b'+');
                 let mut last = first;
                 while self.matches(last, item, end) {
-                    self.step()?;
+                    self.spend(end - item)?;
                     last += 1;
                 }
                 let last = State { text: last, ..behind };
                 self.open_choice(Choice::Fewer { first, last })?;
                 Ok(Some(last))
             }
-            b'-' => {
+            Some(b'-') => {
                 self.open_choice(Choice::More { text, item, end })?;
                 Ok(Some(behind))
             }
@@ -159,6 +215,7 @@ impl<'m> Matcher<'m> {
                     return Ok(Some(last));
                 }
                 Choice::More { text, item, end } if self.matches(text, item, end) => {
+                    self.spend(end - item)?;
                     self.choices.push(Choice::More { text: text + 1, item, end });
                     return Ok(Some(State { text: text + 1, pattern: end + 1 }));
                 }
@@ -193,16 +250,15 @@ impl<'m> Matcher<'m> {
     }
 
     fn balanced(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
-        let (open, close) = (self.at(pattern), self.at(pattern + 1));
-        if open == 0 || close == 0 {
+        let (Some(open), Some(close)) = (self.at(pattern), self.at(pattern + 1)) else {
             return Err(Failure::Pattern("unbalanced pattern"));
-        }
+        };
         if self.text.get(text) != Some(&open) {
             return Ok(None);
         }
         let mut depth = 1_usize;
         for index in text + 1..self.text.len() {
-            self.step()?;
+            self.spend(1)?;
             let byte = self.text[index];
             if byte == close {
                 depth -= 1;
@@ -217,10 +273,11 @@ impl<'m> Matcher<'m> {
     }
 
     fn frontier(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
-        if self.at(pattern) != b'[' {
+        if self.at(pattern) != Some(b'[') {
             return Err(Failure::Pattern("missing '[' after '%f' in pattern"));
         }
         let end = self.end_of_item(pattern)?;
+        self.spend(end - pattern)?;
         let before = text.checked_sub(1).map_or(0, |index| self.text[index]);
         let behind = self.text.get(text).copied().unwrap_or(0);
         let is_frontier =
@@ -236,32 +293,33 @@ impl<'m> Matcher<'m> {
             Some(Capture::Position(_)) => return Ok(None),
             _ => return Err(Failure::Pattern("invalid capture index")),
         };
+        self.spend(part.len())?;
         Ok(self.text[text..].starts_with(part).then_some(text + part.len()))
     }
 
     fn end_of_item(&self, start: usize) -> Matched<usize> {
         match self.at(start) {
-            ESCAPE if self.at(start + 1) == 0 => {
+            Some(ESCAPE) if self.at(start + 1).is_none() => {
                 Err(Failure::Pattern("malformed pattern (ends with '%')"))
             }
-            ESCAPE => Ok(start + 2),
-            b'[' => self.end_of_set(start + 1),
+            Some(ESCAPE) => Ok(start + 2),
+            Some(b'[') => self.end_of_set(start + 1),
             _ => Ok(start + 1),
         }
     }
 
     fn end_of_set(&self, start: usize) -> Matched<usize> {
-        let mut index = start + usize::from(self.at(start) == b'^');
+        let mut index = start + usize::from(self.at(start) == Some(b'^'));
         loop {
             // The first character of a set is literal even if it is a bracket.
             let byte = self.at(index);
             index += 1;
             match byte {
-                0 => return Err(Failure::Pattern("malformed pattern (missing ']')")),
-                ESCAPE if self.at(index) != 0 => index += 1,
+                None => return Err(Failure::Pattern("malformed pattern (missing ']')")),
+                Some(ESCAPE) if self.at(index).is_some() => index += 1,
                 _ => {}
             }
-            if self.at(index) == b']' {
+            if self.at(index) == Some(b']') {
                 return Ok(index + 1);
             }
         }
@@ -270,24 +328,24 @@ impl<'m> Matcher<'m> {
     fn matches(&self, text: usize, pattern: usize, end: usize) -> bool {
         let Some(byte) = self.text.get(text).copied() else { return false };
         match self.at(pattern) {
-            b'.' => true,
-            ESCAPE => is_in_class(byte, self.at(pattern + 1)),
-            b'[' => self.is_in_set(byte, pattern, end - 1),
-            wanted => wanted == byte,
+            Some(b'.') => true,
+            Some(ESCAPE) => self.is_in_class(byte, pattern + 1),
+            Some(b'[') => self.is_in_set(byte, pattern, end - 1),
+            wanted => wanted == Some(byte),
         }
     }
 
     fn is_in_set(&self, byte: u8, start: usize, end: usize) -> bool {
-        let is_negated = self.at(start + 1) == b'^';
+        let is_negated = self.at(start + 1) == Some(b'^');
         let mut index = start + 1 + usize::from(is_negated);
         while index < end {
-            let first = self.at(index);
+            let first = self.pattern[index];
             let is_in = if first == ESCAPE {
                 index += 1;
-                is_in_class(byte, self.at(index))
-            } else if self.at(index + 1) == b'-' && index + 2 < end {
+                self.is_in_class(byte, index)
+            } else if self.at(index + 1) == Some(b'-') && index + 2 < end {
                 index += 2;
-                (first..=self.at(index)).contains(&byte)
+                (first..=self.pattern[index]).contains(&byte)
             } else {
                 first == byte
             };
@@ -298,30 +356,23 @@ impl<'m> Matcher<'m> {
         }
         is_negated
     }
-}
 
-fn is_in_class(byte: u8, class: u8) -> bool {
-    let is_in = match class.to_ascii_lowercase() {
-        b'a' => byte.is_ascii_alphabetic(),
-        b'c' => byte.is_ascii_control(),
-        b'd' => byte.is_ascii_digit(),
-        b'l' => byte.is_ascii_lowercase(),
-        b'p' => byte.is_ascii_punctuation(),
-        b's' => byte.is_ascii_whitespace() || byte == 0x0B,
-        b'u' => byte.is_ascii_uppercase(),
-        b'w' => byte.is_ascii_alphanumeric(),
-        b'x' => byte.is_ascii_hexdigit(),
-        b'z' => byte == 0,
-        _ => return class == byte,
-    };
-    is_in != class.is_ascii_uppercase()
-}
-
-impl Failure {
-    pub(super) fn raised<R>(self, vm: &mut Vm) -> Result<R> {
-        Err(match self {
-            Failure::Pattern(text) => vm.rt_err(text),
-            Failure::Raised(error) => error,
-        })
+    fn is_in_class(&self, byte: u8, class: usize) -> bool {
+        let class = self.pattern[class];
+        let is_in = match class.to_ascii_lowercase() {
+            b'a' => byte.is_ascii_alphabetic(),
+            b'c' => byte.is_ascii_control(),
+            b'd' => byte.is_ascii_digit(),
+            b'g' if self.dialect == Dialect::Lua54 => byte.is_ascii_graphic(),
+            b'l' => byte.is_ascii_lowercase(),
+            b'p' => byte.is_ascii_punctuation(),
+            b's' => byte.is_ascii_whitespace() || byte == 0x0B,
+            b'u' => byte.is_ascii_uppercase(),
+            b'w' => byte.is_ascii_alphanumeric(),
+            b'x' => byte.is_ascii_hexdigit(),
+            b'z' => byte == 0,
+            _ => return class == byte,
+        };
+        is_in != class.is_ascii_uppercase()
     }
 }
