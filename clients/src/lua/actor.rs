@@ -37,7 +37,7 @@ impl Actor {
             match self.process.resume(&coroutine, reply) {
                 Step::Asks(asked) => reply = self.serve(asked).await,
                 Step::Returned(values) => return Ok(values),
-                Step::Failed(failed) => return Err(failed),
+                Step::Failed(failed) => return Err(self.process.in_function(function, failed)),
             }
         }
     }

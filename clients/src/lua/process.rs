@@ -201,9 +201,25 @@ impl Process {
             let raw = placed(machine.text_of(error), &machine.traceback(coroutine));
             return (Kind::Script, self.source.describe(&raw));
         }
+        let (code, told) = (machine.field(error, "code"), machine.text_of(message));
+        if matches!(code, Value::Str(_)) && is_misuse(&told) {
+            let raw = placed(shorten(&told), &machine.traceback(coroutine));
+            return (Kind::Script, self.source.describe_command(&raw));
+        }
         let is_unknown = machine.field(error, "unknown").truthy();
         let kind = if is_unknown { Kind::Unknown } else { Kind::Refused };
-        (kind, machine.text_of(message))
+        (kind, told)
+    }
+
+    /// Adds the line of a function to an error that has none. A tail call leaves no line behind.
+    pub(super) fn in_function(&self, function: &Pinned, failed: Failed) -> Failed {
+        let line = self.with(|machine| machine.line_of(function.ticket)).unwrap_or_default();
+        match (failed.kind, self.source.without_line(&failed.message)) {
+            (Kind::Script, Some(problem)) if line > 0 => {
+                Failed { message: self.source.describe_line(line, problem), ..failed }
+            }
+            _ => failed,
+        }
     }
 
     pub(super) fn wrong(&self, function: Function, problem: &str) -> String {
@@ -225,6 +241,25 @@ impl Drop for Process {
             machine.recycle();
         }
     }
+}
+
+/// Returns whether a server rejected a command because of its text. No fault causes such a reply.
+fn is_misuse(message: &str) -> bool {
+    const MISUSES: [&str; 6] = [
+        "unknown command ",
+        "unknown subcommand ",
+        "wrong number of arguments for ",
+        "syntax error",
+        "Error compiling script ",
+        "Unknown Redis command called from script",
+    ];
+    let answer = message.strip_prefix("the server answered ERR ");
+    answer.is_some_and(|answer| MISUSES.iter().any(|misuse| answer.starts_with(misuse)))
+}
+
+/// Removes the arguments that Redis repeats after an unknown command.
+fn shorten(message: &str) -> String {
+    message.split(", with args beginning with:").next().unwrap_or(message).to_owned()
 }
 
 pub(super) fn failed(error: &CallError) -> Reply {

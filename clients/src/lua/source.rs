@@ -42,6 +42,26 @@ impl Source {
         }
     }
 
+    /// Describes the rejection of a command. If the call left no line behind, finds the line by the
+    /// name of the command, which the message quotes.
+    pub(super) fn describe_command(&self, raw: &str) -> String {
+        let quoted = |text: &str, word: &str| {
+            ['\'', '"'].iter().any(|quote| text.contains(&format!("{quote}{word}{quote}")))
+        };
+        let word = raw.split('\'').nth(1).filter(|_| parted(raw).0.is_none());
+        let line = word.and_then(|word| {
+            let word = word.to_lowercase();
+            let mut lines = (1..).zip(self.text.lines());
+            lines.find(|(_, line)| quoted(&line.to_lowercase(), &word))
+        });
+        line.map_or_else(|| self.describe(raw), |(line, _)| self.describe_line(line, raw))
+    }
+
+    /// Returns the problem of an error that has the file but no line.
+    pub(super) fn without_line<'e>(&self, error: &'e str) -> Option<&'e str> {
+        error.strip_prefix(self.file.as_str())?.strip_prefix(": ")
+    }
+
     pub(super) fn describe_line(&self, line: u32, problem: &str) -> String {
         match line {
             0 => self.describe(problem),
