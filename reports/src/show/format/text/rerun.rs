@@ -36,6 +36,9 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
 }
 
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
+    if remedy.seeds == 0 {
+        return "none run".to_owned();
+    }
     format!(
         "{} with it, {} without it",
         share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
@@ -72,7 +75,8 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     let processes = counted(run.processes.into(), "process", "processes");
     let cycles = counted(run.cycles.into(), "cycle", "cycles");
     let size = match run.processes {
-        1 => format!("with {processes} and {cycles}"),
+        // A run always ends with the probe, a process that starts after all faults.
+        1 => format!("with {processes}, {cycles} and the probe, which starts after all faults"),
         _ => format!("with {processes} and {cycles} each"),
     };
     if run.complete {
@@ -133,6 +137,22 @@ mod tests {
         assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.5s");
         assert_eq!(amount(&boundary("duration_us"), 10_004_000), "10.004s");
         assert_eq!(amount(&boundary("rate_ppm"), -300), "-300 ppm");
+    }
+
+    #[test]
+    fn a_run_with_one_process_has_the_probe_as_its_second() {
+        let run = |processes| MinimalRun {
+            processes,
+            cycles: 1,
+            history_digest: String::new(),
+            searched_runs: 9,
+            complete: true,
+        };
+        assert_eq!(
+            size(&run(1)),
+            "with 1 process, 1 cycle and the probe, which starts after all faults"
+        );
+        assert_eq!(size(&run(2)), "with 2 processes and 1 cycle each");
     }
 
     #[test]
