@@ -123,6 +123,7 @@ fn in_this_run(lead: &ViolationReport) -> String {
 fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE
+            && one.seeds > 0
             && (one.on_this_plan == OnThisPlan::Gone || Effect::of(one) == Effect::Fewer)
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
@@ -253,12 +254,19 @@ mod tests {
     fn a_run_without_other_seeds_says_only_what_happens_in_it() {
         let mut report = samples::report(vec![samples::paused_holder()]);
         let lead = &mut report.runs[0].violations[0];
-        let mut remedy = samples::remedy("fencing", "client=fencing", OnThisPlan::Gone);
-        remedy.seeds = 0;
-        lead.remedies = vec![remedy];
+        lead.remedies = ["client=fencing", "40s"]
+            .map(|setting| Remedy {
+                seeds: 0,
+                ..samples::remedy(
+                    if setting == "40s" { LEASE } else { "fencing" },
+                    setting,
+                    OnThisPlan::Gone,
+                )
+            })
+            .to_vec();
         assert_eq!(
             render(lead, &[], true).as_deref(),
-            Some("In this run, fencing prevents the violation.")
+            Some("In this run, fencing and lease 40s prevent the violation.")
         );
     }
 
