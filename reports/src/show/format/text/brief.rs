@@ -164,7 +164,7 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
     } else if any(|verdict| matches!(verdict, Verdict::Unknown { .. })) {
         "exit 3: unknown, for the reason above · "
     } else if report.runs.iter().all(|run| run.plan.faults.is_empty()) {
-        "exit 0: no violation · faults: --fault pause · "
+        "exit 0: no violation · add faults: --fault pause · "
     } else {
         "exit 0: no violation · "
     };
