@@ -49,7 +49,8 @@ pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
     let name = problem.strip_prefix("lock.").unwrap_or(problem);
     let name = name.split([' ', ':']).next().unwrap_or_default();
     let tokens = tokens(&source.text);
-    let near = problem.split_once(" is a nil").and_then(|_| nearest(name, functions(&tokens)));
+    let is_absent = [" is a nil", " is missing"].iter().any(|absent| problem.contains(absent));
+    let near = is_absent.then(|| nearest(name, functions(&tokens))).flatten();
     let problem = near.map_or(problem.to_owned(), |near| format!("{problem}, not '{near}'"));
     let is_named = |token: &&TokenInfo| match &token.tok {
         Token::Name(found) => &**found == near.unwrap_or(name),
