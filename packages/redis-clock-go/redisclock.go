@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,11 +47,17 @@ func serve(options []string) (*Clock, func(), error) {
 	}
 	words := append([]string{"serve", "--clock", "manual", "--port", "0"}, options...)
 	server := exec.Command(program, words...)
-	var errors bytes.Buffer
-	server.Stderr = &errors
+	var complaint bytes.Buffer
+	server.Stderr = &complaint
 	stdout, err := server.StdoutPipe()
 	if err == nil {
 		err = server.Start()
+	}
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf(
+			"fencepost '%s': program not found: expected fencepost on PATH, or its path in $FENCEPOST",
+			program,
+		)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("fencepost serve: %w", err)
@@ -58,7 +65,7 @@ func serve(options []string) (*Clock, func(), error) {
 	ready, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		_ = server.Wait()
-		return nil, nil, fmt.Errorf("fencepost serve: %s", strings.TrimSpace(errors.String()))
+		return nil, nil, fmt.Errorf("fencepost serve: %s", strings.TrimSpace(complaint.String()))
 	}
 	var addresses []string
 	for _, word := range strings.Fields(ready)[1:] {

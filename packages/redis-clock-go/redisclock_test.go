@@ -105,7 +105,8 @@ func TestErrorsHaveOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("FENCEPOST", "/nowhere")
-	if _, _, err := serve(nil); err == nil || !strings.Contains(err.Error(), "/nowhere") {
+	if _, _, err := serve(nil); err == nil ||
+		!strings.Contains(err.Error(), "fencepost '/nowhere': program not found") {
 		t.Fatal(err)
 	}
 }

@@ -22,7 +22,7 @@ export interface RedisClock {
   url: string;
   /** All servers, the master first. */
   servers: Server[];
-  /** Sends one admin command, such as `command("CRASH")`. */
+  /** Sends one admin command, such as `command("CRASH")` or `command("LAG 2s")`. */
   command(...words: (string | number)[]): Promise<unknown>;
   /** Moves all clocks by a span such as "10s"; expiries have happened when it resolves. */
   advance(span: string): Promise<unknown>;
@@ -33,6 +33,7 @@ export interface RedisClock {
   history(): Promise<string[]>;
   /** Back to the beginning: empty servers, first clock, no history, connections closed. */
   reset(): Promise<unknown>;
+  /** Ends the server. Without this call, the server ends with the process. */
   stop(): Promise<void>;
 }
 

@@ -3,8 +3,15 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { createClient } from "redis";
 
+const OPTIONS = ["replicas", "sentinels", "persistence", "program"];
+
 /** Starts `fencepost serve --clock manual` on free ports. */
-export async function redisClock({ replicas, sentinels, persistence, program } = {}) {
+export async function redisClock(chosen = {}) {
+  const unknown = Object.keys(chosen).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(`option '${unknown}': expected one of ${OPTIONS.join(", ")}`);
+  }
+  const { replicas, sentinels, persistence, program } = chosen;
   const options = Object.entries({ replicas, sentinels, persistence })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [`--${name}`, String(value)]);
@@ -29,7 +36,10 @@ async function firstLine(server, name) {
   let errors = "";
   server.stderr.setEncoding("utf8").on("data", (text) => (errors += text));
   const failed = new Promise((_, reject) => {
-    server.once("error", (error) => reject(new Error(`fencepost '${name}': ${error.message}`)));
+    server.once("error", ({ code, message }) => {
+      const missing = "program not found: npm install --save-dev fencepost";
+      reject(new Error(`fencepost '${name}': ${code === "ENOENT" ? missing : message}`));
+    });
     server.once("close", () => reject(new Error(`fencepost serve: ${errors.trim()}`)));
   });
   const [line] = await Promise.race([once(createInterface(server.stdout), "line"), failed]);
@@ -40,17 +50,30 @@ async function firstLine(server, name) {
 class RedisClock {
   #server;
   #admin;
+  #pending = 0;
+  #kill;
 
   constructor(server, admin, servers) {
     this.#server = server;
     this.#admin = admin;
     this.servers = servers;
     ({ host: this.host, port: this.port, url: this.url } = servers[0]);
+    // A test that forgets stop() must not keep the test runner alive, nor leave a server behind.
+    this.#kill = () => server.kill();
+    process.once("exit", this.#kill);
+    for (const handle of [server, server.stdout, server.stderr, admin]) handle.unref();
   }
 
-  /** Sends one admin command, such as `command("CRASH")`. */
-  command(...words) {
-    return this.#admin.sendCommand(words.map(String));
+  /** Sends one admin command, such as `command("CRASH")` or `command("LAG 2s")`. */
+  async command(...words) {
+    this.#pending += 1;
+    this.#admin.ref();
+    try {
+      return await this.#admin.sendCommand(words.map(String));
+    } finally {
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#admin.unref();
+    }
   }
 
   /** Moves all clocks by a span such as "10s"; expiries have happened when it resolves. */
@@ -80,7 +103,9 @@ class RedisClock {
   }
 
   async stop() {
-    this.#admin.destroy();
+    process.off("exit", this.#kill);
+    if (this.#admin.isOpen) this.#admin.destroy();
+    this.#server.ref();
     if (this.#server.exitCode === null && this.#server.kill()) await once(this.#server, "exit");
   }
 

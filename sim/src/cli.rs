@@ -50,6 +50,15 @@ use arguments::{Arguments, Command, New};
 use clap::Parser;
 use std::ffi::OsString;
 
+/// Turns `help COMMAND` into `COMMAND --help`.
+fn help_of_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.len() > 2 && arguments[1] == "help" {
+        arguments.remove(1);
+        arguments.push("--help".into());
+    }
+    arguments
+}
+
 /// Executes the command. Data goes to stdout, messages to stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
     let arguments: Vec<OsString> = negative::joined(arguments);
@@ -59,7 +68,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         output::print(&Arguments::overview())?;
         return Ok(Outcome::AsExpected);
     }
-    let arguments = project::with_project(arguments)?;
+    let arguments = project::with_project(help_of_command(arguments))?;
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {

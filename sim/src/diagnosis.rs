@@ -26,12 +26,26 @@ pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
+/// Diagnoses every violation in a run whose plan no seed draws, so other seeds show nothing.
+pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
+    diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
+}
+
 /// Diagnoses the given violations of a run. `rates` caches the runs of other seeds.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
+    diagnose_within(Extent::REPORTS, rates, spec, violations)
+}
+
+fn diagnose_within(
+    extent: Extent,
+    rates: &Rates,
+    spec: &RunSpec,
+    violations: &[Violation],
+) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();
     }
-    let trials = SafeguardTrials::new(spec, rates, Extent::REPORTS);
+    let trials = SafeguardTrials::new(spec, rates, extent);
     let memory = Memory::default();
     let diagnosed = violations.iter().filter_map(|violation| {
         Some((violation.id.clone(), diagnose_one(spec, &memory, &trials, violation)?))

@@ -163,8 +163,10 @@ impl Actor {
 }
 
 /// Beginnings of error replies to commands and scripts that are wrong, whatever faults there are.
-const WRONG_COMMANDS: [&str; 6] = [
+const WRONG_COMMANDS: [&str; 8] = [
     "ERR unknown command",
+    "ERR unknown subcommand",
+    "ERR Unknown Redis command called from script",
     "ERR wrong number of arguments",
     "ERR syntax error",
     "ERR Error compiling script",
@@ -178,7 +180,9 @@ fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
         Err(CallError::Server(text))
             if WRONG_COMMANDS.iter().any(|wrong| text.starts_with(wrong)) =>
         {
-            Reply::Misused(CallError::Server(text).to_string())
+            // Redis repeats the arguments after an unknown command.
+            let brief = text.split(", with args beginning with:").next().unwrap_or_default();
+            Reply::Misused(CallError::Server(brief.to_owned()).to_string())
         }
         Err(error) => failed(&error),
     }

@@ -1,5 +1,6 @@
 //! Reads facts about a script from its table `lock` and from the functions that it defines.
 
+use super::lint::nearest;
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, LockForm, ServerLock};
 use luna_core::runtime::Value;
@@ -93,7 +94,9 @@ impl Fields<'_> {
         while let Ok(Some((key, _))) = table.next(last) {
             let name = self.machine.text_of(key);
             if !FIELDS.contains(&name.as_str()) {
-                return Err(format!("lock.{name}: expected one of {}", FIELDS.join(", ")));
+                let near = nearest(&name, FIELDS.iter().copied());
+                let hint = near.map_or(String::new(), |near| format!(" (did you mean '{near}'?)"));
+                return Err(format!("lock.{name}{hint}: expected one of {}", FIELDS.join(", ")));
             }
             last = key;
         }

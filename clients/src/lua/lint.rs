@@ -20,7 +20,8 @@ pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<Str
         let is_call = is_call(&tokens, place + 1) || field.is_some();
         if is_call && !machine.knows(name, None) {
             let names = machine.names(None);
-            let problem = format!("unknown function '{name}': expected one of {names}");
+            let missing = if is_missing(name) { ", which scripts do not have" } else { "" };
+            let problem = format!("unknown function '{name}'{missing}: expected one of {names}");
             return Some(source.describe_at(token.line, token.span.start as usize, &problem));
         }
         if let Some((at, field)) = field
@@ -32,6 +33,46 @@ pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<Str
         }
     }
     None
+}
+
+fn is_missing(name: &str) -> bool {
+    const MISSING: [&str; 11] = [
+        "collectgarbage", "coroutine", "debug", "dofile", "io", "load", "loadfile", "os",
+        "package", "print", "require",
+    ];
+    MISSING.contains(&name)
+}
+
+/// Adds the position of the name that a problem of the script's facts begins with, and the name of
+/// a function that the script may have meant.
+pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
+    let name = problem.strip_prefix("lock.").unwrap_or(problem);
+    let name = name.split([' ', ':']).next().unwrap_or_default();
+    let tokens = tokens(&source.text);
+    let is_absent = [" is a nil", " is missing"].iter().any(|absent| problem.contains(absent));
+    let near = is_absent.then(|| nearest(name, functions(&tokens))).flatten();
+    let problem = near.map_or(problem.to_owned(), |near| format!("{problem}, not '{near}'"));
+    let is_named = |token: &&TokenInfo| match &token.tok {
+        Token::Name(found) => &**found == near.unwrap_or(name),
+        _ => false,
+    };
+    match tokens.iter().find(is_named) {
+        Some(token) => source.describe_at(token.line, token.span.start as usize, &problem),
+        None => source.describe(&problem),
+    }
+}
+
+fn functions(tokens: &[TokenInfo]) -> impl Iterator<Item = &str> {
+    tokens.windows(2).filter_map(|pair| match (&pair[0].tok, &pair[1].tok) {
+        (Token::Function, Token::Name(name)) => Some(&**name),
+        _ => None,
+    })
+}
+
+/// Returns the valid name with the fewest edits, if there are at most two.
+pub(super) fn nearest<'n>(name: &str, valid: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let near = valid.into_iter().map(|valid| (strsim::levenshtein(name, valid), valid)).min();
+    near.filter(|(edits, _)| *edits <= 2).map(|(_, valid)| valid)
 }
 
 fn tokens(text: &str) -> Vec<TokenInfo> {

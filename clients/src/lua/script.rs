@@ -1,7 +1,7 @@
 //! A lock written in Lua ([`Script`]), with the facts that the script states about itself.
 
 use super::facts::{Facts, facts_of};
-use super::lint::unknown_call;
+use super::lint::{describe_fact, unknown_call};
 use super::machine::Machine;
 use super::source::Source;
 use crate::lock::Deployment;
@@ -36,7 +36,8 @@ impl Script {
             return Err(InvalidScript(problem));
         }
         let parts = machine.instantiate(super::facts::MASTERS).map_err(|raw| wrong(&raw))?;
-        let facts = facts_of(&mut machine, parts).map_err(|raw| wrong(&raw))?;
+        let facts = facts_of(&mut machine, parts)
+            .map_err(|problem| InvalidScript(describe_fact(&source, &problem)))?;
         machine.recycle();
         Ok(Script { source: Arc::new(source), facts })
     }

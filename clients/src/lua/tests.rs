@@ -76,7 +76,10 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
         ("function acquire(", "lock.lua:1:18: "),
         ("\n  foo()", "lock.lua:2:3: unknown function 'foo': expected one of all, assert, "),
         ("redis.cal('GET')", "lock.lua:1:7: unknown function 'redis.cal': expected one of call, "),
-        ("print('x')", "lock.lua:1:1: unknown function 'print'"),
+        (
+            "print('x')",
+            "lock.lua:1:1: unknown function 'print', which scripts do not have: expected one of all",
+        ),
         ("local x\nx = y.z", "lock.lua:2:5: attempt to index a nil value (global 'y')"),
         ("while true do end", "lock.lua:1:1: 200,000 instructions without a wait"),
         ("local function f() return f() + 1 end f()", "lock.lua:1:1: 200,000 instructions"),
@@ -88,19 +91,29 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
             "lock.lua:1:1: a function of the host is called where it cannot wait",
         ),
         ("", "lock.lua: acquire is missing: expected 'function acquire(key, ...)'"),
-        ("acquire = 5", "lock.lua: acquire is a number: expected"),
-        ("lock = 5 function acquire() end release = acquire", "lock.lua: lock is a number"),
-        ("lock = { tll = 5 } function acquire() end release = acquire", "lock.lua: lock.tll: "),
-        ("lock = { ttl = '5' } function acquire() end release = acquire", "lock.lua: lock.ttl '5'"),
+        (
+            "\nfunction aquire() end function release() end",
+            "lock.lua:2:10: acquire is missing: expected 'function acquire(key, ...)', not 'aquire'",
+        ),
+        ("acquire = 5", "lock.lua:1:1: acquire is a number: expected"),
+        ("lock = 5 function acquire() end release = acquire", "lock.lua:1:1: lock is a number"),
+        (
+            "lock = { tll = 5 } function acquire() end release = acquire",
+            "lock.lua:1:10: lock.tll (did you mean 'ttl'?): expected one of deployment, ",
+        ),
+        (
+            "lock = { ttl = '5' } function acquire() end release = acquire",
+            "lock.lua:1:10: lock.ttl '5'",
+        ),
         (
             "lock = { deployment = 'x' } function acquire() end release = acquire",
-            "lock.lua: lock.deployment 'x': expected one of single, independent, ",
+            "lock.lua:1:10: lock.deployment 'x': expected one of single, independent, ",
         ),
         (
             "lock = { retry = {5} } function acquire() end release = acquire",
-            "lock.lua: lock.retry: ",
+            "lock.lua:1:10: lock.retry: ",
         ),
-        ("function acquire() end release = acquire renew = 5", "lock.lua: renew is a number"),
+        ("function acquire() end release = acquire renew = 5", "lock.lua:1:42: renew is a number"),
         ("string.x = 5", "lock.lua:1:1: 'string.x' cannot be set"),
         ("setmetatable({}, {__gc = 1})", "lock.lua:1:1: setmetatable: __gc and __mode"),
         ("pairs({[{}] = 1})", "lock.lua:1:1: pairs: a table with tables"),
@@ -115,6 +128,52 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
         script(&long).unwrap_err(),
         "lock.lua: 307200 bytes: expected a script of at most 256 KB"
     );
+}
+
+#[test]
+fn a_command_that_no_server_accepts_is_an_error_of_the_script_with_its_line() {
+    let refusing = |answer: &'static str, body: &str| {
+        let world = TestWorld::new();
+        world.serve("redis", move |call| match call.name() {
+            "CONNECT" => Answer::Normal,
+            _ => Answer::Says(answer),
+        });
+        let text = format!("{RELEASE}function acquire(key)\n{body}\nend\n");
+        let mut lock = script(&text).unwrap().build(world.env(), &one(), &settings());
+        world.run(lock.acquire("lock"))
+    };
+    for (call, answer, told) in [
+        (
+            "redis.call('SETT', key)",
+            "-ERR unknown command 'SETT', with args beginning with: 'lock' \r\n",
+            "lock.lua:2:1: the server answered ERR unknown command 'SETT'",
+        ),
+        (
+            "redis.call('SET', key)",
+            "-ERR wrong number of arguments for 'set' command\r\n",
+            "lock.lua:2:1: the server answered ERR wrong number of arguments for 'set' command",
+        ),
+        (
+            "1, redis.call('SET', key, 'x', 'NXX')",
+            "-ERR syntax error\r\n",
+            "lock.lua:3:3: the server answered ERR syntax error",
+        ),
+        (
+            "redis.call('SET', key, 'x', 'NXX')",
+            "-ERR syntax error\r\n",
+            "lock.lua:2:1: the server answered ERR syntax error",
+        ),
+    ] {
+        let unknown = Acquisition::Unknown(told.to_owned());
+        assert_eq!(refusing(answer, &format!("  return {call}")), unknown);
+        let caught = refusing(answer, "  pcall(redis.call, 'SETT', key) return 'me'");
+        assert!(matches!(caught, Acquisition::Granted(_)), "{caught:?}");
+    }
+    for answer in ["-READONLY no\r\n", "-MISCONF no\r\n", "-LOADING no\r\n", "-ERR no\r\n"] {
+        let told = answer.trim_end().trim_start_matches('-');
+        let refused = Acquisition::Refused(format!("the server answered {told}").into());
+        assert_eq!(refusing(answer, "  return redis.call('SETT', key)"), refused);
+    }
 }
 
 #[test]

@@ -81,6 +81,40 @@ def test_a_known_flaw_is_expected(run_tests):
     run_tests(source).assert_outcomes(passed=1)
 
 
+def test_allowed_violations_do_not_fail_but_others_do(run_tests):
+    source = """
+        @pytest.mark.fencepost(faults="pause", seeds="0..4", allow={allow})
+        def test_lock(world):
+            with world.section(SafeUnlessPaused(world)):
+                pass
+        """
+    timing = ["overlap", "stale-write", "lost-update"]
+    result = run_tests(source.format(allow=timing))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the lock is not safe (foreign-release): pause: *"])
+    run_tests(source.format(allow=[*timing, "foreign-release"])).assert_outcomes(passed=1)
+
+
+def test_a_run_that_exercises_nothing_gives_the_reason(run_tests):
+    result = run_tests(
+        """
+        @pytest.mark.fencepost(faults="none", seeds=1, cycles=1, processes=1)
+        def test_lock(world):
+            with world.section(SafeUnlessPaused(world)):
+                pass
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*no run exercised the lock*", "*at least two must compete*"])
+
+
+def test_a_wrong_admin_command_is_reported_without_the_frames_of_the_client(run_tests):
+    result = run_tests("def test_expiry(redis_clock): redis_clock.advance(10)")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*'10': expected a duration*"])
+    result.stdout.no_fnmatch_line("*parse_response*")
+
+
 def test_parameters_and_methods_reach_the_processes(run_tests):
     result = run_tests(
         """
@@ -113,8 +147,16 @@ def test_a_body_that_fails_names_its_error(run_tests):
     ("mark", "message"),
     [
         ("seeds='many'", "seeds 'many': expected a number such as 20, or a range 0..20"),
+        ("seeds=0", "seeds '0': expected at least one seed"),
         ("expect='fine'", "expect 'fine': expected one of safe, violated"),
         ("fault='pause'", "argument 'fault': expected one of faults, seeds, *"),
+        (
+            "options=['--expect', 'e.toml']",
+            "options '--expect': expected the argument 'expect' of the mark instead",
+        ),
+        ("options=['--ttl=5s']", "options '--ttl': expected the argument 'ttl' of the mark*"),
+        ("options=['--out', 'x']", "options '--out': the mark sets it: expected another option*"),
+        ("options='--hold 1s'", "options '--hold 1s': expected a list, such as *"),
         ("faults='pauze'", "*did you mean 'pause'*"),
     ],
 )
@@ -177,4 +219,4 @@ def test_the_test_owns_the_clock(run_tests):
 def test_a_clock_without_a_program_fails_in_one_line(run_tests):
     result = run_tests("def test_expiry(redis_clock): pass", "--fencepost", "/nowhere/fencepost")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*fencepost serve: *'/nowhere/fencepost'*"])
+    result.stdout.fnmatch_lines(["*fencepost '/nowhere/fencepost': program not found: *"])

@@ -1,5 +1,8 @@
 // A lock that deletes whatever it finds breaks when its lease expires; one that compares does not.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
 import { redisClock } from "fencepost-redis-clock";
 import { createClient } from "redis";
@@ -73,5 +76,34 @@ test("a lost reply is an error of the client, and the write has happened", async
 
 test("a wrong option and a missing program are errors in one line", async () => {
   await assert.rejects(redisClock({ persistence: "paper" }), /fencepost serve: error: .*paper/);
-  await assert.rejects(redisClock({ program: "/nowhere" }), /fencepost '\/nowhere': .*ENOENT/);
+  await assert.rejects(redisClock({ program: "/nowhere" }), {
+    message: "fencepost '/nowhere': program not found: npm install --save-dev fencepost",
+  });
+});
+
+test("a command may be one string or several words", async () => {
+  assert.equal(await clock.command("DROP-REPLY OF SET"), "OK");
+  assert.equal(await clock.command("LAG", "2s"), "OK");
+  await assert.rejects(clock.command("DROP REPLY"), /unknown command 'DROP': expected one of/);
+});
+
+test("an unknown option is refused", async () => {
+  await assert.rejects(redisClock({ replica: 1 }), {
+    message: "option 'replica': expected one of replicas, sentinels, persistence, program",
+  });
+});
+
+test("a test without stop() ends, and its server with it", async () => {
+  const script = `
+    import { redisClock } from "fencepost-redis-clock";
+    const clock = await redisClock();
+    await clock.advance("1s");
+    console.log(clock.port);
+  `;
+  const node = [process.execPath, ["--input-type=module", "--eval", script]];
+  const { status, stdout } = spawnSync(...node, { encoding: "utf8", timeout: 20_000 });
+  assert.equal(status, 0);
+  const socket = connect(Number(stdout), "127.0.0.1");
+  const [error] = await once(socket, "error");
+  assert.equal(error.code, "ECONNREFUSED");
 });

@@ -4,15 +4,17 @@
 //! line for each finding. The file is kept in version control, so a sweep without new findings
 //! changes only a few lines.
 
+mod counted;
 mod list;
 mod read;
 
+pub use counted::Counted;
 pub use list::VIEWS;
 pub use read::BadLine;
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
-use crate::summary::sweep::{Cell, FindingState, Fingerprint, Sweep};
+use crate::summary::sweep::{Cell, FindingState, Fingerprint, SeedRange, Shard, Sweep, runs_of};
 use fencepost_faults::{FaultPlan, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,8 +71,11 @@ pub struct Finding {
     /// Day on which the anomaly was fixed, as YYYY-MM-DD; absent unless the state is `fixed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_on: Option<String>,
-    /// Number of runs, in all sweeps, that showed the anomaly.
+    /// Number of different runs, in all sweeps, that showed the anomaly.
     pub runs: u64,
+    /// The seeds that `runs` counts; absent in files of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counted: Vec<Counted>,
     /// Runs that show the anomaly, the smallest first.
     pub shown_by: Vec<Shown>,
     /// Command-line flags that all runs of the finding share; empty for the built-in scenario.
@@ -139,6 +144,13 @@ impl Findings {
         self.all.get(id)
     }
 
+    /// Removes the findings that were fixed on an earlier day than `day`. Returns their number.
+    pub fn leave_out_fixed_before(&mut self, day: &str) -> usize {
+        let before = self.all.len();
+        self.all.retain(|_, one| one.fixed_on.as_deref().is_none_or(|fixed| fixed >= day));
+        before - self.all.len()
+    }
+
     /// Returns the number of findings in each state. Omits states without findings.
     pub fn counts(&self) -> BTreeMap<FindingState, usize> {
         let mut counts = BTreeMap::new();
@@ -149,11 +161,16 @@ impl Findings {
     }
 
     /// Adds the findings of a sweep, dated `day`. Returns their fingerprints.
+    ///
+    /// A slice does not advance the next seed, so that `--seeds +N` is the same range for all slices
+    /// of a sweep. Their merge advances it.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
         }
-        self.next_seed = self.next_seed.max(sweep.seeds.to);
+        if sweep.shard.count <= Shard::WHOLE.count {
+            self.next_seed = self.next_seed.max(sweep.seeds.to);
+        }
         let mut seen = BTreeSet::new();
         for cell in &sweep.cells {
             for found in &cell.fingerprints {
@@ -219,6 +236,7 @@ impl Finding {
             last_seen: day.to_owned(),
             fixed_on: None,
             runs: 0,
+            counted: Vec::new(),
             shown_by: Vec::new(),
             options: String::new(),
             replay: String::new(),
@@ -259,9 +277,18 @@ impl Finding {
             self.replay = sweep.replay(cell, shown.seed);
             self.plan = found.report.as_deref().and_then(|report| report.minimal_plan.clone());
         }
-        self.runs = self.runs.saturating_add(found.runs);
+        self.count(found.runs, &runs_of(sweep), (&cell.fault, options));
         day.clone_into(&mut self.last_seen);
         self
+    }
+
+    fn count(&mut self, runs: u64, seeds: &[SeedRange], (fault, options): (&str, &str)) {
+        let is_same = |one: &Counted| one.fault == fault && one.options == options;
+        let place = self.counted.iter().position(is_same).unwrap_or_else(|| {
+            self.counted.push(Counted::none(fault, options));
+            self.counted.len() - 1
+        });
+        self.runs = self.runs.saturating_add(self.counted[place].add(seeds, runs));
     }
 }
 

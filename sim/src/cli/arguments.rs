@@ -89,7 +89,7 @@ pub(crate) enum Command {
     /// List locks, faults, formats and other choices.
     List(ListArguments),
     /// Create a lock or a worker from a template.
-    #[command(subcommand)]
+    #[command(subcommand, arg_required_else_help = false)]
     New(New),
     /// Run every fault plan within bounds, and print a counterexample or a certificate.
     ///
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     /// Merge the sweep summaries or explorations of shards, in any order.
     Merge(MergeArguments),
     /// List, accept or retest the findings of earlier sweeps.
-    #[command(subcommand)]
+    #[command(subcommand, arg_required_else_help = false)]
     Findings(FindingsCommand),
     /// Write the gallery: one page for each anomaly.
     Gallery(GalleryArguments),
@@ -441,6 +441,7 @@ pub(crate) struct ExplainArguments {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum Listing {
     /// Locks.
+    #[value(alias = "locks")]
     Clients,
     /// Lock servers and databases.
     Coordinators,

@@ -50,6 +50,11 @@ fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep)
     }
     let mut scenario = scenario(&arguments.deployment)?;
     let mut lock = |side: &str| {
+        if side == "all" {
+            return Err(Failure::wrong(
+                "'all': expected one lock, a name from `fencepost list clients` or a file",
+            ));
+        }
         if !is_script(side) {
             return client_of(side, &scenario);
         }

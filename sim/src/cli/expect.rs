@@ -12,10 +12,9 @@
 //! A program has the name that `--program NAME=CMD` gives it.
 
 use super::Failure;
-use super::options::client;
 use super::output::{log, read_file};
-use fencepost_clients::Definition;
-use fencepost_faults::{Families, Seed};
+use fencepost_clients::{CLIENTS, Definition, find};
+use fencepost_faults::{Families, Seed, did_you_mean};
 use fencepost_reports::summary::expectation::Expectation;
 use fencepost_reports::summary::sweep::Wanted;
 use fencepost_reports::{Kind, RunFacts, Sweep};
@@ -33,8 +32,9 @@ impl Expectations {
         })?;
         let mut all = BTreeMap::new();
         for (lock, faults) in &table {
-            if !programs.contains(&lock.as_str()) {
-                client(lock).map_err(|failure| Failure::content(path, failure))?;
+            if find(lock).is_none() && !programs.contains(&lock.as_str()) && !is_script(lock, path)
+            {
+                return Err(Failure::content(path, unknown(lock, programs)));
             }
             let faults = faults.as_table().ok_or_else(|| {
                 Failure::content(path, format!("{lock}: expected a table of faults, [{lock}]"))
@@ -68,6 +68,28 @@ impl Expectations {
         let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
         wanted.map_or_else(Expectation::missing, |wanted| wanted.compare_run(run, seed))
     }
+}
+
+/// Returns whether a lock is a Lua file that exists, so that one file can cover locks that are run
+/// separately.
+fn is_script(lock: &str, path: &Path) -> bool {
+    let is_lua = Path::new(lock).extension().is_some_and(|end| end == "lua");
+    is_lua && (Path::new(lock).is_file() || path.with_file_name(lock).is_file())
+}
+
+fn unknown(lock: &str, programs: &[&str]) -> String {
+    let built_in = CLIENTS.iter().map(|one| one.name);
+    let same_stem = programs
+        .iter()
+        .find(|name| name.rsplit_once('.').is_some_and(|(stem, end)| stem == lock && end == "lua"));
+    let hint = match same_stem {
+        Some(name) => format!(" (did you mean '{name}'?)"),
+        None => did_you_mean(lock, programs.iter().copied().chain(built_in)),
+    };
+    format!(
+        "unknown lock '{lock}'{hint}: expected a lock of this run, a lock in Lua whose file \
+         exists, or a name from `fencepost list clients`"
+    )
 }
 
 pub(crate) fn of_cells(
@@ -178,6 +200,21 @@ mod tests {
         let known = read("[worker]\nnone = 'safe'").unwrap().0;
         assert!(known.contains_key(&("worker".to_owned(), "none".to_owned())));
         assert!(read("[other]\nnone = 'safe'").is_err());
+    }
+
+    #[test]
+    fn a_lua_lock_of_another_run_is_known_by_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("expect.toml");
+        std::fs::write(&path, "['my.lua']\nnone = 'safe'\n['other.lua']\nnone = 'safe'").unwrap();
+        let read = || Expectations::read(&path, &["my.lua"]).map_err(|failure| failure.to_string());
+        let said = read().err().unwrap();
+        assert!(said.contains("unknown lock 'other.lua': expected a lock of this run"), "{said}");
+        std::fs::write(folder.path().join("other.lua"), "").unwrap();
+        assert_eq!(read().unwrap().0.len(), 2);
+        std::fs::write(&path, "[my]\nnone = 'safe'").unwrap();
+        let said = read().err().unwrap();
+        assert!(said.contains("unknown lock 'my' (did you mean 'my.lua'?)"), "{said}");
     }
 
     #[test]

@@ -93,6 +93,9 @@ fn wrapped(label: &str, text: &str) -> String {
 fn unknown(name: &str) -> Failure {
     let names = names();
     let meant = did_you_mean(name, names.iter().copied());
+    if !meant.is_empty() {
+        return Failure::wrong(format!("unknown name '{name}'{meant}"));
+    }
     Failure::wrong(format!(
         "unknown name '{name}'{meant}: expected one of these rules, causes and fault families: {}",
         names.join(", ")

@@ -14,7 +14,7 @@ use super::options::{format, view};
 use super::output::{log, page, print, read_file};
 use super::progress::{Progress, Verbosity, clock};
 use super::{Failure, Outcome};
-use crate::diagnosis::diagnose;
+use crate::diagnosis::diagnose_enumerated;
 use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::{Findings, report};
 use crate::setup::shard::shard;
@@ -160,7 +160,7 @@ fn counterexample(
     let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
     let diagnosis = match arguments.no_shrink {
         true => Diagnosis::default(),
-        false => diagnose(&spec, &facts),
+        false => diagnose_enumerated(&spec, &facts),
     };
     if arguments.quiet.verbosity() == Verbosity::Progress {
         let faults = match planned.level.faults {

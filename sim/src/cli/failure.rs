@@ -71,6 +71,9 @@ impl Failure {
                 None => advice += &format!("; {tip}"),
             }
         }
+        if subject.starts_with("unknown option '--seeds'") {
+            advice += ", or `fencepost sweep` for --seeds";
+        }
         if !expected.is_empty() {
             line += &format!(": {expected}");
         }
@@ -82,6 +85,12 @@ impl Failure {
         let failure = Failure::usage(error);
         if error.kind() != clap::error::ErrorKind::InvalidSubcommand {
             return failure;
+        }
+        if let Some(clap::error::ContextValue::String(name)) =
+            error.get(clap::error::ContextKind::InvalidSubcommand)
+            && name.ends_with(".lua")
+        {
+            return Failure::wrong(format!("unknown command '{name}'{}", lua_lock(name)));
         }
         let command = A::command();
         let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -97,12 +106,33 @@ impl Failure {
     }
 }
 
+fn lua_lock(file: &str) -> String {
+    format!(": expected --lock {file} for a lock in Lua")
+}
+
 fn expectation(message: &str) -> String {
+    let unexpected = message.strip_prefix("unexpected argument '");
+    if let Some(file) = unexpected.and_then(|rest| rest.split('\'').next())
+        && file.ends_with(".lua")
+    {
+        return format!("unexpected argument '{file}'{}", lua_lock(file));
+    }
+    if let Some(missing) =
+        message.strip_prefix("the following required arguments were not provided: ")
+    {
+        let example = if missing.starts_with("--seeds ") { ", like --seeds 0..1000" } else { "" };
+        return format!("missing argument: expected {missing}{example}");
+    }
     if let Some(rest) = message.strip_prefix("unexpected argument '-") {
         return format!("unknown option '-{}", rest.trim_end_matches(" found"));
     }
     if let Some(rest) = message.strip_prefix("unrecognized subcommand ") {
         return format!("unknown command {rest}");
+    }
+    if let Some((subject, rest)) = message.split_once(" requires a subcommand")
+        && let Some((_, commands)) = rest.split_once("[subcommands: ")
+    {
+        return format!("{subject}: expected one of {}", commands.trim_end_matches(']'));
     }
     if let Some((subject, values)) = message.split_once(" [possible values: ") {
         return format!("{subject}: expected one of {}", values.trim_end_matches(']'));

@@ -3,7 +3,7 @@
 mod known;
 mod store;
 
-pub(super) use known::Known;
+pub(super) use known::{Known, counts};
 pub(super) use store::{Store, today};
 
 use super::arguments::{
@@ -34,9 +34,15 @@ pub(crate) fn findings(command: &FindingsCommand) -> Result<Outcome, Failure> {
     }
 }
 
+const MARKDOWN: &str = "markdown";
+
 fn list(arguments: &ListFindingsArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
-    let findings = Store::at(&arguments.store.findings).existing()?;
+    let mut findings = Store::at(&arguments.store.findings).existing()?;
+    if view.name == MARKDOWN {
+        // A comment on a pull request shows only the fixes of the day.
+        findings.leave_out_fixed_before(&today()?);
+    }
     print(&view.write(&findings).map_err(Failure::Output)?)?;
     Ok(Outcome::AsExpected)
 }
@@ -44,7 +50,7 @@ fn list(arguments: &ListFindingsArguments) -> Result<Outcome, Failure> {
 fn accept(arguments: &AcceptArguments) -> Result<Outcome, Failure> {
     let store = Store::at(&arguments.store.findings);
     store.existing()?;
-    store.change(|findings| {
+    let said = store.change(|findings| {
         for id in &arguments.ids {
             if !findings.accept(id, arguments.note.as_deref()) {
                 let all = findings.by_urgency();
@@ -58,8 +64,9 @@ fn accept(arguments: &AcceptArguments) -> Result<Outcome, Failure> {
                 ));
             }
         }
-        Ok(())
+        Ok(counts(findings))
     })?;
+    log(format_args!("{}: {said}", store.path().display()));
     Ok(Outcome::AsExpected)
 }
 
@@ -104,8 +111,27 @@ fn scenario_of(arguments: &RetestArguments) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
+/// Returns the option that adds the lock of a finding, if the lock is not a built-in one.
+fn own_option(finding: &Finding) -> Option<String> {
+    let options = ["--lock ", "--program "];
+    let (start, option) =
+        options.iter().find_map(|option| Some((finding.replay.find(option)?, option)))?;
+    let value = &finding.replay[start + option.len()..];
+    let end = match value.strip_prefix('\'') {
+        Some(quoted) => quoted.find('\'').map_or(value.len(), |end| end + 2),
+        None => value.find(' ').unwrap_or(value.len()),
+    };
+    Some(format!("{option}{}", &value[..end]))
+}
+
 fn is_shown(finding: &Finding, scenario: &Rc<Scenario>) -> Result<bool, Failure> {
-    let client = client_of(&finding.client, scenario)?;
+    let client = client_of(&finding.client, scenario).map_err(|failure| {
+        let Some(option) = own_option(finding) else { return failure };
+        Failure::wrong(format!(
+            "finding {} is of the lock '{}': add {option}",
+            finding.id, finding.client
+        ))
+    })?;
     for shown in &finding.shown_by {
         let families = shown.fault.parse().map_err(Failure::wrong)?;
         fits(scenario, client, &families).map_err(Failure::wrong)?;

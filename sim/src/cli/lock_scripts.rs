@@ -14,6 +14,8 @@ use fencepost_reports::{History, What};
 use std::path::Path;
 use std::rc::Rc;
 
+const LOCK_FILE: &str = "a lock in Lua, like one from `fencepost new lock NAME`";
+
 pub(crate) fn add_scripts(
     arguments: &LockArguments,
     scenario: &mut Scenario,
@@ -52,6 +54,9 @@ fn read(text: &str) -> Result<LockScript, Failure> {
         _ => (None, text),
     };
     let path = Path::new(file);
+    if path.is_dir() {
+        return Err(Failure::content(path, format!("is a folder: expected {LOCK_FILE}")));
+    }
     let name = name.map(str::to_owned).or_else(|| {
         let name = path.file_name()?.to_string_lossy().into_owned();
         is_name(&name).then_some(name)
@@ -60,8 +65,12 @@ fn read(text: &str) -> Result<LockScript, Failure> {
         let valid = "expected NAME=FILE, with a name of letters, digits, '-', '_' and '.'";
         Failure::wrong(format!("--lock '{text}': {valid}"))
     })?;
-    let text = read_file(path, "a lock in Lua, like one from `fencepost new lock NAME`")?;
-    let script = Script::read(file, &text).map_err(Failure::wrong)?;
+    let text = read_file(path, LOCK_FILE)?;
+    let is_lua = path.extension().is_some_and(|end| end == "lua");
+    let script = Script::read(file, &text).map_err(|error| match is_lua {
+        true => Failure::wrong(error),
+        false => Failure::wrong(format!("{error}: expected {LOCK_FILE}")),
+    })?;
     Ok(LockScript { name, script })
 }
 

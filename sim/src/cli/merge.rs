@@ -5,9 +5,9 @@ mod watch;
 use super::arguments::MergeArguments;
 use super::expect::Expectations;
 use super::explore::merge_explorations;
-use super::findings::{Store, today};
+use super::findings::{Store, counts, today};
 use super::options::format_of_sweeps;
-use super::output::read_file;
+use super::output::{log, read_file};
 use super::read::{SUMMARY, sweep_of};
 use super::sweep::conclude;
 use super::{Failure, Outcome};
@@ -45,9 +45,10 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
     findings.mark(&mut shown);
     let outcome = conclude(shown, format, expectations.as_ref())?;
     let day = today()?;
-    store.change(|findings| {
+    let said = store.change(|findings| {
         findings.add(&sum, &day);
-        Ok(())
+        Ok(counts(findings))
     })?;
+    log(format_args!("{}: {said}", store.path().display()));
     Ok(outcome)
 }

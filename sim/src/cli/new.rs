@@ -35,8 +35,10 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     let valid = || LOCKS.iter().map(|(known, _)| *known).collect();
     let (_, text) = known.ok_or_else(|| unknown("--on", on, "", valid()))?;
     let file = format!("{name}.lua");
-    write_new(&file, &text.replace("NAME", name), "the name of a new file")?;
-    print(&format!("{file}\nfencepost --lock {file} --seed 7 --fault pause\n"))?;
+    let text = text.replace("NAME", name);
+    write_new(&file, &text, "the name of a new file")?;
+    let command = text.lines().find_map(|line| line.strip_prefix("--   ")).unwrap_or_default();
+    print(&format!("{file}\n{command}\n"))?;
     Ok(Outcome::AsExpected)
 }
 

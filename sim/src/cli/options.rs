@@ -197,7 +197,7 @@ pub(crate) fn clients(
     for name in names {
         let named = match name.as_str() {
             "all" => locks_on(only),
-            name => vec![client(name)?],
+            name => vec![client_or_all(name)?],
         };
         if let Some(only) = only {
             named.iter().try_for_each(|lock| on(only, lock))?;
@@ -240,11 +240,22 @@ pub(crate) fn coordinator(name: Option<&str>) -> Result<Option<Coordinator>, Fai
 }
 
 pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
-    find(name).ok_or_else(|| {
-        let hint = did_you_mean(name, CLIENTS.iter().map(|one| one.name));
-        let valid = "expected all, or a name from `fencepost list clients`";
-        Failure::wrong(format!("unknown client '{name}'{hint}: {valid}"))
-    })
+    find(name).ok_or_else(|| unknown_client(name, "expected"))
+}
+
+fn client_or_all(name: &str) -> Result<&'static Definition, Failure> {
+    find(name).ok_or_else(|| unknown_client(name, "expected all, or"))
+}
+
+fn unknown_client(name: &str, expected: &str) -> Failure {
+    if Path::new(name).extension().is_some_and(|end| end == "lua") {
+        return Failure::wrong(format!(
+            "unknown client '{name}': expected --lock {name} for a lock in Lua"
+        ));
+    }
+    let hint = did_you_mean(name, CLIENTS.iter().map(|one| one.name));
+    let valid = "a name from `fencepost list clients`";
+    Failure::wrong(format!("unknown client '{name}'{hint}: {expected} {valid}"))
 }
 
 pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {

@@ -31,6 +31,14 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
+/// Creates the folder of `--out` before a long command, so that a wrong name costs no time.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let folder = folder.display();
+        Failure::wrong(format!("--out '{folder}': {error}: expected a folder for reports"))
+    })
+}
+
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
 pub(crate) fn read_file(path: &Path, expected: &str) -> Result<String, Failure> {

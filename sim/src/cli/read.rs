@@ -4,16 +4,26 @@ use super::Failure;
 use super::output::{log, read_file};
 use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
+use std::fmt::Display;
 use std::path::Path;
 
 pub(super) const SUMMARY: &str = "a summary of `fencepost sweep --format json`";
+
+const REPORT: &str = "a report of `fencepost run --format json`";
+
+fn not_json(path: &Path, text: &str, expected: &str, error: impl Display) -> Failure {
+    match text.trim_start().starts_with('{') {
+        true => Failure::content(path, error),
+        false => Failure::content(path, format!("not JSON: expected {expected}")),
+    }
+}
 
 pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
     sweep_of(path, &read_file(path, SUMMARY)?)
 }
 
 pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
-    let sweep = read_sweep(text).map_err(|error| Failure::content(path, error))?;
+    let sweep = read_sweep(text).map_err(|error| not_json(path, text, SUMMARY, error))?;
     if sweep.checksum.is_none() {
         unprotected(path, "has no checksum");
     }
@@ -21,8 +31,8 @@ pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
 }
 
 pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
-    let text = read_file(path, "a report of `fencepost run --format json`")?;
-    let report = read_report(&text).map_err(|error| Failure::content(path, error))?;
+    let text = read_file(path, REPORT)?;
+    let report = read_report(&text).map_err(|error| not_json(path, &text, REPORT, error))?;
     if report.runs.iter().any(|run| run.history.is_some() && run.history_checksum.is_none()) {
         unprotected(path, "has a history without a checksum");
     }

@@ -3,7 +3,7 @@
 use super::arguments::RunArguments;
 use super::expect::{self, JudgedCell};
 use super::options::{self, Options};
-use super::output::{page, print};
+use super::output::{make_folder, page, print};
 use super::progress::Minimising;
 use super::{Failure, Outcome};
 use crate::Engine;
@@ -116,6 +116,7 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
 
 pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
     for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
+        make_folder(folder)?;
         for violation in &run.violations {
             let mut only: RunReport = run.clone();
             only.violations.retain(|other| other.violation.id == violation.violation.id);

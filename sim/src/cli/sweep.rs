@@ -7,7 +7,7 @@ use super::findings::Known;
 use super::interrupt::Interrupt;
 use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps};
-use super::output::print;
+use super::output::{make_folder, print};
 use super::progress::Progress;
 use super::read::sweep_in;
 use super::run::write_violations;
@@ -35,6 +35,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let baseline = baseline.transpose()?;
     let known = arguments.findings.as_deref().map(Known::read).transpose()?;
     let spec = spec(arguments, &options, known.as_ref())?;
+    arguments.common.out.as_deref().map_or(Ok(()), make_folder)?;
     let checkpoint = place(arguments, &spec)?;
     let start = match &checkpoint {
         Some(path) if arguments.resume => resume(path, &spec)?,

@@ -38,6 +38,8 @@ pub struct Extent {
 impl Extent {
     /// Extent of the trials for reports.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
+    /// Extent of the trials for a plan that no seed draws, such as one of an exploration.
+    pub const ENUMERATED: Extent = Extent { nearby: 20, seeds: 0 };
 }
 
 /// First of the other seeds, far from the seeds that users usually choose.

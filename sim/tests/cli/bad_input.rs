@@ -28,6 +28,7 @@ fn refuses(arguments: &[&str], parts: &[&str]) {
 #[test]
 fn unknown_names_are_refused_with_the_known_ones() {
     refuses(&["--client", "redlok"], &["redlok", "redlock", "fencepost list clients"]);
+    refuses(&["compare", "redlok", "fencing"], &["redlok", "redlock", "fencepost list clients"]);
     refuses(&["--fault", "pauze"], &["pauze", "pause", "failover"]);
     refuses(&["--fault", "none+pause"], &["none"]);
     refuses(&["--format", "pdf"], &["pdf", "text", "json"]);
@@ -35,6 +36,56 @@ fn unknown_names_are_refused_with_the_known_ones() {
     refuses(&["--engine", "warp"], &["warp", "turmoil"]);
     refuses(&["schema", "poem"], &["poem", "report"]);
     refuses(&["frobnicate"], &["frobnicate"]);
+}
+
+#[test]
+fn a_lua_lock_in_another_place_is_refused_with_the_option() {
+    for arguments in [
+        &["my.lua"][..],
+        &["run", "my.lua"],
+        &["--client", "my.lua"],
+        &["sweep", "--seeds", "0..2", "--client", "my.lua"],
+    ] {
+        refuses(arguments, &["'my.lua': expected --lock my.lua for a lock in Lua"]);
+    }
+    refuses(&["--lock", "."], &["error: .: is a folder: expected a lock in Lua"]);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("notes.md"), "# Notes\n").unwrap();
+    let line = refusal_in(folder.path(), &["--lock", "notes.md"]);
+    assert!(line.contains("notes.md:1:1: ") && line.contains(": expected a lock in Lua"), "{line}");
+    for command in ["replay", "merge"] {
+        let line = refusal_in(folder.path(), &[command, "notes.md"]);
+        assert!(line.starts_with("error: notes.md: not JSON: expected a "), "{line}");
+    }
+}
+
+#[test]
+fn commands_that_lack_a_part_are_refused_with_it() {
+    refuses(&["findings"], &["error: 'fencepost findings': expected one of list, accept, retest"]);
+    refuses(&["new"], &["error: 'fencepost new': expected one of lock, program"]);
+    refuses(&["sweep"], &["expected --seeds <A..B|+N>, like --seeds 0..1000"]);
+    refuses(&["--seeds", "0..10"], &["did you mean '--seed'", "`fencepost sweep` for --seeds"]);
+    refuses(&["compare", "all", "redlock"], &["'all': expected one lock"]);
+    let one = refusal(&["compare", "nolock", "redlock"]);
+    assert!(one.ends_with("expected a name from `fencepost list clients`"), "{one}");
+    refuses(&["--client", "nolock"], &["expected all, or a name from `fencepost list clients`"]);
+    let line = refusal(&["explain", "foriegn-release"]);
+    assert_eq!(line, "error: unknown name 'foriegn-release' (did you mean 'foreign-release'?)");
+}
+
+#[test]
+fn folders_that_cannot_be_made_are_refused_before_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let sweep = ["sweep", "--seeds", "0..2", "--no-shrink"];
+    let line = refusal_in(folder.path(), &[&sweep[..], &["--out", "file/x"]].concat());
+    assert!(line.contains("--out 'file/x': "), "{line}");
+    let line = refusal_in(folder.path(), &[&sweep[..], &["--findings", "no/f.jsonl"]].concat());
+    assert_eq!(
+        line,
+        "error: no/f.jsonl: no such folder: expected --findings FILE in a folder that exists"
+    );
+    assert!(!folder.path().join("no").exists());
 }
 
 #[test]
@@ -360,6 +411,18 @@ fn help_and_version_are_answers() {
         assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{flag}");
         assert!(answer.stdout.contains("fencepost"), "{flag}");
     }
+}
+
+#[test]
+fn help_of_a_command_may_come_before_it() {
+    let of = |arguments: &[&str]| {
+        let answer = fencepost(arguments);
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+        answer.stdout
+    };
+    assert_eq!(of(&["help", "sweep"]), of(&["sweep", "--help"]));
+    assert_eq!(of(&["help", "findings", "list"]), of(&["findings", "list", "--help"]));
+    assert_eq!(of(&["list", "locks"]), of(&["list", "clients"]));
 }
 
 #[test]

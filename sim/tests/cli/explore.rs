@@ -171,6 +171,16 @@ fn a_counterexample_is_a_report_that_replays() {
 }
 
 #[test]
+fn a_counterexample_counts_no_other_seeds_because_no_seed_draws_its_plan() {
+    let asked = ["--fault", "pause", "--faults", "1"];
+    let report = json(&explore(&[&asked[..], &["--format", "json"]].concat()).stdout);
+    let remedies = report["runs"][0]["violations"][0]["remedies"].as_array().unwrap();
+    assert!(!remedies.is_empty() && remedies.iter().all(|one| one["seeds"] == 0), "{remedies:?}");
+    let text = explore(&asked).stdout;
+    assert!(text.contains("  remedies   In this run, "), "{text}");
+}
+
+#[test]
 fn a_text_says_what_is_not_covered_and_how_many_were_exercised() {
     let quiet = explore(&["--fault", "lost-reply"]);
     for part in ["No plan with one fault of lost-reply", "Not covered:", "valid", "left out:"] {

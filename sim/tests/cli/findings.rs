@@ -77,7 +77,9 @@ fn nights_find_accept_and_fix() {
         store(folder)[1..].iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
     let mut accept = vec!["findings", "accept", "--note", "known hazard"];
     accept.extend(ids.iter().map(String::as_str));
-    assert_eq!(status(folder, &accept).0, 0);
+    let (code, accepted) = status(folder, &accept);
+    let said = format!("findings.jsonl: {} accepted\n", ids.len());
+    assert!(code == 0 && accepted.stderr.ends_with(&said), "{}", accepted.stderr);
     assert_eq!(
         status(folder, &["sweep", "--seeds", "0..6"]).0,
         0,
@@ -120,13 +122,55 @@ fn a_merge_adds_all_slices() {
         std::fs::write(folder.join(name), answer.stdout).unwrap();
     }
     let merge = ["merge", "slice-1.json", "slice-2.json", "--findings", "merged.jsonl"];
-    let (code, _) = status(folder, &[&merge[..], &["--partial"]].concat());
+    let (code, first) = status(folder, &[&merge[..], &["--format", "markdown"]].concat());
     assert_eq!(code, 1);
+    assert!(first.stderr.starts_with("merged.jsonl: ") && first.stderr.contains(" new"));
+    assert!(first.stdout.contains("| **new** | `"), "{}", first.stdout);
+    let list = ["findings", "list", "--findings", "merged.jsonl"];
+    let once = status(folder, &list).1.stdout;
+    let (_, second) = status(folder, &merge);
+    assert!(second.stderr.contains(" known") && !second.stderr.contains(" new"));
+    let twice = status(folder, &list).1.stdout;
+    assert_eq!(twice.replace("known", "new  "), once, "each run counts once");
     let (_, listed) =
         status(folder, &["findings", "list", "--findings", "merged.jsonl", "--format", "json"]);
     let merged: Value = serde_json::from_str(&listed.stdout).unwrap();
     assert_eq!(merged["next_seed"], "6");
     assert!(!merged["all"].as_object().unwrap().is_empty());
+}
+
+#[test]
+fn slices_that_share_a_store_run_the_same_new_seeds_and_count_once() {
+    let folder = project();
+    let folder = folder.path();
+    for slice in ["1/2", "2/2"] {
+        let name = format!("slice-{}.json", &slice[..1]);
+        let (_, answer) =
+            status(folder, &["sweep", "--seeds", "+8", "--shard", slice, "--format", "json"]);
+        std::fs::write(folder.join(name), answer.stdout).unwrap();
+    }
+    let runs = |folder: &Path| {
+        store(folder)[1..].iter().map(|one| one["runs"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let of_slices = runs(folder);
+    let (code, merged) = status(folder, &["merge", "slice-1.json", "slice-2.json"]);
+    assert_eq!(code, 1, "{}", merged.stderr);
+    assert_eq!(store(folder)[0]["next_seed"], "8");
+    assert_eq!(runs(folder), of_slices);
+}
+
+#[test]
+fn a_retest_names_the_option_of_a_lock_that_is_missing() {
+    let folder = project();
+    let folder = folder.path();
+    status(folder, &["sweep", "--seeds", "0..6"]);
+    let (code, answer) = status(folder, &["findings", "retest", "--no-config", "--cycles", "5"]);
+    assert_eq!(code, 2);
+    assert!(
+        answer.stderr.contains(" is of the lock 'lock.lua': add --lock lock.lua"),
+        "{}",
+        answer.stderr
+    );
 }
 
 #[test]

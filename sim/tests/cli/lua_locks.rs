@@ -138,6 +138,34 @@ fn a_command_that_redis_rejects_in_every_run_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_command_that_redis_does_not_know_is_an_error_of_the_script_and_no_violation() {
+    let at = |text: &str| {
+        let folder = folder(text);
+        refusal(folder.path(), &["--lock", "lock.lua"])
+    };
+    let release = "function release() return true end\n";
+    assert_eq!(
+        at(&format!("{release}function acquire(key)\n  return redis.call('SETT', key)\nend")),
+        "error: lock.lua:2:1: the server answered ERR unknown command 'SETT'"
+    );
+    assert_eq!(
+        at(&format!("{release}function acquire(key)\n  return redis.call('SET', key)\nend")),
+        "error: lock.lua:2:1: the server answered ERR wrong number of arguments for 'set' command"
+    );
+    let nested = at(&format!(
+        "{release}function acquire(key)\n  return 1, redis.script('return redis.call(\"SETT\")', key)\n\
+         end"
+    ));
+    assert!(nested.starts_with("error: lock.lua:3:3: the server answered ERR "), "{nested}");
+    let caught = folder(&format!(
+        "{}\nfunction is_held() pcall(redis.call, 'SETT') return true end",
+        FIFTEEN_LINES
+    ));
+    let answer = fencepost_in(caught.path(), &["--lock", "lock.lua", "--no-shrink"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+}
+
+#[test]
 fn files_that_are_no_scripts_are_refused() {
     let folder = folder("\u{0}");
     let line = |arguments: &[&str]| refusal(folder.path(), arguments);
@@ -166,6 +194,10 @@ fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
         let run = ["--lock", &file, "--no-shrink", "--cycles", "4", "--engine", "fast"];
         let answer = fencepost_in(folder.path(), &run);
         assert_eq!(answer.status, 0, "{on}: {} {}", answer.stdout, answer.stderr);
+        let suggested = made.stdout.lines().nth(1).unwrap();
+        let words: Vec<&str> = suggested.split(' ').skip(1).chain(["--no-shrink"]).collect();
+        let shown = fencepost_in(folder.path(), &words);
+        assert_eq!(shown.status, 1, "{suggested} shows a violation: {}", shown.stdout);
     }
     let line = |arguments: &[&str]| refusal(folder.path(), arguments);
     assert!(line(&["new", "lock", "my-redis"]).contains("my-redis.lua exists"));

@@ -126,6 +126,7 @@ fn a_wrong_line_is_named_with_what_is_valid() {
     refused("lock = 'gone.lua'", &["line 1: lock: 'gone.lua' not found"]);
     refused("config = 'x'", &["line 1: unknown key 'config'"]);
     refused("seeds = ", &["line 1: "]);
+    refused("[profil.night]\nttl = '1s'", &["unknown table 'profil': expected [profile.night]"]);
     refused("[profile.night]\nttl = '1x'", &["line 2: ttl: "]);
     refused("profile = 'night'", &["line 1: profile: expected a table, [profile.NAME]"]);
     refused("processes = 0", &["line 1: processes: ", "from 1 to 64"]);

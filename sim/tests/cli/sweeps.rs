@@ -407,9 +407,10 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
 /// A file is where the folder should be. A read-only folder would not fail, because CI runs as
 /// root.
 #[test]
-fn a_folder_that_cannot_be_written_to_is_named_once() {
+fn a_file_that_cannot_be_written_is_named_once_after_the_results() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("out"), "a file in the place of the folder").unwrap();
+    let checkpoint = folder.path().join("out/sweep-1-of-1.checkpoint");
+    std::fs::create_dir_all(checkpoint.join("a folder in the place of the file")).unwrap();
     let answer = sweep(
         folder.path(),
         &["--seeds", "0..30", "--fault", "pause", "--no-shrink", "--out", "out"],

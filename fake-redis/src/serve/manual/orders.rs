@@ -27,6 +27,15 @@ const ORDERS: &[&str] = &[
 ];
 
 pub(super) fn obey(scene: &mut Scene, words: &[String]) -> Answer {
+    let split: Vec<String>;
+    let words = match words {
+        // A client may send a whole command as one string.
+        [line] => {
+            split = line.split_whitespace().map(str::to_owned).collect();
+            &split
+        }
+        words => words,
+    };
     let upper: Vec<String> = words.iter().map(|word| word.to_uppercase()).collect();
     let upper: Vec<&str> = upper.iter().map(String::as_str).collect();
     let given: Vec<&str> = words.iter().map(String::as_str).collect();

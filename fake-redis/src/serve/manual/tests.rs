@@ -51,8 +51,11 @@ impl Desk {
     }
 
     fn say(&mut self, socket: u64, words: &str) -> String {
-        let words: Vec<&str> = words.split(' ').collect();
-        self.servers.received(socket, &wire::command(&words));
+        self.say_words(socket, &words.split(' ').collect::<Vec<_>>())
+    }
+
+    fn say_words(&mut self, socket: u64, words: &[&str]) -> String {
+        self.servers.received(socket, &wire::command(words));
         self.deliver();
         self.replies(socket)
     }
@@ -140,6 +143,18 @@ fn a_lost_reply_is_that_of_a_command_which_was_executed() {
     let client = desk.open(0);
     assert_eq!(desk.say(client, "GET lock"), "$2 me");
     assert_eq!(desk.say(client, "SET lock me"), "+OK");
+}
+
+#[test]
+fn a_whole_command_may_be_one_string() {
+    let mut desk = Desk::new(0, 0);
+    let client = desk.open(0);
+    for line in ["DROP-REPLY OF SET", "LAG 2s", "CLOCK STEP -5s"] {
+        assert_eq!(desk.say_words(ADMIN, &[line]), "+OK", "{line}");
+    }
+    assert_eq!(desk.say(client, "SET lock me"), "");
+    let refused = desk.say_words(ADMIN, &["DROP REPLY"]);
+    assert!(refused.starts_with("-ERR unknown command 'DROP': expected one of"), "{refused}");
 }
 
 #[test]

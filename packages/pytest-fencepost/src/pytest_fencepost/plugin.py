@@ -36,8 +36,10 @@ def redis_clock(request):
     try:
         with served(request.config.getoption("--fencepost")) as clock:
             yield clock
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         pytest.fail(f"fencepost serve: {error}", pytrace=False)
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def pytest_collection_modifyitems(items):

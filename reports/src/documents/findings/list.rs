@@ -2,6 +2,7 @@
 
 use super::{Finding, Findings};
 use crate::record::visible::one_line;
+use crate::show::format::text::layout::counted;
 use crate::show::view::View;
 use crate::summary::sweep::FindingState;
 
@@ -20,13 +21,18 @@ fn text(findings: &Findings) -> String {
 }
 
 fn entry(one: &Finding) -> String {
-    let Finding { id, client, kind, cause, first_seen, last_seen, runs, replay, .. } = one;
-    let state = one.state.name();
+    let Finding { id, client, kind, cause, replay, .. } = one;
+    let (state, seen) = (one.state.name(), seen(one));
     let note = one.note.as_ref().map_or(String::new(), |note| format!("          note: {note}\n"));
-    format!(
-        "{state:<9} {id}  {client}: {kind} by {cause}; {runs} runs from {first_seen} to \
-         {last_seen}\n{note}          {replay}\n"
-    )
+    format!("{state:<9} {id}  {client}: {kind} by {cause}; {seen}\n{note}          {replay}\n")
+}
+
+fn seen(one: &Finding) -> String {
+    let (runs, first, last) = (counted(one.runs, "run"), &one.first_seen, &one.last_seen);
+    if first == last {
+        return format!("{runs} on {first}");
+    }
+    format!("{runs} from {first} to {last}")
 }
 
 fn markdown(findings: &Findings) -> String {
@@ -39,16 +45,14 @@ fn markdown(findings: &Findings) -> String {
 }
 
 fn row(one: &Finding) -> String {
-    let Finding { id, client, kind, cause, first_seen, last_seen, runs, .. } = one;
+    let Finding { id, client, kind, cause, .. } = one;
     let state = match one.state {
         FindingState::New => "**new**",
         state => state.name(),
     };
     let (client, replay) = (escaped(client), escaped(&one.replay));
-    format!(
-        "| {state} | `{id}` | {client} | {kind} by {cause} | {runs} runs, {first_seen} to \
-         {last_seen} | `{replay}` |"
-    )
+    let seen = seen(one);
+    format!("| {state} | `{id}` | {client} | {kind} by {cause} | {seen} | `{replay}` |")
 }
 
 fn escaped(text: &str) -> String {

@@ -79,6 +79,57 @@ fn seeds_of_other_settings_are_forgotten() {
 }
 
 #[test]
+fn a_run_counts_once_under_each_fault_and_setting() {
+    let mut findings = Findings::default();
+    let runs = |findings: &Findings| findings.all.values().map(|one| one.runs).collect::<Vec<_>>();
+    findings.add(&sweep(), "2026-01-02");
+    let once = runs(&findings);
+    findings.add(&sweep(), "2026-01-03");
+    let text = findings.lines().unwrap();
+    let mut findings = Findings::read(&text).unwrap();
+    findings.add(&sweep(), "2026-01-04");
+    assert_eq!(runs(&findings), once);
+    let mut other = sweep();
+    other.config["options"] = "--set ttl=9s".into();
+    findings.add(&other, "2026-01-05");
+    findings.add(&sweep(), "2026-01-06");
+    assert_eq!(runs(&findings), once.iter().map(|runs| 2 * runs).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_slice_does_not_advance_the_next_seed() {
+    let mut findings = Findings::default();
+    let slice = Sweep { shard: Shard { index: 1, count: 2 }, ..sweep() };
+    findings.add(&slice, "2026-01-02");
+    assert_eq!(findings.next_seed(), Seed(0));
+    findings.add(&sweep(), "2026-01-02");
+    assert_eq!(findings.next_seed(), Seed(10));
+}
+
+#[test]
+fn earlier_fixes_are_left_out() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    assert_eq!(findings.clone().leave_out_fixed_before("2026-01-03"), 0);
+    assert_eq!(findings.leave_out_fixed_before("2026-01-04"), seen.len());
+    assert!(findings.all.is_empty());
+}
+
+#[test]
+fn one_run_on_one_day_is_listed_in_the_singular() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    let mut one = findings.all.remove(seen.first().unwrap()).unwrap();
+    one.runs = 1;
+    findings.all = [(one.id.clone(), one)].into();
+    assert!(VIEWS[0].write(&findings).unwrap().contains("; 1 run on 2026-01-02\n"));
+    assert!(VIEWS[2].write(&findings).unwrap().contains("| 1 run on 2026-01-02 |"));
+    findings.add(&sweep(), "2026-01-03");
+    assert!(VIEWS[0].write(&findings).unwrap().contains(" from 2026-01-02 to 2026-01-03\n"));
+}
+
+#[test]
 fn what_is_written_is_read() {
     let mut findings = Findings::default();
     findings.add(&sweep(), "2026-01-02");

@@ -7,11 +7,12 @@ use crate::record::history::{Change, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum Outcome<'h> {
     Succeeded,
     Failed,
-    Unknown,
+    /// The process does not know the outcome, for this reason if one was recorded.
+    Unknown(Option<&'h str>),
+    Crashed,
 }
 
 /// The changes that servers made at the process's request before its next operation.
@@ -30,7 +31,7 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String
     let release = match outcome(event, later, operation) {
         Outcome::Failed => ", but its release fails".to_owned(),
         // Some of several masters did not confirm the release.
-        Outcome::Unknown if is_of_many => " and tries to release the lock".to_owned(),
+        Outcome::Unknown(reason) if is_of_many => tries_to_release(reason),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {
             let servers = listed(&effects.lowered_at);
@@ -43,9 +44,15 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String
             ", but its release finds no lock".to_owned()
         }
         Outcome::Succeeded => " and releases the lock".to_owned(),
-        Outcome::Unknown => " and tries to release the lock".to_owned(),
+        Outcome::Unknown(reason) => tries_to_release(reason),
+        Outcome::Crashed => " and crashes while it tries to release the lock".to_owned(),
     };
     format!("leaves its critical section{release}")
+}
+
+fn tries_to_release(reason: Option<&str>) -> String {
+    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    format!(" and tries to release the lock{reason}")
 }
 
 fn after_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
@@ -53,15 +60,17 @@ fn after_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     &history.events[at..]
 }
 
-fn outcome(event: &Event, later: &[Event], released: u64) -> Outcome {
-    let ends = later.iter().find_map(|later| match later.what {
-        What::Ok { operation, .. } if operation == released => Some(Outcome::Succeeded),
-        What::Fail { operation, .. } if operation == released => Some(Outcome::Failed),
-        What::Info { operation, .. } if operation == released => Some(Outcome::Unknown),
-        What::Crashed if later.node == event.node.machine() => Some(Outcome::Unknown),
+fn outcome<'h>(event: &Event, later: &'h [Event], released: u64) -> Outcome<'h> {
+    let ends = later.iter().find_map(|later| match &later.what {
+        What::Ok { operation, .. } if *operation == released => Some(Outcome::Succeeded),
+        What::Fail { operation, .. } if *operation == released => Some(Outcome::Failed),
+        What::Info { operation, reason } if *operation == released => {
+            Some(Outcome::Unknown(Some(reason)))
+        }
+        What::Crashed if later.node == event.node.machine() => Some(Outcome::Crashed),
         _ => None,
     });
-    ends.unwrap_or(Outcome::Unknown)
+    ends.unwrap_or(Outcome::Unknown(None))
 }
 
 fn effects(history: &History, event: &Event, later: &[Event]) -> Effects {
@@ -151,9 +160,10 @@ mod tests {
         assert_eq!(leaving(held().leaves(3, 1).removed(4, "a", 1).left(5, 1)), released);
         assert_eq!(leaving(held().leaves(3, 1).removed(4, "a", 1).info(5, 1)), released);
         assert_eq!(leaving(held().releases(3, 1)), released, "the servers recorded nothing");
-        assert_eq!(leaving(held().leaves(3, 1).info(5, 1)), " and tries to release the lock");
+        let lost = " and tries to release the lock: the reply was lost";
+        assert_eq!(leaving(held().leaves(3, 1).info(5, 1)), lost);
         let crashed = held().leaves(3, 1).crashes(4, 1);
-        assert_eq!(leaving(crashed), " and tries to release the lock");
+        assert_eq!(leaving(crashed), " and crashes while it tries to release the lock");
         assert_eq!(leaving(held().leaves(3, 1)), " and tries to release the lock");
     }
 
@@ -190,7 +200,8 @@ mod tests {
         let held = || Story::with_quorum(2).acquires(1, 1).grants_at(1, 1, 1, "a");
         let held = || held().grants_at(1, 1, 2, "a").hears(1, 1, "a").leaves(3, 1);
         let removed = || held().removed_at(4, 1, "a", 1);
-        assert_eq!(leaving(removed().info(5, 1)), " and tries to release the lock");
+        let lost = " and tries to release the lock: the reply was lost";
+        assert_eq!(leaving(removed().info(5, 1)), lost);
         assert_eq!(leaving(removed().left(5, 1)), " and releases the lock");
     }
 }

@@ -22,8 +22,9 @@ pub enum MergeError {
     Nothing,
     /// Two sweeps have different settings.
     #[error(
-        "the sweeps of seeds {0} and {1} differ in '{2}': expected sweeps with the same \
-         configuration"
+        "the sweeps of seeds {0} and {1} differ in '{name}': expected sweeps with the same \
+         configuration",
+        name = if .2 == "config.explains" { "--no-shrink" } else { .2 }
     )]
     Config(SeedRange, SeedRange, String),
     /// Two sweeps have different clients or faults.
@@ -32,6 +33,12 @@ pub enum MergeError {
          of the same clients and faults"
     )]
     Cells(SeedRange, String, SeedRange, String),
+    /// Two slices belong to different sweeps, whose seeds overlap.
+    #[error(
+        "seeds {0} and {1} are slices of different sweeps, of seeds {2} and {3}: expected slices of \
+         one sweep"
+    )]
+    Slices(SeedRange, SeedRange, SeedRange, SeedRange),
     /// Two sweeps count the same seeds.
     #[error("seeds {0} and {1} overlap: expected each seed in only one file")]
     Overlap(SeedRange, SeedRange),
@@ -70,10 +77,11 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
         agree(first, other)?;
     }
     let whole = hull(parts.iter().map(|part| part.whole.unwrap_or(part.seeds)), first.seeds);
-    let ran: Ranges = covered(&parts)?.into_iter().collect();
+    let ran = covered(&parts).map_err(|overlap| strangers(&parts).unwrap_or(overlap))?;
+    let ran: Ranges = ran.into_iter().collect();
     let missing = ran.missing(whole);
     if let (Gaps::Refused, Some(gap)) = (gaps, missing.first()) {
-        return Err(MergeError::Gap(*gap));
+        return Err(strangers(&parts).unwrap_or(MergeError::Gap(*gap)));
     }
     let seeds = hull(parts.iter().map(|part| part.seeds), first.seeds);
     Ok(Sweep {
@@ -114,6 +122,22 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
         Some(pair) => Err(MergeError::Overlap(pair[0], pair[1])),
         None => Ok(ranges),
     }
+}
+
+/// Finds two slices of different sweeps whose seeds overlap, as after `--seeds +N` with a store that
+/// changed between the slices.
+fn strangers(parts: &[&Sweep]) -> Option<MergeError> {
+    let slices: Vec<(SeedRange, SeedRange)> = parts
+        .iter()
+        .filter(|part| part.shard.count > 1)
+        .filter_map(|part| Some((part.seeds, part.whole?)))
+        .collect();
+    let meets = |a: SeedRange, b: SeedRange| a != b && a.from < b.to && b.from < a.to;
+    slices.iter().enumerate().find_map(|(place, (seeds, whole))| {
+        let (other, other_whole) =
+            slices[place + 1..].iter().find(|(_, other)| meets(*whole, *other))?;
+        Some(MergeError::Slices(*seeds, *other, *whole, *other_whole))
+    })
 }
 
 /// Returns the ranges of the seeds that a sweep ran, in ascending order.
@@ -299,6 +323,23 @@ mod tests {
     }
 
     #[test]
+    fn slices_of_different_sweeps_are_refused() {
+        let of = |index: u32, from: u64, to: u64| {
+            let (whole, shard) =
+                (SeedRange { from: Seed(from), to: Seed(to) }, Shard { index, count: 2 });
+            let seeds = shard.slice(whole);
+            Sweep { shard, whole: Some(whole), ..samples::sweep(seeds.from.0, seeds.to.0) }
+        };
+        assert_eq!(
+            refused(&[of(1, 0, 20), of(2, 5, 25)]),
+            "seeds 0..10 and 15..25 are slices of different sweeps, of seeds 0..20 and 5..25: \
+             expected slices of one sweep"
+        );
+        let apart = [of(1, 0, 20), of(2, 0, 20), of(1, 20, 40), of(2, 20, 40)];
+        assert_eq!(merge(&apart, Gaps::Refused), Ok(whole(0, 40)));
+    }
+
+    #[test]
     fn a_slice_with_other_explanations_than_the_rest_is_refused() {
         let explaining = |mut sweep: Sweep, explains: bool| {
             sweep.config["explains"] = explains.into();
@@ -313,7 +354,7 @@ mod tests {
             sweep
         };
         let said = refused(&[explaining(quiet(&one), false), explaining(quiet(&two), true)]);
-        assert!(said.contains("differ in 'config.explains'"), "{said}");
+        assert!(said.contains("differ in '--no-shrink'"), "{said}");
     }
 
     #[test]

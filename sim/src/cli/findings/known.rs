@@ -84,7 +84,8 @@ fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<
     Ok(())
 }
 
-fn counts(findings: &Findings) -> String {
+/// Describes the number of findings in each state.
+pub(crate) fn counts(findings: &Findings) -> String {
     let counts = findings.counts();
     let said: Vec<String> =
         counts.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();

@@ -22,8 +22,19 @@ impl Store {
 
     pub(crate) fn read(&self) -> Result<Findings, Failure> {
         match self.path.try_exists() {
-            Ok(false) => Ok(Findings::default()),
+            Ok(false) => self.require_folder().map(|()| Findings::default()),
             _ => self.existing(),
+        }
+    }
+
+    fn require_folder(&self) -> Result<(), Failure> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        match folder.is_none_or(Path::is_dir) {
+            true => Ok(()),
+            false => Err(Failure::content(
+                &self.path,
+                "no such folder: expected --findings FILE in a folder that exists",
+            )),
         }
     }
 

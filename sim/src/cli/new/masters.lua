@@ -1,6 +1,6 @@
 -- NAME: a lock on a majority of independent Redis masters. Try it:
 --
---   fencepost --lock NAME.lua --seed 7 --fault pause
+--   fencepost --lock NAME.lua --seed 2 --fault pause
 --   fencepost sweep --lock NAME.lua --seeds 0..200 --fault pause,restart,clock-jump
 --
 -- docs/lock-in-lua.md has every function that a script can use.

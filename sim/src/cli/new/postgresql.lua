@@ -1,6 +1,6 @@
 -- NAME: an advisory lock of PostgreSQL, which goes with the connection. Try it:
 --
---   fencepost --lock NAME.lua --seed 7 --fault partition
+--   fencepost --lock NAME.lua --seed 0 --fault restart
 --   fencepost sweep --lock NAME.lua --seeds 0..200 --fault pause,partition,restart
 --
 -- docs/lock-in-lua.md has every function that a script can use.

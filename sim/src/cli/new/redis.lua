@@ -1,6 +1,6 @@
 -- NAME: a lock on one Redis. Try it:
 --
---   fencepost --lock NAME.lua --seed 7 --fault pause
+--   fencepost --lock NAME.lua --seed 15 --fault pause
 --   fencepost sweep --lock NAME.lua --seeds 0..200 --fault pause,failover,restart
 --
 -- docs/lock-in-lua.md has every function that a script can use.

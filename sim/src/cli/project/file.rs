@@ -85,6 +85,11 @@ impl Project {
     ) -> Result<(), Failure> {
         let (command, argument) = owner(root, key).ok_or_else(|| {
             let keys = keys(root);
+            if let DeValue::Table(table) = value.get_ref() {
+                let name = table.keys().next().map_or("NAME", |name| name.get_ref());
+                let problem = format!("unknown table '{key}': expected [profile.{name}]");
+                return self.wrong(at, problem);
+            }
             let hint = did_you_mean(key, keys.iter().copied());
             let valid = match hint.is_empty() {
                 true => format!(": expected [profile.NAME] or one of {}", keys.join(", ")),

@@ -9,7 +9,7 @@ use crate::show::format::text::rerun;
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;
 use crate::summary::report::{Report, RunReport, ViolationReport};
-use crate::summary::sweep::Sweep;
+use crate::summary::sweep::{FindingState, Sweep};
 use crate::summary::verdict::Verdict;
 use fencepost_faults::FaultPlan;
 use std::io::{self, Write};
@@ -69,16 +69,25 @@ fn write_anomalies(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     if sweep.cells.iter().all(|cell| cell.fingerprints.is_empty()) {
         return Ok(());
     }
+    let mut anomalies = sweep.cells.iter().flat_map(|cell| &cell.fingerprints);
+    let has_states = anomalies.any(|one| one.state.is_some());
+    let (head, rule) = if has_states { (" state |", " --- |") } else { ("", "") };
     writeln!(
         out,
-        "\n| anomaly | lock | fault | rule | cause | runs | seed |\n| --- | --- | --- | --- | --- \
-         | --- | --- |"
+        "\n|{head} anomaly | lock | fault | rule | cause | runs | seed |\n|{rule} --- | --- | --- \
+         | --- | --- | --- | --- |"
     )?;
     for at in &sweep.cells {
         for one in &at.fingerprints {
+            let state = match one.state {
+                Some(FindingState::New) => " **new** |".to_owned(),
+                Some(state) => format!(" {} |", state.name()),
+                None if has_states => " |".to_owned(),
+                None => String::new(),
+            };
             writeln!(
                 out,
-                "| `{}` | {} | {} | {} | {} | {} | {} |",
+                "|{state} `{}` | {} | {} | {} | {} | {} | {} |",
                 code(&one.id),
                 cell(&at.client),
                 cell(&at.fault),
@@ -216,7 +225,25 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cell;
+    use super::{cell, write_anomalies};
+    use crate::samples;
+    use crate::summary::sweep::{FindingState, Sweep};
+
+    fn anomalies(sweep: &Sweep) -> String {
+        let mut text = Vec::new();
+        write_anomalies(sweep, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn anomalies_have_their_states_in_the_store() {
+        let mut sweep = samples::sweep(0, 10);
+        assert!(anomalies(&sweep).contains("\n| anomaly | lock |"));
+        sweep.cells[0].fingerprints[0].state = Some(FindingState::New);
+        let text = anomalies(&sweep);
+        assert!(text.contains("\n| state | anomaly | lock |"), "{text}");
+        assert!(text.contains("\n| **new** | `"), "{text}");
+    }
 
     #[test]
     fn text_cannot_end_its_cell() {

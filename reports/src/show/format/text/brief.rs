@@ -163,6 +163,8 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
         "exit 1: violations found · "
     } else if any(|verdict| matches!(verdict, Verdict::Unknown { .. })) {
         "exit 3: unknown, for the reason above · "
+    } else if report.runs.iter().all(|run| run.plan.faults.is_empty()) {
+        "exit 0: no violation · add faults: --fault pause · "
     } else {
         "exit 0: no violation · "
     };

@@ -95,7 +95,11 @@ fn row(pair: &Pair) -> [String; 7] {
         Difference::NotExercised => "-".to_owned(),
         _ => number(pair.p),
     };
-    let words = pair.difference.words().to_owned();
+    let has_others = !pair.only_a.is_empty() || !pair.only_b.is_empty();
+    let words = match pair.difference {
+        Difference::NotSignificant if has_others => "similar rate, but other anomalies".to_owned(),
+        difference => difference.words().to_owned(),
+    };
     let (a, b) = (&pair.a, &pair.b);
     [name(pair), violated(a), interval(a), violated(b), interval(b), p, words]
 }

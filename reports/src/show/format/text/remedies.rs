@@ -17,11 +17,15 @@ pub(crate) fn render(
         true => Unknown::Always(first.unknown_without),
         false => Unknown::Varies,
     };
-    let mut parts = vec![on_other_seeds(lead, first, unknown)];
+    let mut parts = Vec::new();
+    if first.seeds > 0 {
+        parts.push(on_other_seeds(lead, first, unknown));
+    }
     if !here_too {
         return parts.pop();
     }
     parts.push(in_this_run(lead));
+    parts.extend(scaled_faults(lead));
     parts.extend(others.iter().filter_map(|other| differing_effects(lead, other, unknown)));
     Some(parts.join(" "))
 }
@@ -114,6 +118,20 @@ fn in_this_run(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
+/// Says how the runs with a longer lease differ from runs with the option. The runs keep their
+/// plans, while the option changes the ttl from which families draw the lengths of their faults.
+fn scaled_faults(lead: &ViolationReport) -> Option<String> {
+    let is_promised = |one: &&Remedy| {
+        one.name == LEASE
+            && one.seeds > 0
+            && (one.on_this_plan == OnThisPlan::Gone || Effect::of(one) == Effect::Fewer)
+    };
+    let ttl = &lead.remedies.iter().find(is_promised)?.setting;
+    Some(format!("These runs keep their faults; with --ttl {ttl}, a seed can draw longer ones."))
+}
+
+const LEASE: &str = "lease";
+
 fn differing_effects(
     lead: &ViolationReport,
     other: &ViolationReport,
@@ -140,6 +158,9 @@ fn differing_effects(
                 format!("This run cannot show whether {safeguard} prevents the {what}")
             }
         };
+        if one.seeds == 0 {
+            return format!("{effect}.");
+        }
         let [with, without] = [
             unknown.count(one.broken_with, one.unknown_with),
             unknown.count(one.broken_without, one.unknown_without),
@@ -226,8 +247,29 @@ mod tests {
                 "Of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
                  lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
                  this run, lease 1 prevents the violation; slower 1 and chance 1 do not prevent \
-                 it; wait 1 changes the timing, so this run cannot show whether it helps."
+                 it; wait 1 changes the timing, so this run cannot show whether it helps. These \
+                 runs keep their faults; with --ttl 1, a seed can draw longer ones."
             )
+        );
+    }
+
+    #[test]
+    fn a_run_without_other_seeds_says_only_what_happens_in_it() {
+        let mut report = samples::report(vec![samples::paused_holder()]);
+        let lead = &mut report.runs[0].violations[0];
+        lead.remedies = ["client=fencing", "40s"]
+            .map(|setting| Remedy {
+                seeds: 0,
+                ..samples::remedy(
+                    if setting == "40s" { LEASE } else { "fencing" },
+                    setting,
+                    OnThisPlan::Gone,
+                )
+            })
+            .to_vec();
+        assert_eq!(
+            render(lead, &[], true).as_deref(),
+            Some("In this run, fencing and lease 40s prevent the violation.")
         );
     }
 

@@ -38,6 +38,9 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
 }
 
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
+    if remedy.seeds == 0 {
+        return "none run".to_owned();
+    }
     format!(
         "{} with it, {} without it",
         share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
@@ -85,7 +88,8 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     let processes = counted(run.processes.into(), "process", "processes");
     let cycles = counted(run.cycles.into(), "cycle", "cycles");
     let size = match run.processes {
-        1 => format!("with {processes} and {cycles}"),
+        // A run always ends with the probe, a process that starts after all faults.
+        1 => format!("with {processes}, {cycles} and the probe, which starts after all faults"),
         _ => format!("with {processes} and {cycles} each"),
     };
     if run.complete {
@@ -170,6 +174,23 @@ mod tests {
         assert_eq!(told(&[third, first]).as_deref(), Some(text));
         assert_eq!(told(&[third, second]), None, "the order does not matter");
         assert_eq!(told(&[]), None, "a report of an older version");
+    }
+
+    #[test]
+    fn a_run_with_one_process_has_the_probe_as_its_second() {
+        let run = |processes| MinimalRun {
+            processes,
+            cycles: 1,
+            involved: Vec::new(),
+            history_digest: String::new(),
+            searched_runs: 9,
+            complete: true,
+        };
+        assert_eq!(
+            size(&run(1)),
+            "with 1 process, 1 cycle and the probe, which starts after all faults"
+        );
+        assert_eq!(size(&run(2)), "with 2 processes and 1 cycle each");
     }
 
     #[test]

@@ -76,10 +76,13 @@ fn seeds_to_first(cell: &Cell) -> Option<String> {
         .measured
         .get("cpu_us_to_first_median")
         .map_or(String::new(), |cpu_us| format!(", {:.0} ms of processor time", cpu_us / 1_000.0));
-    let blocks = format!("{} of {}", counted(first.complete, "block"), thousands(first.block));
+    let blocks =
+        format!("{} of {} seeds", counted(first.complete, "block"), thousands(first.block));
     let at_most = if median > EXACT_MAX { "at most " } else { "" };
     let median = counted(median, "seed");
-    Some(format!("after {at_most}{median} (median), {p90} (90 %) over {blocks}{cpu}"))
+    Some(format!(
+        "first violation after {at_most}{median} (median), {p90} (90th percentile) in {blocks}{cpu}"
+    ))
 }
 
 fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
@@ -174,7 +177,8 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{DIM}A rate is the percentage of violated runs among the valid and violated ones, with \
-         Wilson's interval. The rule of three bounds the rate of quiet cells.{DIM:#}"
+         Wilson's interval. If no run is violated, the rate is below 3 divided by the number of \
+         valid runs (95 %).{DIM:#}"
     )?;
     write_phases(sweep, out)?;
     if let Some(baseline) = &sweep.baseline {

@@ -37,7 +37,15 @@ public final class RedisClock implements BeforeEachCallback, AfterEachCallback {
     List<String> command =
         new ArrayList<>(List.of(program, "serve", "--clock", "manual", "--port", "0"));
     command.addAll(options);
-    server = new ProcessBuilder(command).start();
+    try {
+      server = new ProcessBuilder(command).start();
+    } catch (IOException error) {
+      throw new IOException(
+          "fencepost '"
+              + program
+              + "': program not found: expected fencepost on PATH, or its path in $FENCEPOST",
+          error);
+    }
     String ready =
         new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
             .readLine();
