@@ -1,6 +1,6 @@
 //! Describes in a sentence how each safeguard affects a violation, the most helpful first.
 
-use super::rerun;
+use super::rerun::{self, listed};
 use crate::judge::finding::Kind;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
@@ -81,15 +81,6 @@ fn of_effect(lead: &ViolationReport, effect: Effect) -> Vec<&Remedy> {
         lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
     of_it.sort_by_key(|one| one.broken_with);
     of_it
-}
-
-pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
-    match parts {
-        [first @ .., last] if !first.is_empty() => {
-            format!("{} {conjunction} {last}", first.join(", "))
-        }
-        _ => parts.join(""),
-    }
 }
 
 fn in_this_run(lead: &ViolationReport) -> String {

@@ -1,6 +1,5 @@
 //! Describes the results of diagnostic runs, for all formats that people read.
 
-use super::remedies::listed;
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy, ViolationReport};
@@ -61,6 +60,15 @@ pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
 
 fn percent(rate: f64) -> String {
     format!("{:.0}", rate * 100.0)
+}
+
+pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} {conjunction} {last}", first.join(", "))
+        }
+        _ => parts.join(""),
+    }
 }
 
 /// Names the processes of the violation in the minimal run, if they are not those in this run.
