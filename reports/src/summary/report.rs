@@ -75,6 +75,9 @@ pub struct RunReport {
     pub messages: u64,
     /// Number of faults in the plan that began.
     pub faults_fired: u32,
+    /// Ids of the faults in the plan that began. Empty in reports of older versions.
+    #[serde(default)]
+    pub faults_began: Vec<u32>,
     /// The injected fault plan.
     pub plan: FaultPlan,
     /// Lengths of leases, critical sections and waits that the seed drew under `all`, by scenario

@@ -95,6 +95,7 @@ impl From<Stages> for RunReport {
             acquisitions: facts.acquisitions,
             messages: facts.messages,
             faults_fired: facts.faults_fired,
+            faults_began: facts.faults_began,
             plan: facts.plan,
             lengths: facts.lengths,
             latency_us: facts.latency_us,

@@ -19,7 +19,7 @@ use crate::run::fit::usage;
 use crate::run::parallel::in_parallel;
 use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
-use fencepost_faults::{FaultPlan, Node, Seed, SimTime};
+use fencepost_faults::{FaultPlan, Impact, Node, Seed, SimTime};
 use fencepost_reports::summary::report::{Nearby, OnThisPlan, Remedy};
 use fencepost_reports::{Action, Cause, History, Kind, Severity, Verdict, Violation, What, judge};
 use std::collections::{BTreeMap, BTreeSet};
@@ -373,8 +373,9 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     }
 }
 
-/// Returns whether each fault that hit a process of the violation before the violation met these
-/// processes in the same state in both runs: in their critical sections, or outside.
+/// Returns whether each fault that hit a process of the violation, or took keys from a server, met
+/// these processes in the same state in both runs: in their critical sections, or outside. Only
+/// faults before the violation count.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;
     let with = states_at_faults(with, processes);
@@ -394,8 +395,9 @@ fn states_at_faults(history: &History, processes: &[Node]) -> BTreeMap<u32, (Sim
             What::Invoke { action: Action::Release, .. } => {
                 inside.remove(&event.node);
             }
-            What::FaultBegan { fault, nodes, .. }
-                if processes.iter().any(|one| nodes.contains(&one.machine())) =>
+            What::FaultBegan { fault, kind, nodes }
+                if kind.impact() == Impact::LosesKeys
+                    || processes.iter().any(|one| nodes.contains(&one.machine())) =>
             {
                 let now = processes.iter().map(|one| inside.contains(one)).collect();
                 states.insert(*fault, (event.time_us, now));

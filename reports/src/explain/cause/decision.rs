@@ -89,6 +89,11 @@ table! {
         LostReply: "the lock's owner never received the grant, because a message was lost",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Loss)));
             "a loss explains it without any pause or delay"
+        LostReply: "the release only lowered a count that an acquire without an answer had raised",
+            When(|case| case.is_at(Standstill::KeptByCount));
+            "a loss explains it without any delay"
+        Latency: "the release only lowered a count that an acquire with a late answer had raised",
+            When(|case| case.is_at(Standstill::KeptByCount));
         HolderPause: "the lock's owner never received the grant, because it was paused",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Pause)));
             "the answer had arrived when the owner resumed"
@@ -153,6 +158,9 @@ table! {
         LostReply: "the process was refused the lock, and a message had been lost",
             When(|case| case.is_untrue_answer(UntrueAnswer::Refused(Obstacle::Loss)));
         LostReply: "the release only lowered a count that an acquire without an answer had raised",
+            When(|case| case.is_untrue_answer(UntrueAnswer::KeptByCount));
+            "a loss explains it without any delay"
+        Latency: "the release only lowered a count that an acquire with a late answer had raised",
             When(|case| case.is_untrue_answer(UntrueAnswer::KeptByCount));
         LostRelease: "the process reported a successful release, and a message had been lost",
             When(|case| case.is_untrue_answer(UntrueAnswer::Succeeded(Obstacle::Loss)));

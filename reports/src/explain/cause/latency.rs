@@ -1,6 +1,7 @@
 //! Cause `latency`: a server's answer was late.
 
 use super::entry::{Entry, Measure};
+use super::lost_reply::counted;
 use crate::explain::evidence::{Case, Obstacle, UntrueAnswer};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
@@ -30,6 +31,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
 }
 
 fn alone(case: &Case<'_, '_>) -> String {
+    if let Some(said) = counted(case) {
+        return said;
+    }
     let said = match case.finding.kind {
         Kind::WrongAnswer if case.is_untrue_answer(UntrueAnswer::Late(Obstacle::Delay)) => {
             "Messages to or from a server were late during the call, and the lock did not check \

@@ -73,14 +73,19 @@ fn left(case: &Case<'_, '_>) -> String {
              lock."
         );
     }
-    match case.kept_by_count() {
-        Some((servers, process)) => format!(
-            "{} still counted an earlier acquire of {process}. A release only lowers the count by \
-             one, so the lock remained there.",
-            listed(&servers)
-        ),
-        None => "A server had executed a command, but its reply never reached the sender, and the \
-                 lock remained there."
-            .to_owned(),
-    }
+    counted(case).unwrap_or_else(|| {
+        "A server had executed a command, but its reply never reached the sender, and the lock \
+         remained there."
+            .to_owned()
+    })
+}
+
+/// Describes a count that kept the lock after its release.
+pub(super) fn counted(case: &Case<'_, '_>) -> Option<String> {
+    let (servers, process) = case.kept_by_count()?;
+    Some(format!(
+        "{} still counted an earlier acquire of {process}. A release only lowers the count by one, \
+         so the lock remained there.",
+        listed(&servers)
+    ))
 }

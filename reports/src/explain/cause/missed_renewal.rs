@@ -21,11 +21,22 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "The lock renews its lease, but in the {} before the lease expired, no renewal from {} \
-         took effect.{}",
+         took effect{}.{}",
         scene.lease(),
         scene.holder.process,
+        elsewhere(scene),
         cut(scene).or_else(|| without_primary(scene)).unwrap_or_default()
     )
+}
+
+/// Names the server that let the next process in, if it is another than the one that granted the
+/// lock. Renewals may have taken effect elsewhere.
+fn elsewhere(scene: &Scene<'_, '_>) -> String {
+    let nodes = [scene.holder, scene.taker].map(|one| one.grant.as_ref().map(|grant| grant.node));
+    match nodes {
+        [Some(held), Some(taken)] if held != taken => format!(" at {taken}"),
+        _ => String::new(),
+    }
 }
 
 fn without_primary(scene: &Scene<'_, '_>) -> Option<String> {

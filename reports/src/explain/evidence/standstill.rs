@@ -72,6 +72,8 @@ pub(crate) enum Standstill {
     OwnerMisinformed,
     OwnerReleased,
     ReleaseUnanswered,
+    /// The release only lowered a count that an earlier acquire had raised.
+    KeptByCount,
     OwnerRenews,
     UnknownNode,
     ReleaseNotCopied,

@@ -106,7 +106,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
 }
 
 /// Returns the servers at which a release only lowered a count, because a fault had hidden the
-/// answer to an earlier acquire from the process. Returns none if a fault disturbed the release.
+/// answer to an earlier acquire from the process.
 pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Node> {
     let Some(told) = finding.witness.last().map(|index| timeline.moment(*index)) else {
         return Vec::new();
@@ -114,7 +114,7 @@ pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<N
     let event = &timeline.history.events[told.index];
     let What::Ok { operation, owner: None, .. } = event.what else { return Vec::new() };
     let Some(invoked) = timeline.invocation_of(operation) else { return Vec::new() };
-    let (process, meanwhile) = (event.node, Period { from: invoked.time, until: told.time });
+    let process = event.node;
     let is_lowered = |span: &&KeySpan<'_>| {
         span.by == Some(process)
             && invoked < span.from
@@ -122,7 +122,6 @@ pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<N
             && timeline.is_lowered(span)
             && timeline.exists_at(span, told)
             && has_raised_unanswered(timeline, process, span)
-            && obstacle(timeline, process, &[span.node], meanwhile).is_none()
     };
     let servers: BTreeSet<Node> =
         timeline.keys.iter().filter(is_lowered).map(|span| span.node).collect();

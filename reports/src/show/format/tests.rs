@@ -1,10 +1,8 @@
 //! Snapshot tests of the output formats.
 
 use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
-use crate::record::history::What;
 use crate::samples;
 use crate::summary::report::Report;
-use crate::summary::report::TimelineEntry;
 use crate::summary::sweep::Sweep;
 use fencepost_faults::{SimTime, TimedFault};
 
@@ -78,17 +76,7 @@ fn the_first_screen_shows_the_decisive_one_of_many_faults() {
     let later: Vec<TimedFault> = later.collect();
     run.plan.faults.extend(later.clone());
     assert!(!text(&report).contains("other faults"), "none of the others began");
-    let run = &mut report.runs[0];
-    let is_begin = |entry: &&TimelineEntry| matches!(entry.what, What::FaultBegan { .. });
-    let place = run.timeline.iter().position(|entry| is_begin(&entry)).unwrap();
-    let began = run.timeline[place].clone();
-    for timed in later {
-        let mut entry = began.clone();
-        if let What::FaultBegan { fault, .. } = &mut entry.what {
-            *fault = timed.id;
-        }
-        run.timeline.insert(place, entry);
-    }
+    report.runs[0].faults_began.extend(later.iter().map(|timed| timed.id));
     let shown = "      2.020s  client-1 is paused for 11.98s";
     assert!(text(&report).contains(shown), "a step names it: {}", text(&report));
     for violation in &mut report.runs[0].violations {
@@ -198,7 +186,7 @@ fn json_has_the_fields_of_the_contract_in_its_order() {
     assert_eq!(
         keys(run),
         "client fault verdict expected history_digest virtual_time_us operations acquisitions \
-         messages faults_fired \
+         messages faults_fired faults_began \
          plan latency_us storage violations timeline"
     );
     assert_eq!(

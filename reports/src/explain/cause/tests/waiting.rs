@@ -419,3 +419,19 @@ fn the_first_votes_of_the_next_process_are_no_reason_for_the_wait_before() {
     assert_eq!(story(true), Cause::LostReply);
     assert_eq!(story(false), Cause::LostRelease);
 }
+
+#[test]
+fn a_removal_after_the_promotion_could_not_be_replicated() {
+    // The old primary executes the release before or after the other server is promoted.
+    let story = |removed_ms: u64| {
+        let turn = What::Turn { turn: Turn::Promoted, about: None };
+        let story = Story::new().takes(1, 1, "a").replicated(1, 2, "a").leaves(3, 1);
+        let promotes = |story: Story| story.event(5, Node::Redis(2), turn.clone());
+        let story = if removed_ms < 5 { story } else { promotes(story) };
+        let story = story.removed(removed_ms, "a", 1);
+        let story = if removed_ms < 5 { promotes(story) } else { story };
+        cause_of_standstill(story.info(9, 1))
+    };
+    assert_eq!(story(4), Cause::AsyncReplicationLoss);
+    assert_eq!(story(7), Cause::LostRelease);
+}

@@ -90,7 +90,7 @@ fn left_behind(
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
-        true if timeline.is_lowered(span) => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
+        true if timeline.is_lowered(span) => Some(Standstill::KeptByCount),
         true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
@@ -128,6 +128,10 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
     meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
+fn end_of(timeline: &Timeline<'_>) -> Moment {
+    Moment { time: timeline.end, index: timeline.history.events.len() }
+}
+
 pub(super) fn unanswered_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut standing = remaining_values(timeline, span);
     let released = |span: &KeySpan<'_>| {
@@ -136,7 +140,11 @@ pub(super) fn unanswered_release(timeline: &Timeline<'_>, span: Period) -> Optio
             .keys
             .iter()
             .filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
-        let ended = |end| match end {
+        // A removal after the promotion could not be replicated.
+        let promoted = timeline.roles.promoted(span.node, end_of(timeline));
+        let is_late = |at: Moment| promoted.is_some_and(|promoted| promoted < at);
+        let ended = |end: (Moment, KeyEnd)| match end {
+            (at, _) if is_late(at) => false,
             (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }) => true,
             // The expiry was set at the old primary only.
             (_, KeyEnd::Changed { change: Change::Expired, .. }) => span.runs_out.is_none(),
@@ -164,7 +172,7 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
-    let end = Moment { time: timeline.end, index: timeline.history.events.len() };
+    let end = end_of(timeline);
     // The process holds only one lock at a time, so its next release is for this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted

@@ -128,13 +128,13 @@ fn differing_effects(
     other: &ViolationReport,
     unknown: Unknown,
 ) -> Option<String> {
-    // A safeguard that changes the timing of the run prevents no other violation provably.
+    // If the run with the safeguard shows neither violation, only the comparability of the two runs
+    // differs, which says nothing about the safeguard.
+    let is_gone = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     let differs = |one: &&Remedy| {
         lead.remedies.iter().all(|lead| {
             (&lead.name, &lead.setting) != (&one.name, &one.setting)
-                || lead.on_this_plan != one.on_this_plan
-                    && (lead.on_this_plan, one.on_this_plan)
-                        != (OnThisPlan::NotComparable, OnThisPlan::Gone)
+                || lead.on_this_plan != one.on_this_plan && !(is_gone(lead) && is_gone(one))
         })
     };
     let what = plural(other.violation.kind);

@@ -9,7 +9,6 @@ use super::{plan_text, remedies, rerun};
 use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
-use crate::record::history::What;
 use crate::show::format::Page;
 use crate::summary::report::{Boundary, RunReport, ViolationReport};
 use fencepost_faults::{SimTime, TimedFault};
@@ -120,11 +119,9 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let name = format!("(fault {})", timed.id);
         lead.violation.narrative.iter().any(|line| line.text.contains(&name))
     };
-    let began = |timed: &TimedFault| {
-        run.timeline
-            .iter()
-            .any(|entry| matches!(entry.what, What::FaultBegan { fault, .. } if fault == timed.id))
-    };
+    // Reports of older versions do not tell which faults began.
+    let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
+    let began = |timed: &TimedFault| !is_told || run.faults_began.contains(&timed.id);
     let mut faults: Vec<&TimedFault> =
         run.plan.faults.iter().filter(|timed| timed.at_us <= until && began(timed)).collect();
     faults.sort_by_key(|timed| {
