@@ -1,6 +1,6 @@
 -- NAME: a lock on etcd. Each attempt adds a key with its own lease below a prefix. Try it:
 --
---   fencepost --lock NAME.lua --seed 7 --fault pause
+--   fencepost --lock NAME.lua --seed 0 --fault pause
 --   fencepost sweep --lock NAME.lua --seeds 0..200 --fault pause,partition,restart
 --
 -- docs/lock-in-lua.md has every function that a script can use.
