@@ -1,5 +1,26 @@
 //! Lock algorithms as applications use them.
 //!
+//! This example finds a lock in the table, and checks a lock written in Lua:
+//!
+//! ```
+//! use fencepost_clients::lua::Script;
+//! use fencepost_clients::{Deployment, find};
+//!
+//! let redlock = find("redlock").ok_or("no such lock")?;
+//! assert_eq!(redlock.deployment, Deployment::Independent);
+//!
+//! let text = "
+//!     function acquire(key, ttl)
+//!       local owner = random_hex(20)
+//!       if redis.call('SET', key, owner, 'NX', 'PX', ttl) then return owner end
+//!     end
+//!     function release(key, owner)
+//!       return redis.script(KEYS_EQUAL_THEN_DEL, key, owner) == 1
+//!     end";
+//! assert_eq!(Script::read("lock.lua", text)?.deployment(), Deployment::Primary);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`find`] and [`CLIENTS`] are the table of locks; each [`Definition`] in it builds a lock. To
 //! write a lock, start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and
 //! [`owned_key`], and for another coordinator the session in its folder. To run a lock, implement

@@ -1,5 +1,25 @@
 //! Seeds, virtual time, and fault plans drawn from a seed with [`generate`](fn@generate).
 //!
+//! This example draws the pauses of a run, and minimizes the plan to one pause that just outlasts
+//! the lease:
+//!
+//! ```
+//! use fencepost_faults::{FaultPlan, Micros, Seed, Setting, Topology, generate, shrink};
+//!
+//! let lease = Micros::from_secs(10);
+//! let setting = Setting::new(Topology::Standalone, 3, lease);
+//! let plan = generate(Seed(8), &"pause".parse()?, &setting);
+//! assert_eq!(plan.faults.len(), 4);
+//!
+//! let outlasts = |plan: &FaultPlan| {
+//!     plan.faults.iter().any(|timed| timed.fault.duration() > Some(lease))
+//! };
+//! let shrunk = shrink(&plan, 1_000, outlasts).ok_or("no pause outlasts the lease")?;
+//! assert_eq!(shrunk.plan.faults.len(), 1);
+//! assert_eq!(shrunk.plan.faults[0].fault.duration(), Some(Micros::from_millis(10_001)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! To choose when faults hit, call [`incidents`] and [`aim`] instead. [`shrink`](fn@shrink)
 //! minimizes a plan. The crate has no Cargo features.
 

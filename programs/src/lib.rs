@@ -1,6 +1,28 @@
 //! Runs unmodified programs of any language in a world whose time, network and randomness the
 //! caller simulates.
 //!
+//! This example runs a program that sleeps for an hour of virtual time:
+//!
+//! ```
+//! # if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) { return Ok(()) }
+//! use fencepost_programs::{Clocks, Group, Launch};
+//!
+//! let launch = Launch {
+//!     command: ["/bin/sh", "-c", "sleep 3600; date +%s"].map(str::to_owned).into(),
+//!     hosts: [("client-1".to_owned(), [10, 0, 0, 1].into())].into(),
+//!     host_name: "client-1".to_owned(), first_process: 1_001, seed: 7, user: None,
+//!     folder: "/".into(), environment: [].into(), aliases: [].into(), sync_us: None,
+//! };
+//! let mut group = Group::start(&launch)?;
+//! let mut now = Clocks { wall_us: 1_700_000_000_000_000, monotonic_us: 0 };
+//! while let Some(wait_us) = group.step(now).wake_after_us {
+//!     now.monotonic_us += wait_us;
+//!     now.wall_us += wait_us as i64;
+//! }
+//! assert_eq!(group.take_output()[0].bytes, b"1700003600\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A [`Group`] is the processes of one machine: the started program and all processes that it
 //! forks. [`Group::step`] runs the group's threads one at a time, in a fixed order, until each
 //! thread waits. It returns their network [`Request`]s and the time of the next step. The driver

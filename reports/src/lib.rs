@@ -1,5 +1,24 @@
 //! Histories, the checkers that judge them, verdicts, and all output formats.
 //!
+//! This example judges a history in which two processes hold the lock at the same time:
+//!
+//! ```
+//! use fencepost_reports::{History, Kind, judge, validate};
+//!
+//! let history: History = serde_json::from_str(r#"{
+//! "format":"fencepost.history","version":2,"header":{"client":"my-lock","fault":"none","seed":"7",
+//! "resource":"orders","ttl_us":100,"quorum":1,"has_tokens":false,"workload":"register",
+//! "storage":"unchecked","progress_bound_us":200,"faults_planned":0},"events":[
+//! {"sequence":0,"time_us":1,"node":"client-1","event":"invoke","operation":0,"action":"acquire"},
+//! {"sequence":1,"time_us":3,"node":"client-1","event":"ok","operation":0},
+//! {"sequence":2,"time_us":4,"node":"client-2","event":"invoke","operation":1,"action":"acquire"},
+//! {"sequence":3,"time_us":6,"node":"client-2","event":"ok","operation":1}],
+//! "ended":{"at_us":9,"why":"time-limit"}}"#)?;
+//! validate(&history)?;
+//! assert_eq!(judge(&history).violations[0].kind, Kind::Overlap);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A run passes through the modules in this order: it is [`record`]ed, [`judge`](mod@judge)d and
 //! [`explain`]ed. The [`summary`] is its published form, and [`show`] writes it in a format.
 //! [`documents`] contains the other published files. No module uses a later module.

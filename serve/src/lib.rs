@@ -1,6 +1,37 @@
 //! Runs machines behind real TCP, with real files and the real clock. [`serve_guest`] instead runs
 //! a machine as a guest of another world, on that world's listeners, connections and clocks.
 //!
+//! This example serves `Echo`, the machine on the front page of [`fencepost_machine`]:
+//!
+//! ```
+//! # use fencepost_machine::{Input, Machine, Now, Output, Outputs};
+//! # struct Echo;
+//! # impl Machine for Echo {
+//! #     fn handle(&mut self, input: Input<'_>, _: Now, out: &mut Outputs) {
+//! #         if let Input::Received { connection, bytes } = input {
+//! #             out.commands += 1;
+//! #             out.list.push(Output::Send { connection, bytes: bytes.to_vec().into() });
+//! #         }
+//! #     }
+//! # }
+//! use fencepost_serve::{Announcement, Files, Member, Serving, listen, serve};
+//! use std::{io::{BufRead, BufReader, Write}, net::TcpStream, ops::ControlFlow};
+//!
+//! let start = || {
+//!     let listener = listen([127, 0, 0, 1].into(), 0, 1)?.remove(0);
+//!     let (boot, files) = (Box::new(|_| Box::new(Echo) as _), Files::none());
+//!     Serving::start(vec![Member { role: "echo", boot, files, listener }])
+//! };
+//! serve(start, |announcement| {
+//!     let Announcement::Ready(line) = announcement else { return ControlFlow::Continue(()) };
+//!     let mut stream = TcpStream::connect(line.trim_start_matches("ready echo=")).unwrap();
+//!     stream.write_all(b"hello\n").unwrap();
+//!     assert_eq!(BufReader::new(stream).lines().next().unwrap().unwrap(), "hello");
+//!     ControlFlow::Break(())
+//! })?;
+//! # Ok::<(), fencepost_serve::ServeError>(())
+//! ```
+//!
 //! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
 //! a time, so a client that floods the server waits for its turn. During a long input the machine
 //! can ask the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
