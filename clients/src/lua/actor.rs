@@ -162,7 +162,7 @@ impl Actor {
     }
 }
 
-/// Beginnings of error replies to commands and scripts that are wrong, whatever faults there are.
+/// Prefixes of the error replies to commands and scripts that are wrong in every run.
 const WRONG_COMMANDS: [&str; 8] = [
     "ERR unknown command",
     "ERR unknown subcommand",

@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Measure};
 use super::lost_reply::counted;
-use crate::explain::evidence::{Case, Obstacle, UntrueAnswer};
+use crate::explain::evidence::{Case, Obstacle, Standstill, UntrueAnswer};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
@@ -31,7 +31,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
 }
 
 fn alone(case: &Case<'_, '_>) -> String {
-    if let Some(said) = counted(case) {
+    let is_counted =
+        case.is_at(Standstill::KeptByCount) || case.is_untrue_answer(UntrueAnswer::KeptByCount);
+    if let Some(said) = is_counted.then(|| counted(case)).flatten() {
         return said;
     }
     let said = match case.finding.kind {

@@ -102,23 +102,25 @@ fn a_process_that_finds_its_own_value_of_another_process_shares_it() {
 }
 
 #[test]
-fn a_release_that_lowers_a_count_which_a_lost_answer_had_raised_is_a_lost_reply() {
+fn a_release_that_lowers_a_count_is_explained_by_the_answer_that_raised_it() {
     let counted =
         |story: Story, ms, count: &str| story.server(ms, 1, Change::Granted, count, Some(CLIENT));
-    let story = |is_cut: bool| {
+    let story = |fault: Option<&str>| {
         let story = counted(Story::new().acquires(1, 1), 2, "a=1");
-        let story = match is_cut {
-            true => story
-                .fault_began(3, 1, "partition", &[CLIENT, REDIS])
-                .fault_ended(5, 1, "partition", REDIS),
-            false => story,
+        let story = match fault {
+            Some(kind) => story
+                .fault_began(3, 1, kind, &[CLIENT, REDIS])
+                .fault_ended(5, 1, kind, REDIS)
+                .fault_began(9, 2, kind, &[CLIENT, REDIS]),
+            None => story,
         };
         let story = counted(story, 6, "a=2").hears(7, 1, "a=1");
         counted(story.leaves(10, 1), 11, "a=1").left(12, 1).expires(16, "a=1")
     };
-    assert_eq!(cause(Kind::WrongAnswer, story(true)), Cause::LostReply);
-    assert_eq!(cause(Kind::WrongAnswer, story(false)), Cause::UnfoundedAnswer);
-    let judgement = judge(&story(true).build());
+    assert_eq!(cause(Kind::WrongAnswer, story(Some("partition"))), Cause::LostReply);
+    assert_eq!(cause(Kind::WrongAnswer, story(Some("delay"))), Cause::Latency);
+    assert_eq!(cause(Kind::WrongAnswer, story(None)), Cause::UnfoundedAnswer);
+    let judgement = judge(&story(Some("delay")).build());
     let said = "redis-1 still counted an earlier acquire of client-1. A release only lowers the \
                 count by one, so the lock remained there.";
     assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));

@@ -147,7 +147,7 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
-        // A process that changes the count of its own lock takes nothing away.
+        // If the owner changes its count, nothing is taken away.
         Some((at, KeyEnd::Replaced)) => {
             timeline.replacer(at).map(Node::machine) != Some(one.process.machine())
         }

@@ -118,7 +118,10 @@ fn scaled_faults(lead: &ViolationReport) -> Option<String> {
             && (one.on_this_plan == OnThisPlan::Gone || Effect::of(one) == Effect::Fewer)
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
-    Some(format!("These runs keep their faults; with --ttl {ttl}, a seed can draw longer ones."))
+    Some(format!(
+        "The runs with lease {ttl} keep the same faults; --ttl {ttl} also lets a seed draw longer \
+         faults."
+    ))
 }
 
 const LEASE: &str = "lease";
@@ -130,11 +133,11 @@ fn differing_effects(
 ) -> Option<String> {
     // If the run with the safeguard shows neither violation, only the comparability of the two runs
     // differs, which says nothing about the safeguard.
-    let is_gone = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
+    let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     let differs = |one: &&Remedy| {
         lead.remedies.iter().all(|lead| {
             (&lead.name, &lead.setting) != (&one.name, &one.setting)
-                || lead.on_this_plan != one.on_this_plan && !(is_gone(lead) && is_gone(one))
+                || lead.on_this_plan != one.on_this_plan && !(is_absent(lead) && is_absent(one))
         })
     };
     let what = plural(other.violation.kind);
@@ -238,8 +241,9 @@ mod tests {
                 "Of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
                  lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
                  this run, lease 1 prevents the violation; slower 1 and chance 1 do not prevent \
-                 it; wait 1 changes the timing, so this run cannot show whether it helps. These \
-                 runs keep their faults; with --ttl 1, a seed can draw longer ones."
+                 it; wait 1 changes the timing, so this run cannot show whether it helps. The \
+                 runs with lease 1 keep the same faults; --ttl 1 also lets a seed draw longer \
+                 faults."
             )
         );
     }
@@ -280,5 +284,13 @@ mod tests {
              shows stale writes with fencing and 22 without it."
         );
         assert_eq!(differing_effects(&lead, &lead, Unknown::Varies), None);
+        let mut told = |first, second| {
+            lead.remedies[0].on_this_plan = first;
+            other.remedies[0].on_this_plan = second;
+            differing_effects(&lead, &other, Unknown::Varies).is_some()
+        };
+        let (gone, unclear) = (OnThisPlan::Gone, OnThisPlan::NotComparable);
+        assert!(!told(gone, unclear) && !told(unclear, gone), "the violation is absent in both");
+        assert!(told(OnThisPlan::StillThere, gone) && told(gone, OnThisPlan::StillThere));
     }
 }
