@@ -99,13 +99,20 @@ impl Case<'_, '_> {
         let resumed =
             self.timeline.faults.iter().find(|fault| fault.id == self.question.fault.id)?.to?.time;
         let work_left = span(resumed, self.until()?);
-        Some((span(self.began(), self.lease_end(None)?) - work_left - self.tick()).max(0))
+        Some(
+            (span(self.began(), self.lease_end_before(None, Some(resumed))?)
+                - work_left
+                - self.tick())
+            .max(0),
+        )
     }
 
     fn clock_jump(&self, node: Node) -> Option<i64> {
         let applies = self.is_about(Measure::ClockStep)
             && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
-        let left = span(self.until()?, self.lease_end(Some(node))?) - self.tick();
+        // A renewal after the step belongs to a lease that the step did not end.
+        let lease_end = self.lease_end_before(Some(node), Some(self.began()))?;
+        let left = span(self.until()?, lease_end) - self.tick();
         applies.then_some(left.max(0))
     }
 
@@ -197,8 +204,13 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// Returns the true end of the lease, or its earliest end at any server if `at` is `None`.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
+        self.lease_end_before(at, None)
+    }
+
+    /// Returns the true end of the last lease set before this time, or its earliest end at any
+    /// server if `at` is `None`.
+    fn lease_end_before(&self, at: Option<Node>, before: Option<SimTime>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant
             .servers
@@ -211,7 +223,10 @@ impl Case<'_, '_> {
                 .keys
                 .iter()
                 .filter(|key| key.node == server && key.value == self.holder.owner);
-            let set = spans.flat_map(|key| &key.set).max()?;
+            let set = spans
+                .flat_map(|key| &key.set)
+                .filter(|set| before.is_none_or(|before| set.time < before))
+                .max()?;
             let lease = self.timeline.lease_asked(*set);
             Some(set.time + lease.unwrap_or(self.timeline.history.header.ttl_us))
         });

@@ -2,7 +2,7 @@
 
 mod counter;
 pub(super) mod early_loss;
-mod flight;
+pub(super) mod flight;
 mod given_up;
 mod held;
 mod lease;

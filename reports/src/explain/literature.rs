@@ -6,6 +6,7 @@
 
 mod stated;
 
+use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
 use crate::record::history::StorageRule;
 use fencepost_faults::{FAMILIES, Families, Family};
@@ -282,6 +283,22 @@ pub fn named() -> impl Iterator<Item = &'static str> {
 }
 
 impl Expected {
+    /// Returns whether the source describes violations with this cause. The sources are about rules
+    /// and faults, and only some sections are about one mechanism.
+    pub fn describes(&self, cause: Cause) -> bool {
+        match self.source.as_str() {
+            REDIS_FAILOVER => matches!(
+                cause,
+                Cause::AsyncReplicationLoss
+                    | Cause::SplitBrain
+                    | Cause::FailoverForgets
+                    | Cause::RestartDataLoss
+            ),
+            REDIS_SINGLE => cause != Cause::StaleTakeover,
+            _ => true,
+        }
+    }
+
     /// Returns whether the literature predicts that no violation is possible.
     pub fn is_safe(&self) -> bool {
         self.kinds.is_empty()

@@ -3,10 +3,12 @@
 mod release;
 mod server;
 
+use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
 pub(crate) use server::is_part_of_grant;
 use server::server;
+use std::collections::BTreeMap;
 
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
@@ -14,7 +16,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             "releases an inner acquisition and stays in its critical section".to_owned()
         }
         What::Invoke { operation, action: Action::Release } => {
-            release::leaves(history, event, *operation)
+            release::leaves(history, event, *operation, depth(history, event) > 0)
         }
         What::Invoke { action, .. } => invoked(action),
         What::Ok { owner: Some(_), token, valid_for_us, .. } => {
@@ -23,7 +25,10 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
                 valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
             let again =
                 if depth(history, event) > 0 { " again, inside its critical section" } else { "" };
-            format!("is granted the lock{again}{token}{validity}")
+            match granted_and_gone(history, event) {
+                true => format!("learns that it was granted the lock{token}{validity}"),
+                false => format!("is granted the lock{again}{token}{validity}"),
+            }
         }
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
         What::Ok { .. } => "succeeds".to_owned(),
@@ -72,6 +77,11 @@ fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     &history.events[..at]
 }
 
+fn after_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
+    let at = history.events.partition_point(|earlier| earlier.sequence <= event.sequence);
+    &history.events[at..]
+}
+
 fn action_of(history: &History, operation: u64) -> Option<&Action> {
     history.events.iter().find_map(|event| match &event.what {
         What::Invoke { operation: invoked, action } if *invoked == operation => Some(action),
@@ -108,6 +118,29 @@ fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
         Some(Action::Acquire) => ", which no longer waits for it",
         _ => "",
     }
+}
+
+/// Returns whether the only server that had granted the lock to this process lost it before the
+/// process learned of the grant.
+fn granted_and_gone(history: &History, event: &Event) -> bool {
+    let What::Ok { owner: Some(owner), .. } = &event.what else { return false };
+    let header = &history.header;
+    if header.quorum > 1 || header.has_queue() {
+        return false;
+    }
+    let mut stands: BTreeMap<Node, bool> = BTreeMap::new();
+    for earlier in before_event(history, event) {
+        let What::Server { key, change, value: Some(value), .. } = &earlier.what else { continue };
+        if *key != header.resource || *change == Change::Extended {
+            continue;
+        }
+        let is_set = matches!(change, Change::Granted | Change::Restored);
+        let is_own = is_one_owner(value, owner);
+        if is_set && is_own || stands.contains_key(&earlier.node) {
+            stands.insert(earlier.node, is_set && is_own);
+        }
+    }
+    !stands.is_empty() && stands.values().all(|stands| !stands)
 }
 
 fn role_change_text(turn: Turn, about: Option<Node>) -> String {
@@ -299,6 +332,35 @@ mod tests {
         assert_eq!(counts(["a=1", "a=0"]), "decrements the count of client-1 to 0");
         assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1 once more");
         assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");
+    }
+
+    #[test]
+    fn a_process_that_learns_of_a_lock_that_is_gone_is_not_granted_it_then() {
+        let told = |story: Story| texts_at(story.hears(9, 1, "a"), 9).remove(0);
+        let granted = || Story::new().acquires(1, 1).grants(2, 1, "a");
+        assert_eq!(told(granted()), "is granted the lock");
+        let learns = "learns that it was granted the lock";
+        assert_eq!(told(granted().expires(5, "a")), learns);
+        assert_eq!(told(granted().expires(5, "a").grants(6, 2, "b")), learns);
+        let copied = granted().replicated(3, 2, "a").expires(5, "a");
+        assert_eq!(told(copied), "is granted the lock", "redis-2 still has it");
+    }
+
+    #[test]
+    fn a_value_that_a_losing_process_writes_grants_nothing() {
+        let wrote = |story: Story| story.server(3, 1, Change::Granted, "6", Some(Node::Client(2)));
+        let wrote = || wrote(Story::new().takes(1, 1, "5").acquires(2, 2));
+        let lost = || wrote().fails(4, 2).leaves(5, 1).removed(6, "6", 1).left(7, 1);
+        let overwrites = "overwrites the value of the lock of client-1 at the request of client-2";
+        assert_eq!(texts_at(lost(), 3), [overwrites]);
+        assert_eq!(texts_at(lost(), 5), ["leaves its critical section and releases the lock"]);
+        assert_eq!(texts_at(lost(), 6), ["removes the lock of client-1 at its request"]);
+        let later = wrote().expires(4, "6").grants(5, 2, "7").hears(6, 2, "7");
+        assert_eq!(texts_at(later, 3), [overwrites]);
+        let won = || wrote().hears(4, 2, "6");
+        assert_eq!(texts_at(won(), 3), ["grants the lock to client-2"]);
+        let removed = texts_at(won().leaves(5, 1).removed(6, "6", 1), 6);
+        assert_eq!(removed, ["removes the lock of client-2 at the request of client-1"]);
     }
 
     #[test]

@@ -7,12 +7,13 @@ mod lost;
 mod tests;
 mod wait;
 
+use crate::explain::evidence::release;
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, FaultSpan, Moment, SectionEnd, Timeline};
 use crate::record::history::{Change, Keeping, Turn, What};
-use fault::{Relevance, begins, is_over, names, relevance};
-use fencepost_faults::{FaultKind, Impact, Node};
+use fault::{Relevance, begins, is_over, names, relevance, takes_data};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 use lease::{expired, is_set_again};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,12 +190,37 @@ impl Story<'_, '_> {
             fault.nodes.iter().any(involved)
                 && (processes.peek().is_none() || processes.any(involved))
         };
+        let is_same_server = both[0].grant.as_ref().map(|grant| grant.node)
+            == both[1].grant.as_ref().map(|grant| grant.node);
+        // A server measures a lease by the clock that it had when the lease was set.
+        let is_earlier_step = |fault: &FaultSpan<'_>| {
+            fault.kind == FaultKind::ClockJump
+                && fault.from.time < from
+                && fault.nodes.iter().all(|node| node.is_server())
+                && (is_same_server || timeline.history.header.quorum > 1)
+        };
         let acted = |fault: &&FaultSpan<'_>| {
             let may_matter = !is_over(fault, from) || is_split && fault.kind == FaultKind::Promote;
             fault.touches(from, until)
                 && concerns(fault)
                 && may_matter
                 && !is_of_unused_clock(timeline, fault)
+                && !is_earlier_step(fault)
+        };
+        // Of several masters, those decide whose grants completed the second quorum.
+        let decides = |node: &Node| {
+            let second = both[1].grant.as_ref().filter(|_| timeline.history.header.quorum > 1);
+            second.is_none_or(|grant| lost::is_of_quorum(grant, *node))
+        };
+        let removal = self.late_removal(both[0], both[1]);
+        // A fault that held up another process's release made it arrive inside the holder's section.
+        let holds_up_removal = |fault: &FaultSpan<'_>| {
+            removal.is_some_and(|(by, sent, removed)| {
+                let impact = fault.kind.impact();
+                fault.names(by)
+                    && matches!(impact, Impact::HoldsUpMessages | Impact::Freezes)
+                    && fault.touches(sent, removed)
+            })
         };
         let processes = both.map(|one| one.process);
         let taken = both[1].grant.as_ref().map_or(until, |grant| grant.moment.time);
@@ -202,10 +228,19 @@ impl Story<'_, '_> {
             .faults
             .iter()
             .rev()
-            .filter(acted)
+            .filter(|fault| acted(fault) || holds_up_removal(fault))
+            .filter(|fault| !takes_data(fault) || fault.nodes.iter().all(decides))
             .map(|fault| {
                 let is_between = from <= fault.from.time && fault.from.time <= taken;
-                (relevance(fault, processes, is_between), fault)
+                match holds_up_removal(fault) {
+                    true => (Relevance::OfHolder, fault),
+                    false => (relevance(fault, processes, is_between), fault),
+                }
+            })
+            // After the second grant, only the holder and the storage still matter.
+            .filter(|(relevance, fault)| {
+                let is_late = taken < fault.from.time && !fault.names(Node::Storage);
+                !is_late || *relevance == Relevance::OfHolder
             })
             .collect();
         faults.sort_by_key(|(relevance, _)| *relevance);
@@ -223,6 +258,25 @@ impl Story<'_, '_> {
                 self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
+    }
+
+    /// Returns the process that removed the holder's lock by a release that it had begun before the
+    /// holder's grant, when it began the release, and when a server removed the lock.
+    fn late_removal(
+        &self,
+        holder: &Acquisition<'_>,
+        taker: &Acquisition<'_>,
+    ) -> Option<(Node, SimTime, SimTime)> {
+        let timeline = self.timeline;
+        let (held, taken) = (holder.grant.as_ref()?.moment, taker.grant.as_ref()?.moment);
+        let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+        let ends = own.filter_map(|span| Some(span.to?.0));
+        ends.filter(|at| held < *at && *at <= taken).find_map(|at| {
+            let by = timeline.asked_by(at)?;
+            let sent = release::unknown(timeline, by, at)?;
+            (by.machine() != holder.process.machine() && sent < held)
+                .then_some((by, sent.time, at.time))
+        })
     }
 
     fn is_split(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> bool {

@@ -1,11 +1,11 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{
-    EarlyExpiry, LateRelease, Lease, early_loss, is_of_members, last_lease, lost_at,
+    EarlyExpiry, LateRelease, Lease, early_loss, flight::sent, is_of_members, last_lease, lost_at,
     overwritten_until, release, renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
-use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline, creator};
 use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::BTreeSet;
@@ -200,6 +200,43 @@ impl<'t, 'h> Scene<'t, 'h> {
         let index = self.timeline.acquisition_of(self.holder.operation)?;
         let left = self.timeline.section_of(index)?.to?;
         (left < sent).then_some((left.time, sent.time))
+    }
+
+    /// Returns the process that removed the holder's lock by a release without a known outcome, and
+    /// when it began that release.
+    pub(super) fn removal_sent(&self) -> Option<(Node, Moment)> {
+        let (removed, _) = self.gone()?;
+        let by = self.timeline.asked_by(removed)?;
+        Some((by, release::unknown(self.timeline, by, removed)?))
+    }
+
+    /// Returns how long after the end of the holder's lock it sent the late write, if it did.
+    pub(super) fn write_sent_after_the_loss(&self) -> Option<Micros> {
+        let (sent, _) = sent(self.timeline, self.clash)?;
+        let (gone, _) = self.gone().filter(|(gone, _)| *gone < sent)?;
+        Some(sent.time.since(gone.time))
+    }
+
+    /// Returns the processes other than the taker that the servers put first in the queue after
+    /// this time and before the taker.
+    pub(super) fn first_before_taker(&self, from: Moment) -> Vec<Node> {
+        let history = self.timeline.history;
+        let Some(taken) = self.taker.grant.as_ref() else { return Vec::new() };
+        if !history.header.has_queue() {
+            return Vec::new();
+        }
+        let between = &history.events[from.index.min(taken.moment.index)..taken.moment.index];
+        let heads = between.iter().filter_map(|event| match &event.what {
+            What::Server { key, change: Change::Granted, value: Some(value), .. }
+                if event.node == taken.node && *key == history.header.resource =>
+            {
+                creator(history, value)
+            }
+            _ => None,
+        });
+        let mut before: Vec<Node> = heads.filter(|head| !self.both().contains(head)).collect();
+        before.dedup();
+        before
     }
 
     /// Returns whether no third process was granted the lock between this time and the taker's

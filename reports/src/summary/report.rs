@@ -1,6 +1,7 @@
 //! The `fencepost.report` format: the report that `run --format json` prints. Reports of version 1
 //! state only whether a remedy helps in a single run, so the reader drops their remedies.
 
+use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
 use crate::record::history::{History, What};
@@ -225,6 +226,9 @@ pub struct Boundary {
     /// A neighbouring value with which the violation does not happen, in the unit of the quantity.
     /// The value is one step less, or one step more for a server's downtime, where less is worse.
     pub not_enough: i64,
+    /// The cause for which a run with `not_enough` still breaks the rule; absent if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_enough_cause: Option<Cause>,
     /// The calculated bound, in the unit of the quantity; `null` if no bound is known. No run can
     /// show the violation with a smaller value (or a greater value, where less is worse).
     pub analytic: Option<i64>,
@@ -241,6 +245,10 @@ pub struct ButFor {
     /// `true` if the violation still happens without the removed faults. `false` if it does not, so
     /// the removed faults are a cause.
     pub violation_without_it: bool,
+    /// The cause for which the run still breaks the rule if `violation_without_it` is `false`;
+    /// absent if the run does not break it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cause: Option<Cause>,
 }
 
 /// The effect of one safeguard on a violation. A run counts as broken if it breaks the violation's

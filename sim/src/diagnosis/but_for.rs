@@ -10,28 +10,21 @@ const PAIRS_UP_TO: usize = 6;
 
 pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
-    let without = |left_out: &[u32]| {
-        let kept = spec
-            .plan
-            .faults
-            .iter()
-            .filter(|timed| !left_out.contains(&timed.id))
-            .cloned()
-            .collect();
-        memory.shows(&with_plan(spec, &FaultPlan::new(kept)), target)
+    let without = |fault: u32, and_fault: Option<u32>| {
+        let is_kept = |id: u32| id != fault && Some(id) != and_fault;
+        let kept = spec.plan.faults.iter().filter(|timed| is_kept(timed.id)).cloned().collect();
+        let reduced = with_plan(spec, &FaultPlan::new(kept));
+        ButFor {
+            fault,
+            and_fault,
+            violation_without_it: memory.shows(&reduced, target),
+            other_cause: memory.other_cause(&reduced, target),
+        }
     };
-    let single = |fault: &u32| ButFor {
-        fault: *fault,
-        and_fault: None,
-        violation_without_it: without(&[*fault]),
-    };
-    let mut all: Vec<ButFor> = ids.iter().map(single).collect();
+    let mut all: Vec<ButFor> = ids.iter().map(|fault| without(*fault, None)).collect();
     if ids.len() <= PAIRS_UP_TO {
         for (place, fault) in ids.iter().enumerate() {
-            for other in &ids[place + 1..] {
-                let violation_without_it = without(&[*fault, *other]);
-                all.push(ButFor { fault: *fault, and_fault: Some(*other), violation_without_it });
-            }
+            all.extend(ids[place + 1..].iter().map(|other| without(*fault, Some(*other))));
         }
     }
     all

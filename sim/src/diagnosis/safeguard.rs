@@ -94,7 +94,12 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "a lock whose sequencers are fencing tokens, and a storage that checks them",
-        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Chubby,
+        // chubby-sequencer has a lock-delay, which chubby-no-delay has not.
+        fits: |spec| {
+            !spec.client.has_tokens
+                && spec.client.deployment == Deployment::Chubby
+                && spec.client.name != "chubby-no-delay"
+        },
         with: |spec| another_lock(&fenced_storage(spec), "chubby-sequencer"),
         setting: |_| "client=chubby-sequencer".to_owned(),
     },
@@ -102,7 +107,10 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         name: "fencing",
         about: "a lock with a counter in its region as fencing token, and a storage that checks it",
         fits: |spec| {
-            !spec.client.has_tokens && matches!(spec.client.deployment, Deployment::GemFire(_))
+            !spec.client.has_tokens
+                && matches!(spec.client.deployment, Deployment::GemFire(_))
+                // gemfire-token has no lease.
+                && spec.client.name != "gemfire-lease"
         },
         with: |spec| another_lock(&fenced_storage(spec), "gemfire-token"),
         setting: |_| "client=gemfire-token".to_owned(),

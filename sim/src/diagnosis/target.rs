@@ -21,6 +21,19 @@ impl Target {
         shown(spec).contains(&(self.kind, self.cause))
     }
 
+    /// Returns the cause for which a run of the spec breaks the same rule, if it does not show the
+    /// violation.
+    pub(super) fn other_cause(self, spec: &RunSpec) -> Option<Cause> {
+        self.other_cause_in(&shown(spec))
+    }
+
+    fn other_cause_in(self, shown: &BTreeSet<(Kind, Cause)>) -> Option<Cause> {
+        if shown.contains(&(self.kind, self.cause)) {
+            return None;
+        }
+        shown.iter().find(|(kind, _)| *kind == self.kind).map(|(_, cause)| *cause)
+    }
+
     /// Returns the violation of a history that has the rule and the cause.
     pub(super) fn found_in(self, history: &History) -> Option<Violation> {
         let is_it = |one: &Violation| one.kind == self.kind && one.cause == self.cause;
@@ -43,16 +56,25 @@ impl Memory {
     /// Returns whether a run shows the violation. A cache is for one seed, lock and set of
     /// families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
+        self.shown(spec).contains(&(target.kind, target.cause))
+    }
+
+    /// Returns the cause for which a run of the spec breaks the same rule, if it does not show the
+    /// violation.
+    pub(super) fn other_cause(&self, spec: &RunSpec, target: Target) -> Option<Cause> {
+        target.other_cause_in(&self.shown(spec))
+    }
+
+    fn shown(&self, spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);
         let key = format!("{} {} {plan}", scenario.processes, scenario.cycles);
         let known = self.shown.borrow().get(&key).cloned();
-        let shown = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             let shown = shown(spec);
             self.shown.borrow_mut().insert(key, shown.clone());
             shown
-        });
-        shown.contains(&(target.kind, target.cause))
+        })
     }
 }
 

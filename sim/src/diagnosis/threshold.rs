@@ -27,7 +27,15 @@ pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) ->
     if let Some((timed, enough, not_enough)) = longest_absence(minimal, target) {
         let analytic = analytic(timed, Magnitude::DownUs);
         let quantity = Magnitude::DownUs.name().to_owned();
-        return Some(Boundary { fault: timed.id, quantity, enough, not_enough, analytic });
+        let not_enough_cause = other_cause(minimal, target, timed, Magnitude::DownUs, not_enough);
+        return Some(Boundary {
+            fault: timed.id,
+            quantity,
+            enough,
+            not_enough,
+            not_enough_cause,
+            analytic,
+        });
     }
     let stated: Vec<&Found> =
         minimal.boundaries.iter().filter(|found| found.not_enough.is_some()).collect();
@@ -37,13 +45,32 @@ pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) ->
             Some((plan.faults.iter().find(|timed| timed.id == found.fault)?, *found))
         })
         .min_by_key(|(timed, found)| !is_decisive(target.cause, &timed.fault, found.magnitude))?;
+    let not_enough = found.not_enough?;
     Some(Boundary {
         fault: found.fault,
         quantity: found.magnitude.name().to_owned(),
         enough: found.enough,
-        not_enough: found.not_enough?,
+        not_enough,
+        not_enough_cause: other_cause(minimal, target, timed, found.magnitude, not_enough),
         analytic: analytic(timed, found.magnitude),
     })
+}
+
+/// Returns the cause for which the minimal run still breaks the rule if one fault has this
+/// magnitude, which is not enough for the violation.
+fn other_cause(
+    minimal: &Minimal,
+    target: Target,
+    timed: &TimedFault,
+    magnitude: Magnitude,
+    value: i64,
+) -> Option<Cause> {
+    let changed = |one: &TimedFault| match one.id == timed.id {
+        true => TimedFault { fault: with_magnitude(&one.fault, magnitude, value), ..one.clone() },
+        false => one.clone(),
+    };
+    let faults = minimal.spec.plan.faults.iter().map(changed).collect();
+    target.other_cause(&with_plan(&minimal.spec, &FaultPlan::new(faults)))
 }
 
 fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {

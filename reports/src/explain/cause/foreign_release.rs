@@ -21,7 +21,17 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let removed = scene.gone().and_then(|(at, _)| Some((scene.timeline.asked_by(at)?, at.time)));
     match removed {
         Some((by, at)) if by.machine() != holder.machine() => {
-            format!("{by} had removed the lock of {holder} at {at}.")
+            let sent = scene.removal_sent().filter(|(sender, sent)| {
+                let granted = scene.holder.grant.as_ref().map(|grant| grant.moment);
+                *sender == by && granted.is_some_and(|granted| *sent < granted)
+            });
+            let late = sent.map_or(String::new(), |(_, sent)| {
+                format!(
+                    ", by a release that it had sent at {}, before {holder} got the lock",
+                    sent.time
+                )
+            });
+            format!("{by} had removed the lock of {holder} at {at}{late}.")
         }
         _ if scene.kind == Kind::ForeignRelease
             && scene.late_release() == Some(LateRelease::SentTwice) =>

@@ -34,9 +34,12 @@ fn between(scene: &Scene<'_, '_>) -> String {
         false => format!("while {holder} was in its critical section"),
     };
     let (node, session) = header.place();
-    let so = match gone.is_none_or(|(gone, _)| scene.is_taken_next_after(gone)) {
-        true => format!("{taker} {taken}"),
-        false => "other processes could get the lock".to_owned(),
+    let is_next = gone.is_none_or(|(gone, _)| scene.is_taken_next_after(gone));
+    let first = gone.map_or(Vec::new(), |(gone, _)| scene.first_before_taker(gone));
+    let so = match first.as_slice() {
+        [] if is_next => format!("{taker} {taken}"),
+        [other] if is_next => format!("{other} {taken}, and {taker} after it"),
+        _ => "other processes could get the lock".to_owned(),
     };
     format!("The servers ended the {session} of {holder} and deleted its {node} {when}, so {so}.")
 }

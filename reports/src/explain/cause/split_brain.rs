@@ -6,7 +6,7 @@ use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Grant, Moment};
 use crate::record::history::{Event, What};
-use fencepost_faults::SimTime;
+use fencepost_faults::{Node, SimTime};
 
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
@@ -21,13 +21,7 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     let ([holder, taker], held_at, taken_at) = (scene.both(), scene.held_at(), scene.taken_at());
     if let Some((server, at)) = scene.extended_elsewhere() {
-        let promoted = scene.timeline.roles.promoted(server, at).map_or(at.time, |at| at.time);
-        return format!(
-            "{server} was promoted at {promoted} while {taken_at} still acted as primary. {server} \
-                 extended the lock of {holder} at {}, but {taken_at} did not: it expired the lock \
-                 and granted it to {taker}.",
-            at.time
-        );
+        return extended(scene, server, at);
     }
     if is_of_members(scene.timeline) {
         return format!(
@@ -47,6 +41,22 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "{primaries}: {held_at} granted the lock to {holder}, and {taken_at} granted it to \
              {taker}."
+    )
+}
+
+fn extended(scene: &Scene<'_, '_>, server: Node, at: Moment) -> String {
+    let ([holder, taker], taken_at) = (scene.both(), scene.taken_at());
+    let granted = scene.taker.grant.as_ref();
+    let there = granted.and_then(|grant| scene.timeline.roles.promoted(grant.node, grant.moment));
+    let here = scene.timeline.roles.promoted(server, at);
+    let (new, old, promoted) = match there.filter(|there| here < Some(*there)) {
+        Some(there) => (taken_at.clone(), server.to_string(), there),
+        None => (server.to_string(), taken_at.clone(), here.unwrap_or(at)),
+    };
+    format!(
+        "{new} was promoted at {} while {old} still acted as primary. {server} extended the lock \
+         of {holder} at {}, but {taken_at} did not: it expired the lock and granted it to {taker}.",
+        promoted.time, at.time
     )
 }
 

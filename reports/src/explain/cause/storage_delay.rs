@@ -29,17 +29,20 @@ fn between(scene: &Scene<'_, '_>) -> String {
              critical section before its lease expired."
         );
     }
-    let on_its_way = "The write was still in transit to the storage when";
-    let held = scene.holder.grant.as_ref().map(|grant| grant.moment);
-    let is_next = held.is_none_or(|held| scene.is_taken_next_after(held));
+    let header = &scene.timeline.history.header;
+    let lost = if header.lives_with_session { header.place().0 } else { "lock" };
+    let on_its_way = match scene.write_sent_after_the_loss() {
+        Some(after) => format!(
+            "{holder} sent the write {after} after its {lost} was gone. It was still in transit to \
+             the storage when"
+        ),
+        None => "The write was still in transit to the storage when".to_owned(),
+    };
+    let passed = scene.holder.grant.as_ref().map(|grant| grant.moment);
+    let is_next = passed.is_none_or(|passed| scene.is_taken_next_after(passed));
     match holder == taker {
         true => format!("{on_its_way} {taker} was granted the lock again."),
         false if is_next => format!("{on_its_way} the lock passed from {holder} to {taker}."),
-        false => {
-            format!(
-                "{on_its_way} {taker} was granted the lock, and another process had been granted \
-                 it before."
-            )
-        }
+        false => format!("{on_its_way} {taker} was granted the lock."),
     }
 }

@@ -11,7 +11,7 @@ use crate::judge::timeline::{
     Acquisition, FaultSpan, Grant, KeyEnd, KeySpan, Moment, Timeline, is_one_owner,
 };
 use crate::record::history::Change;
-use fencepost_faults::{Impact, Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 pub(crate) struct LockLoss<'t, 'h> {
     /// The loss at the server that granted the lock first, if another server granted it again.
@@ -143,11 +143,29 @@ impl<'t, 'h> Handover<'t, 'h> {
             let elsewhere = self.extended_elsewhere(span);
             elsewhere.map(|how| self.lost(how)).or_else(|| self.loss(span))
         });
-        (!self.lease_was_over(node))
+        let drifted = at_taking_server.as_ref().is_some_and(|loss| {
+            loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))
+        });
+        let is_harmless = drifted && self.is_paused_beyond(node);
+        (!is_harmless && !self.lease_was_over(node))
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
+    /// Returns whether the holder was paused when its lease would have ended by a right clock, so
+    /// that a clock that ran only a little fast made no difference.
+    fn is_paused_beyond(&self, node: Node) -> bool {
+        let ends = last_lease(self.timeline, self.holder, node, self.granted_again).ends();
+        self.timeline.faults.iter().any(|fault| {
+            fault.does(Impact::Freezes, self.holder.process)
+                && fault.from.time < ends
+                && fault.to.is_none_or(|to| ends < to.time)
+        })
+    }
+
     fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<LockLoss<'t, 'h>> {
+        if let Some(how) = self.extended_at_old_primary(held_at, taken_at) {
+            return Some(LockLoss::at_taking_server(self.lost(how)));
+        }
         if self.lease_was_over(held_at) {
             return None;
         }
@@ -210,6 +228,25 @@ impl<'t, 'h> Handover<'t, 'h> {
         });
         let (server, at) = later.max_by_key(|(_, set)| *set)?;
         Some(LossKind::ExtendedElsewhere { server, at })
+    }
+
+    /// Returns the last extension at the server that granted the lock first, if another server was
+    /// promoted before it and had already let the lease run out.
+    fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
+        let Handover { timeline, holder, granted_again, .. } = *self;
+        let promoted = timeline.roles.promoted(taken_at, granted_again)?;
+        let span = self.span_at(taken_at).filter(|span| span.by.is_none())?;
+        let expired = |how| matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
+        let (ended, _) = span.to.filter(|(at, how)| promoted < *at && expired(*how))?;
+        let machine = Some(holder.process.machine());
+        let own = timeline.keys.iter();
+        let own = own.filter(|one| one.node == held_at && timeline.is_lock_of(one, holder));
+        let extended = own.flat_map(|one| one.set.iter().copied()).filter(|set| {
+            ended < *set
+                && *set < granted_again
+                && timeline.asked_by(*set).map(Node::machine) == machine
+        });
+        Some(LossKind::ExtendedElsewhere { server: held_at, at: extended.max()? })
     }
 
     /// Returns whether a member that was no longer the grantor discarded the lock only after the

@@ -1,7 +1,7 @@
 //! Finds a write that was in transit to the storage when the lock changed hands.
 
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{FaultSpan, SectionEnd, Timeline};
+use crate::judge::timeline::{FaultSpan, Moment, SectionEnd, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Micros, Node};
 
@@ -14,12 +14,18 @@ pub(crate) enum InFlightWrite {
     OfFormerHolder,
 }
 
-pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<InFlightWrite> {
-    let landed = timeline.moment(clash.late_write?);
-    let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else {
+/// Returns when the late write was sent, and by which process.
+pub(crate) fn sent(timeline: &Timeline<'_>, clash: Clash) -> Option<(Moment, Node)> {
+    let What::Storage { operation, by, .. } = timeline.history.events[clash.late_write?].what
+    else {
         return None;
     };
-    let sent = timeline.invocation_of(operation)?;
+    Some((timeline.invocation_of(operation)?, by))
+}
+
+pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<InFlightWrite> {
+    let landed = timeline.moment(clash.late_write?);
+    let (sent, by) = sent(timeline, clash)?;
     if let Some(section) = timeline.section_of(clash.earlier)
         && section.ended_by == SectionEnd::Release
         && section.process == by

@@ -6,7 +6,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
+pub(crate) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let mut unknown = None;
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
         match &event.what {

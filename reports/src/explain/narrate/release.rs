@@ -1,7 +1,7 @@
 //! Describes the release of a process by its outcome and by the changes that servers made for it.
 
-use super::before_event;
 use super::server::{grantee, is_lowered, is_zero};
+use super::{after_event, before_event};
 use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Change, Event, History, What};
 use fencepost_faults::Node;
@@ -24,7 +24,7 @@ struct Effects {
     is_any: bool,
 }
 
-pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String {
+pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside: bool) -> String {
     let later = after_event(history, event);
     let effects = effects(history, event, later);
     let is_of_many = history.header.quorum > 1;
@@ -47,17 +47,13 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64) -> String
         Outcome::Unknown(reason) => tries_to_release(reason),
         Outcome::Crashed => " and crashes while it tries to release the lock".to_owned(),
     };
-    format!("leaves its critical section{release}")
+    let leaves = if is_inside { "leaves" } else { "has left" };
+    format!("{leaves} its critical section{release}")
 }
 
 fn tries_to_release(reason: Option<&str>) -> String {
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
     format!(" and tries to release the lock{reason}")
-}
-
-fn after_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
-    let at = history.events.partition_point(|earlier| earlier.sequence <= event.sequence);
-    &history.events[at..]
 }
 
 fn outcome<'h>(event: &Event, later: &'h [Event], released: u64) -> Outcome<'h> {
@@ -165,6 +161,15 @@ mod tests {
         let crashed = held().leaves(3, 1).crashes(4, 1);
         assert_eq!(leaving(crashed), " and crashes while it tries to release the lock");
         assert_eq!(leaving(held().leaves(3, 1)), " and tries to release the lock");
+    }
+
+    #[test]
+    fn a_process_that_noticed_the_loss_had_left_before_its_release() {
+        let history = held().loses(3, 1).leaves(5, 1).fails(6, 1).build();
+        let is_release = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
+        let event = history.events.iter().find(|event| is_release(&event.what)).expect("a release");
+        let told = text(&history, event);
+        assert_eq!(told, "has left its critical section, but its release fails");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Describes the changes that servers made of the lock's keys.
 
-use super::{before_event, wait_end_text};
+use super::{after_event, before_event, wait_end_text};
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
-use crate::record::history::{Change, Event, History, Turn, What};
+use crate::record::history::{Action, Change, Event, History, Turn, What};
 use fencepost_faults::Node;
 
 pub(super) fn server(history: &History, event: &Event) -> String {
@@ -25,6 +25,15 @@ pub(super) fn server(history: &History, event: &Event) -> String {
             true => format!("decrements the count of {by} to 0"),
             false => format!("decrements the count of {by}, which still has {whose}"),
         },
+        (Change::Granted, Some(by), _) if is_overwrite(history, event) => {
+            let standing = previous_value(history, event);
+            match standing.and_then(|value| owner_before(history, event, value)) {
+                Some(owner) => {
+                    format!("overwrites the value of the lock of {owner} at the request of {by}")
+                }
+                None => format!("overwrites the value of {whose} at the request of {by}"),
+            }
+        }
         (Change::Granted, Some(by), _) => {
             let again = if is_raised(history, event) { " once more" } else { "" };
             format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
@@ -95,6 +104,38 @@ pub(super) fn is_zero(event: &Event) -> bool {
 fn is_raised(history: &History, event: &Event) -> bool {
     let now = written(event);
     previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
+}
+
+/// Returns whether the command replaced the value of another owner in an acquire that did not get
+/// the lock with this value, like the GETSET of a process that lost.
+fn is_overwrite(history: &History, event: &Event) -> bool {
+    let What::Server { key, change: Change::Granted, value: Some(value), by: Some(by), .. } =
+        &event.what
+    else {
+        return false;
+    };
+    let header = &history.header;
+    let is_value = header.kept_as.is_none() && header.quorum <= 1 && *key == header.resource;
+    let replaces = |standing: &str| !is_one_owner(standing, value);
+    is_value
+        && previous_value(history, event).is_some_and(replaces)
+        && ended_without(history, event, *by, value)
+}
+
+/// Returns whether the acquire that the process had open failed, or got the lock with another
+/// value.
+fn ended_without(history: &History, event: &Event, by: Node, value: &str) -> bool {
+    let own = before_event(history, event).iter().rev().filter(|earlier| earlier.node == by);
+    let mut invoked = own.filter_map(|earlier| match &earlier.what {
+        What::Invoke { operation, action } => Some((*operation, action)),
+        _ => None,
+    });
+    let Some((acquire, Action::Acquire)) = invoked.next() else { return false };
+    after_event(history, event).iter().any(|later| match &later.what {
+        What::Ok { operation, owner: Some(owner), .. } => *operation == acquire && owner != value,
+        What::Fail { operation, .. } => *operation == acquire,
+        _ => false,
+    })
 }
 
 fn written(event: &Event) -> Option<&str> {
@@ -175,24 +216,34 @@ fn queue(history: &History, event: &Event) -> String {
 }
 
 /// Returns the last process that wrote the value, at this server if possible, because many locks
-/// always write the same value.
+/// always write the same value. If that process only overwrote the value of a lock, returns the
+/// lock's owner.
 pub(super) fn grantee(history: &History, event: &Event) -> Option<Node> {
-    let What::Server { key, value: Some(value), .. } = &event.what else { return None };
+    let What::Server { value: Some(value), .. } = &event.what else { return None };
+    owner_before(history, event, value)
+}
+
+fn owner_before(history: &History, event: &Event, value: &str) -> Option<Node> {
+    let What::Server { key, .. } = &event.what else { return None };
     let before = before_event(history, event);
-    let wrote = |earlier: &Event| match &earlier.what {
-        What::Server { key: other, change, value: Some(written), by, .. }
-            if other == key && is_one_owner(written, value) =>
-        {
+    let wrote = |earlier: &&Event| match &earlier.what {
+        What::Server { key: other, change, value: Some(written), .. } => {
             let write = matches!(change, Change::Granted | Change::Restored);
-            write.then_some((earlier.node, *by))
+            write && other == key && is_one_owner(written, value)
         }
-        _ => None,
+        _ => false,
     };
     let is_copy = matches!(event.what, What::Server { change: Change::Granted, by: None, .. });
-    let here = before.iter().rposition(|earlier| {
-        !is_copy && wrote(earlier).is_some_and(|(node, _)| node == event.node)
-    });
-    let granted = here.and_then(|index| wrote(&before[index])?.1);
-    let elsewhere = before[..here.unwrap_or(before.len())].iter().rev();
-    granted.or_else(|| elsewhere.filter_map(wrote).find_map(|(_, by)| by))
+    let mut writes = before.iter().rev().filter(wrote);
+    let here = writes.clone().position(|one| !is_copy && one.node == event.node);
+    let asked = |one: &&Event| matches!(one.what, What::Server { by: Some(_), .. });
+    let here = here.and_then(|index| writes.nth(index).filter(asked));
+    let write = here.or_else(|| writes.find(asked))?;
+    match (&write.what, previous_value(history, write)) {
+        (_, Some(standing)) if is_overwrite(history, write) => {
+            owner_before(history, write, standing)
+        }
+        (What::Server { by, .. }, _) => *by,
+        _ => None,
+    }
 }

@@ -64,16 +64,20 @@ pub(super) fn relevance(
     [holder, taker]: [Node; 2],
     is_between: bool,
 ) -> Relevance {
-    let takes_data =
-        matches!(fault.kind.impact(), Impact::Kills | Impact::LosesKeys | Impact::TakesOver);
-    let is_server = fault.nodes.iter().all(|node| node.is_server());
     match fault.kind.impact() {
-        _ if takes_data && is_server && is_between => Relevance::OfServers,
+        _ if takes_data(fault) && is_between => Relevance::OfServers,
         Impact::BendsClock => Relevance::Other,
         _ if fault.names(holder) => Relevance::OfHolder,
         _ if fault.names(taker) => Relevance::OfTaker,
         _ => Relevance::Other,
     }
+}
+
+/// Returns whether the fault stops servers or takes their data or roles.
+pub(super) fn takes_data(fault: &FaultSpan<'_>) -> bool {
+    let impact = fault.kind.impact();
+    matches!(impact, Impact::Kills | Impact::LosesKeys | Impact::TakesOver)
+        && fault.nodes.iter().all(|node| node.is_server())
 }
 
 /// Returns whether the fault had passed without a trace before the first grant.

@@ -5,6 +5,7 @@ use crate::explain::evidence::{is_taken_again, overwritten_until};
 use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment};
 use crate::record::history::{Change, What};
+use fencepost_faults::Node;
 
 impl Story<'_, '_> {
     pub(super) fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
@@ -113,13 +114,14 @@ impl Story<'_, '_> {
             servers.any(|(server, _)| *server == event.node)
         };
         let is_primary = matches!(event.what, What::Server { primary: true, .. });
+        let decides = is_of_quorum(taken, event.node);
         let weight = match timeline.asked_by(at) {
             None if !is_primary || !granted(held) && !granted(taken) => Weight::Detail,
-            None if held.servers.len() > 1 => Weight::Witness,
+            None if timeline.history.header.quorum > 1 && !decides => Weight::Detail,
             _ => Weight::Turn,
         };
         let granted = self.set_at(key);
-        if key.by.is_some() && held.moment < granted {
+        if key.by.is_some() && held.moment < granted && weight != Weight::Detail {
             self.add_event(Weight::Turn, granted.index);
         }
         let text = narrate::text(timeline.history, event);
@@ -141,4 +143,9 @@ impl Story<'_, '_> {
         }
         from
     }
+}
+
+/// Returns whether the server's grant is one of those that completed the quorum.
+pub(super) fn is_of_quorum(grant: &Grant, server: Node) -> bool {
+    grant.servers.iter().any(|(node, at)| *node == server && *at <= grant.moment)
 }

@@ -363,3 +363,51 @@ fn a_lease_that_is_the_difference_of_two_clocks_is_not_told_if_one_was_wrong() {
     assert_eq!(first(false), "redis-1 grants the lock to client-1 for 1.964s.");
     assert_eq!(first(true), "redis-1 grants the lock to client-1.");
 }
+
+#[test]
+fn of_several_masters_those_are_told_whose_grants_completed_the_second_quorum() {
+    let servers = || [1, 2, 3].into_iter();
+    let granted = |story: Story, ms, client, owner| {
+        let story = servers().fold(story.acquires(ms, client), |story, redis| {
+            story.grants_at(ms + u64::from(redis), client, redis, owner)
+        });
+        story.hears(ms + 4, client, owner)
+    };
+    let story = granted(Story::with_quorum(2), 1, 1, "a");
+    let story = servers().fold(story, |story, redis| {
+        let node = Node::Redis(redis);
+        let story = story.fault_began(10, redis.into(), "power-loss", &[node]);
+        let story = story.redis_crashes(10, redis).redis_starts(10, redis);
+        story.server(10, redis, Change::Forgotten, "a", None)
+    });
+    let told = told(granted(story, 11, 2, "b").releases(20, 1).releases(21, 2)).join(" ");
+    for redis in [1, 2] {
+        assert!(told.contains(&format!("redis-{redis} loses power")), "{told}");
+        assert!(told.contains(&format!("redis-{redis} restarts without the lock")), "{told}");
+    }
+    assert!(!told.contains("redis-3 loses power"), "{told}");
+}
+
+#[test]
+fn a_fault_after_the_second_grant_is_a_step_only_at_the_holder_or_the_storage() {
+    let told = |node: Node| {
+        let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
+        let story = story.fault_began(14, 1, "pause", &[node]);
+        told(story.releases(20, 1).releases(21, 2)).join(" ")
+    };
+    assert!(told(Node::Client(1)).contains("(fault 1)"));
+    assert!(!told(Node::Client(2)).contains("(fault 1)"));
+    assert!(!told(Node::Redis(1)).contains("(fault 1)"));
+}
+
+#[test]
+fn a_fault_that_held_up_the_release_that_removed_the_lock_is_a_step() {
+    let told = |node: Node| {
+        let story = Story::new().takes(1, 3, "c").leaves(2, 3);
+        let story = story.fault_began(2, 1, "delay", &[node, Node::Redis(1)]).expires(4, "c");
+        let story = story.takes(5, 1, "a").removed(7, "a", 3).takes(8, 2, "b");
+        told(story.releases(12, 1).releases(13, 2)).join(" ")
+    };
+    assert!(told(Node::Client(3)).contains("(fault 1)"), "{}", told(Node::Client(3)));
+    assert!(!told(Node::Client(4)).contains("(fault 1)"), "{}", told(Node::Client(4)));
+}

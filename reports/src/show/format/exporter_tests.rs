@@ -35,7 +35,12 @@ pub(super) fn full_of(story: Story) -> Report {
     });
     if let Some(violation) = run.violations.first_mut() {
         violation.minimal_plan = Some(run.plan.clone());
-        violation.but_for = vec![ButFor { fault: 1, and_fault: None, violation_without_it: false }];
+        violation.but_for = vec![ButFor {
+            fault: 1,
+            and_fault: None,
+            violation_without_it: false,
+            other_cause: None,
+        }];
         violation.remedies = vec![
             samples::remedy("fencing", "<at> the storage", OnThisPlan::Gone),
             samples::remedy("lease", "40s", OnThisPlan::NotComparable),
@@ -51,6 +56,7 @@ pub(super) fn full_of(story: Story) -> Report {
             quantity: "duration_us".to_owned(),
             enough: 10_001_000,
             not_enough: 10_000_000,
+            not_enough_cause: None,
             analytic: Some(10_000_000),
         });
     }
@@ -160,8 +166,8 @@ fn a_page_asks_for_nothing_and_holds_its_report() {
 #[test]
 fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     let told = [
-        "Runs without one or two of the faults",
-        "Threshold: duration of fault",
+        "The smallest run without one or two of its faults",
+        "Threshold in the smallest run: duration of fault",
         "<td>calculated bound</td><td>10s</td>",
         "<td>fencing &lt;at&gt; the storage</td><td>prevented</td>",
         "<td>lease 40s</td><td>not comparable</td><td>2 of 20 with it, 7 without it</td>",

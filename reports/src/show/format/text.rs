@@ -172,7 +172,7 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
 fn harm(kind: Kind, count: u64, total: Micros) -> String {
     match kind {
         Kind::StaleWrite => format!("{} accepted", counted(count, "stale write")),
-        Kind::LostUpdate => format!("{} lost", counted(count, "update")),
+        Kind::LostUpdate => counted(count, "lost update"),
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
         Kind::DuplicateNumber => format!("{} issued twice", counted(count, "number")),
         Kind::NumberRegression => format!("{} issued out of order", counted(count, "number")),
@@ -273,8 +273,7 @@ fn write_violation(
 
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(plan) = &report.minimal_plan {
-        let faults: Vec<String> =
-            plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+        let faults: Vec<String> = plan.faults.iter().map(plan_text::fault_at).collect();
         let enough = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
         let of = report
             .minimal_run
@@ -298,13 +297,18 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let is = rerun::insufficient(boundary);
         rerun_line(
             out,
-            &format!("Fault {fault}: a {magnitude} of {enough} is enough; {other} {is}{analytic}."),
+            &format!(
+                "In the smallest run, a {magnitude} of {enough} of fault {fault} is enough; \
+                 {other} {is}{analytic}."
+            ),
         )?;
     }
     for cause in &report.but_for {
         let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
         let (fault, result) = (cause.fault, rerun::without(cause));
-        rerun_line(out, &format!("Without fault {fault}{and}, the violation {result}."))?;
+        let text =
+            format!("In the smallest run without fault {fault}{and}, the violation {result}.");
+        rerun_line(out, &text)?;
     }
     for remedy in &report.remedies {
         let (name, seeds) = (rerun::safeguard(remedy), rerun::other_seeds(remedy));
@@ -314,6 +318,9 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             OnThisPlan::NotComparable => "cannot be compared in this run",
         };
         rerun_line(out, &format!("{name} {effect}; the lock broke in {seeds}."))?;
+    }
+    if let Some(said) = remedies::scaled_faults(report) {
+        rerun_line(out, &said)?;
     }
     Ok(())
 }

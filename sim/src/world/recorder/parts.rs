@@ -12,7 +12,8 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    replaced: bool,
+    /// The server that was promoted last.
+    promoted: Option<Node>,
 }
 
 pub(super) type RoleChange = (Node, Turn, Option<Node>);
@@ -47,7 +48,9 @@ impl Parts {
     fn leads(&mut self, node: Node) -> Vec<RoleChange> {
         let before = self.known.insert(node, None);
         let is_promoted = matches!(before, Some(Some(_)));
-        self.replaced |= is_promoted;
+        if is_promoted {
+            self.promoted = Some(node);
+        }
         let is_back = before.is_some() && self.up.insert(node) && !is_promoted;
         self.up.insert(node);
         let others = || {
@@ -58,8 +61,9 @@ impl Parts {
         if is_promoted {
             told.push((node, Turn::Promoted, None));
             told.extend(others().map(|other| (other, Turn::Unaware, Some(node))));
-        } else if is_back && self.replaced {
-            told.extend(others().map(|other| (node, Turn::Unaware, Some(other))));
+        } else if is_back && self.promoted != Some(node) {
+            let latest = others().filter(|other| Some(*other) == self.promoted);
+            told.extend(latest.map(|other| (node, Turn::Unaware, Some(other))));
         }
         told
     }
@@ -112,6 +116,8 @@ mod tests {
         parts.crashed(ONE);
         assert_eq!(parts.follow(TWO, &Notice::Leads), [(TWO, Turn::Promoted, None)]);
         assert_eq!(parts.follow(ONE, &Notice::Leads), [(ONE, Turn::Unaware, Some(TWO))]);
+        parts.crashed(TWO);
+        assert_eq!(parts.follow(TWO, &Notice::Leads), [], "it was promoted last");
     }
 
     #[test]

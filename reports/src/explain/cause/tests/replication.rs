@@ -235,6 +235,24 @@ fn one_server_that_issues_a_token_twice_does_not_count() {
 }
 
 #[test]
+fn a_lock_that_the_old_primary_extends_after_its_loss_is_a_split_brain() {
+    let story = |extended_ms| {
+        let promoted = What::Turn { turn: Turn::Promoted, about: None };
+        let extends = |story: Story, ms| story.server(ms, 1, Change::Extended, "a", Some(CLIENT));
+        let story = Story::new().takes(1, 1, "a").replicated(1, 2, "a");
+        let story = extends(story.event(3, Node::Redis(2), promoted), 8);
+        let story = match extended_ms < 11 {
+            true => extends(story, extended_ms).expires_at(11, 2, "a"),
+            false => extends(story.expires_at(11, 2, "a"), extended_ms),
+        };
+        let story = story.acquires(24, 2).grants_at(25, 2, 2, "b").hears(25, 2, "b");
+        overlap(story.releases(30, 1).releases(31, 2))
+    };
+    assert_eq!(story(12), Cause::SplitBrain);
+    assert_ne!(story(9), Cause::SplitBrain, "the old primary extended nothing after the loss");
+}
+
+#[test]
 fn a_lock_that_a_promoted_server_extends_and_the_old_primary_expires_is_a_split_brain() {
     let story = |extended_by: Option<Node>| {
         let turn = What::Turn { turn: Turn::Promoted, about: None };

@@ -220,8 +220,7 @@ fn a_lock_that_passed_through_a_third_process_did_not_pass_from_the_first_to_the
     };
     let next = "when the lock passed from client-1 to client-2.";
     assert!(story(false).ends_with(next), "{}", story(false));
-    let later =
-        "when client-2 was granted the lock, and another process had been granted it before.";
+    let later = "The write was still in transit to the storage when client-2 was granted the lock.";
     assert!(story(true).ends_with(later), "{}", story(true));
 }
 
@@ -319,4 +318,17 @@ fn a_server_that_executes_commands_of_a_process_is_not_separated_from_it() {
         story(false)
     );
     assert!(!story(true).contains("separated"), "{}", story(true));
+}
+
+#[test]
+fn a_write_that_was_sent_after_the_loss_is_told_so() {
+    let story = |expired_ms| {
+        let nodes = [Node::Client(1), Node::Storage];
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "delay", &nodes);
+        let story = story.expires(expired_ms, "a").takes(13, 2, "b").reads(14, 2, 0);
+        told(Kind::StaleWrite, story.late_write(15, 1, 12, 0, 1).releases(17, 1).releases(18, 2))
+    };
+    let after = "client-1 sent the write 1ms after its lock was gone. It was still in transit";
+    assert!(story(11).contains(after), "{}", story(11));
+    assert!(!story(13).contains("sent the write"), "{}", story(13));
 }

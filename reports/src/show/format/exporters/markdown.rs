@@ -194,11 +194,12 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         writeln!(
             out,
-            "\nFault {fault}: a {magnitude} of {enough} is enough; {other} {is}{analytic}."
+            "\nIn the smallest run, a {magnitude} of {enough} of fault {fault} is enough; {other} \
+             {is}{analytic}."
         )?;
     }
     if !report.but_for.is_empty() {
-        writeln!(out, "\n| left out | the violation |\n| --- | --- |")?;
+        writeln!(out, "\n| left out of the smallest run | the violation |\n| --- | --- |")?;
         for cause in &report.but_for {
             let and = cause.and_fault.map_or(String::new(), |other| format!(" and fault {other}"));
             writeln!(out, "| fault {}{and} | {} |", cause.fault, rerun::without(cause))?;

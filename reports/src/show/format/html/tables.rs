@@ -94,8 +94,7 @@ fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
 
 fn minimal_faults(report: &ViolationReport) -> Markup {
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
-    let faults: Vec<String> =
-        plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
+    let faults: Vec<String> = plan.faults.iter().map(plan_text::fault_at).collect();
     let faults = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
     let size =
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
@@ -113,10 +112,14 @@ fn causes(plan: &FaultPlan, report: &ViolationReport) -> Markup {
             let and = one
                 .and_fault
                 .map_or(String::new(), |other| format!(" and {}", fault_named(plan, other)));
-            vec![format!("{}{and}", fault_named(plan, one.fault)), rerun::without(one).to_owned()]
+            vec![format!("{}{and}", fault_named(plan, one.fault)), rerun::without(one)]
         })
         .collect();
-    table("Runs without one or two of the faults", &["left out", "the violation"], &rows)
+    table(
+        "The smallest run without one or two of its faults",
+        &["left out", "the violation"],
+        &rows,
+    )
 }
 
 fn remedies(report: &ViolationReport) -> Markup {
@@ -146,10 +149,17 @@ fn boundary(boundary: Option<&Boundary>) -> Markup {
         vec!["enough".to_owned(), amount(boundary.enough)],
         vec!["not enough".to_owned(), amount(boundary.not_enough)],
     ];
+    if let Some(cause) = boundary.not_enough_cause {
+        rows.push(vec!["cause with that value".to_owned(), cause.to_string()]);
+    }
     if let Some(analytic) = boundary.analytic {
         rows.push(vec!["calculated bound".to_owned(), amount(analytic)]);
     }
-    let caption = format!("Threshold: {} of fault {}", rerun::magnitude(boundary), boundary.fault);
+    let caption = format!(
+        "Threshold in the smallest run: {} of fault {}",
+        rerun::magnitude(boundary),
+        boundary.fault
+    );
     table(&caption, &["", "value"], &rows)
 }
 

@@ -92,6 +92,17 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     ))
 }
 
+/// Describes a fault of a minimal plan, in which faults may begin at other times than in the
+/// reported run.
+pub(crate) fn fault_at(timed: &TimedFault) -> String {
+    format!("at {}, {}", timed.at_us, fault(&timed.fault))
+}
+
+/// Describes a fault of a minimal plan in few words.
+pub(crate) fn in_brief_at(timed: &TimedFault) -> String {
+    format!("at {}, {}", timed.at_us, in_brief(&timed.fault))
+}
+
 pub(crate) fn in_brief(fault: &Fault) -> String {
     match fault {
         Fault::Partition { side_a, side_b, direction, duration_us } => {

@@ -111,7 +111,7 @@ fn in_this_run(lead: &ViolationReport) -> String {
 
 /// Says how the runs with a longer lease differ from runs with the option. The runs keep their
 /// plans, while the option changes the ttl from which families draw the lengths of their faults.
-fn scaled_faults(lead: &ViolationReport) -> Option<String> {
+pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE
             && one.seeds > 0

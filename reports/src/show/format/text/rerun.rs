@@ -82,10 +82,12 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     Some(format!("In this smallest run, the violation involves {}", listed(&names, "and")))
 }
 
-pub(crate) fn without(cause: &ButFor) -> &'static str {
-    match cause.violation_without_it {
-        true => "still happens",
-        false => "does not happen",
+/// Returns what happens to the violation without the faults, as the end of a sentence.
+pub(crate) fn without(left_out: &ButFor) -> String {
+    match (left_out.violation_without_it, left_out.other_cause) {
+        (true, _) => "still happens".to_owned(),
+        (false, Some(cause)) => format!("has another cause, {cause}"),
+        (false, None) => "does not happen".to_owned(),
     }
 }
 
@@ -109,9 +111,17 @@ pub(crate) fn size(run: &MinimalRun) -> String {
 
 /// Returns the verb phrase for the value that does not cause the violation. If less is worse, as
 /// for a downtime, that value is greater than the threshold.
-pub(crate) fn insufficient(boundary: &Boundary) -> &'static str {
-    let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
-    if is_less { "is not" } else { "is too much" }
+pub(crate) fn insufficient(boundary: &Boundary) -> String {
+    let said = if is_less(boundary) { "is not" } else { "is too much" };
+    let other = boundary
+        .not_enough_cause
+        .map_or(String::new(), |cause| format!(" (the violation then has another cause, {cause})"));
+    format!("{said}{other}")
+}
+
+/// Returns whether the value that does not cause the violation is less than the threshold.
+pub(crate) fn is_less(boundary: &Boundary) -> bool {
+    boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs()
 }
 
 pub(crate) fn magnitude(boundary: &Boundary) -> &'static str {
@@ -153,6 +163,7 @@ mod tests {
             quantity: quantity.to_owned(),
             enough: 0,
             not_enough: 0,
+            not_enough_cause: None,
             analytic: None,
         };
         assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.5s");

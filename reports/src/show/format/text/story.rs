@@ -11,7 +11,7 @@ use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::show::format::Page;
 use crate::summary::report::{Boundary, RunReport, ViolationReport};
-use fencepost_faults::{SimTime, TimedFault};
+use fencepost_faults::{Impact, SimTime, TimedFault};
 use std::io::{self, Write};
 
 const FAULTS_MAX: usize = 3;
@@ -119,6 +119,17 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let name = format!("(fault {})", timed.id);
         lead.violation.narrative.iter().any(|line| line.text.contains(&name))
     };
+    let is_named =
+        |timed: &TimedFault| lead.violation.summary.contains(&format!("(fault {})", timed.id));
+    let stops_holder = |timed: &TimedFault| {
+        let is_stop = timed.fault.kind().impact() == Impact::Freezes;
+        is_stop
+            && lead
+                .violation
+                .processes
+                .first()
+                .is_some_and(|holder| timed.fault.nodes().contains(holder))
+    };
     // Reports of older versions do not tell which faults began.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let began = |timed: &TimedFault| !is_told || run.faults_began.contains(&timed.id);
@@ -126,7 +137,9 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         run.plan.faults.iter().filter(|timed| timed.at_us <= until && began(timed)).collect();
     faults.sort_by_key(|timed| {
         let is_late = timed.at_us > lead.violation.at_us;
-        (!is_decisive(timed), !is_step(timed), is_late, std::cmp::Reverse(timed.at_us))
+        let is_cause = is_named(timed) || is_step(timed) && stops_holder(timed);
+        let latest_first = std::cmp::Reverse(timed.at_us);
+        (!is_decisive(timed), !is_cause, !is_step(timed), is_late, latest_first)
     });
     let others = faults.len().saturating_sub(FAULTS_MAX);
     faults.truncate(FAULTS_MAX);
@@ -240,8 +253,7 @@ fn write_rerun(
 
 fn smallest(lead: &ViolationReport) -> Option<String> {
     let plan = lead.minimal_plan.as_ref()?;
-    let faults: Vec<String> =
-        plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect();
+    let faults: Vec<String> = plan.faults.iter().map(plan_text::in_brief_at).collect();
     let faults = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
     let tight = lead.boundary.as_ref().map(|boundary| {
         let place = plan.faults.iter().position(|timed| timed.id == boundary.fault);
@@ -260,8 +272,11 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
 /// fault by its place in the plan.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
-    let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
-    let said = if is_less { "is not enough" } else { "no longer causes the violation" };
+    let said = match boundary.not_enough_cause {
+        Some(cause) => format!("gives the violation another cause, {cause}"),
+        None if rerun::is_less(boundary) => "is not enough".to_owned(),
+        None => "no longer causes the violation".to_owned(),
+    };
     match (rerun::magnitude(boundary), faults) {
         ("duration", 1) => format!(" ({value} {said})"),
         (magnitude, 1) => format!(" (a {magnitude} of {value} {said})"),
@@ -298,7 +313,8 @@ impl Story<'_> {
             self.lead.minimal_plan.as_ref().is_none_or(|plan| !plan.faults.is_empty());
         let expected = self.run.expected.as_ref();
         let is_expected = expected.is_some_and(|one| one.kinds.contains(&self.lead.violation.kind));
-        is_expected && (needs_fault || self.run.plan.faults.is_empty())
+        let describes = expected.is_some_and(|one| one.describes(self.lead.violation.cause));
+        is_expected && describes && (needs_fault || self.run.plan.faults.is_empty())
     }
 
     fn is_beyond_leases(&self) -> bool {
@@ -360,10 +376,14 @@ mod tests {
             quantity: quantity.to_owned(),
             enough,
             not_enough,
+            not_enough_cause: None,
             analytic: None,
         };
         let pause = boundary("duration_us", 4_317_000, 4_316_000);
         assert_eq!(tight(&pause, 1, 0), " (4.316s is not enough)");
+        let renamed = Boundary { not_enough_cause: Some(Cause::HoldTooLong), ..pause };
+        let said = " (4.316s gives the violation another cause, hold-too-long)";
+        assert_eq!(tight(&renamed, 1, 0), said);
         let away = boundary("down_us", 0, 3_904_000);
         assert_eq!(tight(&away, 1, 0), " (a downtime of 3.904s no longer causes the violation)");
         assert_eq!(
