@@ -81,7 +81,7 @@ def session_end(*kinds):
                     holder = event
                 elif event["event"] == "server" and event["change"] in ("removed", "expired"):
                     holder = None
-            if not holder or holder["by"] not in began["nodes"]:
+            if not holder or holder.get("by") not in began["nodes"]:
                 continue
             for event in events:
                 until = ended["time_us"] if ended else float("inf")
@@ -139,9 +139,15 @@ def cells(measured):
 
 print("| what | servers | n | min | median | 95 % | max |")
 print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
-for row in ROWS:
-    if not re.search(arguments.only, row.what):
-        continue
+wanted = [row for row in ROWS if re.search(arguments.only, row.what)]
+while wanted:
+    # Rows with the same options measure the same runs.
+    same = [row for row in wanted if row.options == wanted[0].options]
+    wanted = [row for row in wanted if row not in same]
+    spans = {(row.what, servers): [] for row in same for servers in ("fake", "real")}
     for servers in ("fake", "real"):
-        measured = [span for events in histories(row, servers) for span in row.measure(events)]
-        print("|", " | ".join([row.what, servers, *cells(measured)]), "|", flush=True)
+        for events in histories(same[0], servers):
+            for row in same:
+                spans[row.what, servers].extend(row.measure(events))
+    for (what, servers), measured in spans.items():
+        print("|", " | ".join([what, servers, *cells(measured)]), "|", flush=True)

@@ -4,8 +4,8 @@ use crate::config::NodeConfig;
 use crate::front::node::Node;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
-    ConnectionId, Damage, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
-    SyncError, SyncOf, WallTime,
+    ConnectionId, Damage, Disk, DiskReply, Input, Machine, MonotonicTime, Notice, Now, Output,
+    Outputs, SyncError, SyncOf, WallTime,
 };
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -37,6 +37,7 @@ struct Host {
     accepted: u32,
     peers: BTreeMap<ConnectionId, End>,
     taps: Vec<fencepost_machine::TapEvent>,
+    refusals: Vec<bool>,
     damages: Vec<Damage>,
     has_stopped: bool,
 }
@@ -107,6 +108,7 @@ impl World {
             accepted: old.as_ref().map_or(0, |old| old.accepted),
             peers: BTreeMap::new(),
             taps: Vec::new(),
+            refusals: Vec::new(),
             damages: Vec::new(),
             has_stopped: false,
         };
@@ -186,6 +188,10 @@ impl World {
         let end = self.now_us + span_ms * 1_000;
         while self.step(end) {}
         self.now_us = end;
+    }
+
+    pub(crate) fn refusals(&self, host: &str) -> &[bool] {
+        &self.hosts[host].refusals
     }
 
     pub(crate) fn taps(&self, host: &str) -> &[fencepost_machine::TapEvent] {
@@ -407,6 +413,7 @@ impl World {
             }
             Output::Damaged(damage) => host.damages.push(damage),
             Output::Tap(event) => host.taps.push(event),
+            Output::Notice(Notice::Writes { refused }) => host.refusals.push(refused),
             Output::Notice(_) => {}
         }
     }

@@ -1,6 +1,6 @@
-//! Role changes that servers report to the judge. Simulated processes cannot see them.
+//! Changes of a server that it reports to the judge. Simulated processes cannot see them.
 
-/// A role change or observation in a deployment.
+/// A change of a server's role or of its ability to write, or an observation in a deployment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The server now acts as a primary. Servers also send this at startup.
@@ -23,6 +23,11 @@ pub enum Notice {
         objectively: bool,
         /// `true` if the primary is now down.
         is_down: bool,
+    },
+    /// The server now refuses every write because its disk failed, or no longer refuses writes.
+    Writes {
+        /// `true` if the server now refuses writes.
+        refused: bool,
     },
     /// The Sentinel now reports this primary to clients.
     Names {

@@ -62,7 +62,7 @@ pub enum Output {
     Damaged(Damage),
     /// Reports a key change to the judge. Simulated processes cannot see it.
     Tap(TapEvent),
-    /// Reports a role change to the judge.
+    /// Reports a change of the server to the judge.
     Notice(Notice),
 }
 

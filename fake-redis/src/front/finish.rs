@@ -1,7 +1,7 @@
 //! Completes an input and emits its outputs in order.
 
 use crate::state::server::Server;
-use fencepost_machine::Output;
+use fencepost_machine::{Notice, Output};
 
 impl Server {
     pub(crate) fn finish_interlude(&mut self) {
@@ -19,6 +19,9 @@ impl Server {
         self.outbox.set_stopped(self.life.is_over());
         if self.life.is_over() {
             return;
+        }
+        if let Some(refused) = self.persistence.failures.take_change(&self.config) {
+            self.outbox.push_output(Output::Notice(Notice::Writes { refused }));
         }
         if let Some(micros) = self.timers.rearm(self.clock.now()) {
             self.outbox.push_output(Output::WakeAfter { micros });

@@ -30,6 +30,7 @@ fn a_server_that_syncs_every_write_exits_without_a_reply_and_keeps_what_it_wrote
     world.send_command(client, &["SET", "b", "2"]);
     world.run_for(100);
     assert!(world.has_stopped("redis-1"));
+    assert!(world.refusals("redis-1").is_empty(), "it stops instead");
     assert!(world.raw(client).is_empty(), "the write was not acknowledged");
     world.fail_syncs("redis-1", None);
     world.crash("redis-1");
@@ -49,11 +50,13 @@ fn a_server_that_syncs_every_second_refuses_writes_and_pings_until_a_sync_succee
     assert_eq!(ask(&mut world, &["PING"]), LOG_FAILS);
     assert_eq!(ask(&mut world, &["GET", "a"]), "1", "reads are served");
     assert!(ask(&mut world, &["INFO", "persistence"]).contains("aof_last_write_status:err"));
+    assert_eq!(world.refusals("redis-1"), [true]);
     world.fail_syncs("redis-1", None);
     world.run_for(2_000);
     assert_eq!(ask(&mut world, &["SET", "b", "2"]), LOG_FAILS, "nothing was written, or synced");
     world.run_for(4_000);
     assert_eq!(ask(&mut world, &["SET", "b", "2"]), "OK", "the expiry of a key was synced");
+    assert_eq!(world.refusals("redis-1"), [true, false]);
 }
 
 #[test]
@@ -86,6 +89,8 @@ fn after_a_failed_snapshot_writes_are_refused_until_one_succeeds() {
     let info = ask(&mut world, &["INFO", "persistence"]);
     assert!(info.contains("rdb_last_bgsave_status:err"), "{info}");
     assert!(info.contains("rdb_changes_since_last_save:1"), "{info}");
+    world.run_for(7_000);
+    assert_eq!(world.refusals("redis-1"), [true], "no attempt that fails again is reported");
     assert_eq!(ask(&mut world, &["CONFIG", "SET", "stop-writes-on-bgsave-error", "no"]), "OK");
     assert_eq!(ask(&mut world, &["SET", "a", "2"]), "OK");
     assert_eq!(ask(&mut world, &["CONFIG", "SET", "stop-writes-on-bgsave-error", "yes"]), "OK");
@@ -93,6 +98,7 @@ fn after_a_failed_snapshot_writes_are_refused_until_one_succeeds() {
     world.run_for(7_000);
     assert_ne!(ask(&mut world, &["LASTSAVE"]), saved);
     assert_eq!(ask(&mut world, &["SET", "a", "3"]), "OK", "it was saved again");
+    assert_eq!(world.refusals("redis-1"), [true, false, true, false]);
 }
 
 #[test]

@@ -162,6 +162,10 @@ fn role_change_text(turn: Turn, about: Option<Node>) -> String {
         Turn::Names => format!("now names {other} as the primary"),
         Turn::InFlight => format!("is down while its message to {other} is still in transit"),
         Turn::DiskFailed => "stops, because a sync of its disk failed".to_owned(),
+        Turn::RefusesWrites => {
+            "refuses every write from now on, because its disk failed".to_owned()
+        }
+        Turn::TakesWrites => "accepts writes again".to_owned(),
         Turn::Unanswered => format!("went down before it answered {other}"),
     }
 }

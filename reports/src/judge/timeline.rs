@@ -29,6 +29,15 @@ pub struct Moment {
     pub index: usize,
 }
 
+/// A period in which a server refused every write because its disk had failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) server: Node,
+    pub(crate) from: Moment,
+    pub(crate) until: SimTime,
+    is_over: bool,
+}
+
 /// A history, parsed once for all checkers.
 #[derive(Debug)]
 pub struct Timeline<'h> {
@@ -171,6 +180,27 @@ impl<'h> Timeline<'h> {
         let spans =
             stops.map(|(index, event)| (event.node, (event.time_us, until(index, event.node))));
         spans.collect()
+    }
+
+    /// Returns the periods in which servers refused every write because their disks had failed, with
+    /// the event at which each period starts.
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        let mut refusals: Vec<Refusal> = Vec::new();
+        for (moment, event) in moments(self.history) {
+            let node = event.node;
+            let mut open = refusals.iter_mut().filter(|one| one.server == node && !one.is_over);
+            match (&event.what, open.next()) {
+                (What::Turn { turn: Turn::RefusesWrites, .. }, None) => {
+                    let (from, until) = (moment, self.end);
+                    refusals.push(Refusal { server: node, from, until, is_over: false });
+                }
+                (What::Turn { turn: Turn::TakesWrites, .. } | What::Crashed, Some(open)) => {
+                    (open.until, open.is_over) = (moment.time, true);
+                }
+                _ => {}
+            }
+        }
+        refusals
     }
 
     /// Returns one of these processes that waits until the end although a server deleted its node

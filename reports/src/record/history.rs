@@ -257,10 +257,10 @@ pub enum What {
     },
     /// A process with all its threads, or a server, crashed or lost power.
     Crashed,
-    /// The role of a server or Sentinel changes, or a node crashes with a command in transit.
-    /// Absent in histories of older versions. Not part of the digest.
+    /// The role of a server or Sentinel changes, a server begins or stops to refuse writes, or a
+    /// node crashes with a command in transit. Absent in histories of older versions. Not part of the digest.
     Turn {
-        /// The change of role, or the kind of crash.
+        /// The kind of the change or crash.
         turn: Turn,
         /// The other node that the change concerns; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -409,7 +409,7 @@ pub enum Change {
     Restored,
 }
 
-/// A change of role in a deployment, or a crash with a command in transit.
+/// A change of a server's role or of its ability to write, or a crash with a command in transit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -440,11 +440,19 @@ pub enum Turn {
     Unanswered,
     /// A server stops because a sync of its disk failed. A crash follows.
     DiskFailed,
+    /// A server refuses every write from now on, because its disk failed.
+    RefusesWrites,
+    /// A server that refused writes accepts them again.
+    TakesWrites,
 }
 
 impl Turn {
     pub(crate) fn changes_data(self) -> bool {
         matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
+    }
+
+    pub(crate) fn changes_writes(self) -> bool {
+        matches!(self, Turn::RefusesWrites | Turn::TakesWrites)
     }
 }
 

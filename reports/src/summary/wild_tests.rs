@@ -73,7 +73,10 @@ fn is_of(cause: Cause, event: &Event) -> bool {
         Cause::HolderCrash | Cause::WaiterCrash => dies && event.node.is_process(),
         Cause::ServerOutage => server_dies || does(Impact::Kills) || does(Impact::Freezes),
         Cause::DiskFailure => {
-            let stops = matches!(event.what, What::Turn { turn: Turn::DiskFailed, .. });
+            let stops = matches!(
+                event.what,
+                What::Turn { turn: Turn::DiskFailed | Turn::RefusesWrites, .. }
+            );
             let is_refusal = |reason: &String| reason.contains("MISCONF");
             stops
                 || matches!(&event.what, What::Fail { reason, .. } | What::Info { reason, .. }

@@ -132,6 +132,8 @@ impl Part {
                 servers.persistence,
                 Persistence::AofEverysec | Persistence::AofAlways
             ),
+            disk_fails: scenario.timing.sync_fails.is_some()
+                && servers.persistence != Persistence::None,
             min_replicas: servers.min_replicas,
         }
     }

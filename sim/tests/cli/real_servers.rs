@@ -371,8 +371,13 @@ fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
     assert_eq!(fake["config"]["scenario"]["sync-fails"], "5s..30s");
     let text = asked("fake", "text").stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["A server's disk failed to sync", "No space left on device", "sync-fails=5s..30s"]
-    {
+    let parts = [
+        "A server's disk failed to sync",
+        "redis-1 refuses every write from now on, because its disk failed",
+        "No space left on device",
+        "sync-fails=5s..30s",
+    ];
+    for part in parts {
         assert!(text.contains(part), "{part}: {text}");
     }
     let Some(redis) = redis() else { return };

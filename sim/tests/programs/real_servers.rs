@@ -64,11 +64,17 @@ fn a_real_server_whose_disk_fails_stops_and_starts_again_as_the_fake_does() {
         });
         (turns.next(), turns.next(), turns.next())
     };
+    let refuses = |outcome: &RunOutcome| {
+        let refuses = What::Turn { turn: Turn::RefusesWrites, about: None };
+        outcome.history.events.iter().any(|event| event.what == refuses)
+    };
     for persistence in [Persistence::AofAlways, Persistence::AofEverysec] {
         let (real, fake) = (run(&binaries, persistence), run(&RealServers::new(), persistence));
         let again = run(&binaries, persistence);
         assert_eq!((&real.history, &real.servers), (&again.history, &again.servers));
         assert_eq!(seen(&real), seen(&fake), "{persistence:?}");
+        let is_every_second = persistence == Persistence::AofEverysec;
+        assert_eq!([refuses(&real), refuses(&fake)], [is_every_second; 2], "{persistence:?}");
         assert!(real.servers.iter().all(|life| life.failure().is_none()));
         let refused = |outcome: &RunOutcome| {
             outcome.history.events.iter().any(|event| {

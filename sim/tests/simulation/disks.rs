@@ -6,7 +6,8 @@ use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{RunOutcome, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{Fault, FaultPlan, Node, Seed, SimTime, TimedFault};
-use fencepost_reports::{History, Turn, What};
+use fencepost_reports::{Cause, History, Turn, What, judge};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 const FAILS: (u64, u64) = (5, 15);
@@ -61,6 +62,24 @@ fn servers_that_sync_stop_and_start_again_when_syncs_succeed() {
         let healed = history.events.iter().find(|event| event.what == What::Healed).unwrap();
         assert!(healed.time_us.0 >= until, "{client}");
     }
+}
+
+#[test]
+fn servers_that_refuse_writes_are_the_reason_although_redlock_hides_their_answers() {
+    let servers = Servers { persistence: Persistence::AofEverysec, ..Servers::default() };
+    let outcome = |fails| both(&spec("redlock", 3, servers.clone(), fails));
+    let (calm, failing) = (outcome(None), outcome(Some((5, 30))));
+    let turn = |turn| What::Turn { turn, about: None };
+    assert_eq!(times(&calm.history, &turn(Turn::RefusesWrites)), []);
+    let refusing = times(&failing.history, &turn(Turn::RefusesWrites));
+    let nodes: BTreeSet<Node> = refusing.iter().map(|(node, _)| *node).collect();
+    assert!(nodes.len() >= 3, "{refusing:?}");
+    let causes = |outcome: &RunOutcome| -> Vec<Cause> {
+        let violations = judge(&outcome.history).violations;
+        violations.iter().map(|violation| violation.cause).collect()
+    };
+    assert_eq!(causes(&calm), []);
+    assert_eq!(causes(&failing), [Cause::DiskFailure]);
 }
 
 #[test]

@@ -20,6 +20,9 @@ pub(crate) struct Failures {
     saving: Option<BeforeSave>,
     save_failed_at: Option<i64>,
     rewrite_again_at: Option<i64>,
+    /// `true` until the input that follows a new snapshot, which may report its failure.
+    is_undecided: bool,
+    reported: bool,
 }
 
 impl Failures {
@@ -38,6 +41,7 @@ impl Failures {
     /// Begins a snapshot, which succeeds unless [`Failures::save_failed`] follows.
     pub(crate) fn begin_save(&mut self, before: BeforeSave) {
         (self.saving, self.save_failed_at) = (Some(before), None);
+        self.is_undecided = true;
     }
 
     pub(crate) fn forget_save(&mut self) {
@@ -46,6 +50,7 @@ impl Failures {
 
     pub(crate) fn save_failed(&mut self, second: i64) -> Option<BeforeSave> {
         let before = self.saving.take()?;
+        self.is_undecided = false;
         self.save_failed_at = Some(second);
         Some(before)
     }
@@ -67,11 +72,11 @@ impl Failures {
     }
 
     pub(crate) fn denied_write(&self, config: &NodeConfig) -> Option<CommandError> {
+        if !self.refuses_writes(config) {
+            return None;
+        }
         match config.persistence {
-            Persistence::Rdb => {
-                let stops = config.stop_writes_on_bgsave_error && !config.save_points.is_empty();
-                (stops && self.is_save_failing()).then_some(error::SAVE_FAILED)
-            }
+            Persistence::Rdb => Some(error::SAVE_FAILED),
             Persistence::Aof { .. } => {
                 let why = self.of_log?.text();
                 let text = format!("MISCONF Errors writing to the AOF file: {why}");
@@ -79,6 +84,27 @@ impl Failures {
             }
             Persistence::None => None,
         }
+    }
+
+    fn refuses_writes(&self, config: &NodeConfig) -> bool {
+        match config.persistence {
+            Persistence::Rdb => {
+                let stops = config.stop_writes_on_bgsave_error && !config.save_points.is_empty();
+                stops && self.is_save_failing()
+            }
+            Persistence::Aof { .. } => self.is_log_failing(),
+            Persistence::None => false,
+        }
+    }
+
+    /// Returns whether the server now refuses writes, if that has changed since the last call. The
+    /// server must call this after each input.
+    pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
+        if std::mem::take(&mut self.is_undecided) {
+            return None;
+        }
+        let refuses = self.refuses_writes(config);
+        (std::mem::replace(&mut self.reported, refuses) != refuses).then_some(refuses)
     }
 }
 

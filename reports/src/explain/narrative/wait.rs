@@ -12,6 +12,7 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let has_queue = timeline.history.header.has_queue();
         self.orphan_renewal(finding);
+        self.refusals(finding);
         let deleted = timeline.waiter_without_node(&finding.processes).filter(|_| has_queue);
         if let Some((_, at)) = deleted {
             self.add_event(Weight::Turn, at.index);
@@ -44,6 +45,16 @@ impl Story<'_, '_> {
         if let Some(left) = left.filter(|left| left.time <= until) {
             self.add_event(Weight::Turn, left.index);
             self.unknown_outcome(left);
+        }
+    }
+
+    /// Adds the servers that refused writes in the period.
+    fn refusals(&mut self, finding: &Finding) {
+        let until = finding.at + finding.duration;
+        for refusal in self.timeline.refusals() {
+            if refusal.from.time <= until && finding.at < refusal.until {
+                self.add_event(Weight::Turn, refusal.from.index);
+            }
         }
     }
 

@@ -87,6 +87,24 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
+    /// Returns the parts of a period in which the server was a primary. A server without recorded
+    /// roles counts as a primary only if no server has any.
+    pub(crate) fn as_primary(
+        &self,
+        node: Node,
+        (from, until): (SimTime, SimTime),
+    ) -> Vec<(SimTime, SimTime)> {
+        if self.primaries.is_empty() {
+            return vec![(from, until)];
+        }
+        let own = self.primaries.iter().filter(|one| one.node == node);
+        let part = |one: &Primary| {
+            let since = one.since.map_or(from, |since| since.time.max(from));
+            (since, one.until.map_or(until, |to| to.time.min(until)))
+        };
+        own.map(part).filter(|(from, until)| from < until).collect()
+    }
+
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }

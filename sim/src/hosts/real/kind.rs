@@ -58,6 +58,8 @@ pub(super) struct Part {
     pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
+    /// `true` if syncs may fail and the server makes some.
+    pub(super) disk_fails: bool,
     pub(super) min_replicas: u16,
 }
 
@@ -142,6 +144,7 @@ impl Part {
             torn: None,
             ttl: Micros::from_secs(10),
             has_log: false,
+            disk_fails: false,
             min_replicas: 0,
         }
     }

@@ -33,6 +33,8 @@ impl Parts {
                 false => vec![(node, Turn::TookOver, named(host))],
             },
             Notice::Names { host } => vec![(node, Turn::Names, named(host))],
+            Notice::Writes { refused: true } => vec![(node, Turn::RefusesWrites, None)],
+            Notice::Writes { refused: false } => vec![(node, Turn::TakesWrites, None)],
             Notice::Down { host, objectively, is_down } => {
                 let turn = match (objectively, is_down) {
                     (false, true) => Turn::SubjectivelyDown,

@@ -396,6 +396,53 @@ fn a_server_that_refuses_writes_after_its_disk_works_again_is_named() {
 }
 
 #[test]
+fn writes_that_a_quorum_refuses_are_named_although_the_client_hides_the_answer() {
+    let turned = |story: Story, at: u64, redis: u16, turn: Turn| {
+        story.event(at, Node::Redis(redis), What::Turn { turn, about: None })
+    };
+    let story = |refusing: &[u16], until: u64| {
+        let story = Story::with_quorum(2).ttl(10).progress_bound(10).syncs_fail(2, 5).healed(5);
+        let story = refusing.iter().fold(story, |story, redis| {
+            turned(turned(story, 3, *redis, Turn::RefusesWrites), until, *redis, Turn::TakesWrites)
+        });
+        let story = story.acquires(6, 1).fails_because(20, 1, "locked 0 of 3").acquires(21, 1);
+        story.fails_because(40, 1, "locked 0 of 3").acquires(41, 1)
+    };
+    let cause_of = |story| cause(Kind::Stuck, story);
+    assert_eq!(cause_of(story(&[1, 2], 41)), Cause::DiskFailure);
+    assert_ne!(cause_of(story(&[1], 41)), Cause::DiskFailure, "two others are a quorum");
+    assert_ne!(cause_of(story(&[1, 2], 15)), Cause::DiskFailure, "they took writes again");
+    let restarted = story(&[1, 2], 41).event(9, Node::Redis(2), What::Crashed);
+    assert_ne!(cause_of(restarted), Cause::DiskFailure, "a restart ended the refusal");
+}
+
+#[test]
+fn a_refusal_is_no_reason_for_a_process_that_waits_for_a_message() {
+    let story = |is_silent: bool| {
+        let story = Story::new().ttl(10).progress_bound(10).syncs_fail(2, 5);
+        let turn = What::Turn { turn: Turn::RefusesWrites, about: None };
+        let story = story.event(3, REDIS, turn).healed(5).acquires(6, 1);
+        let story = if is_silent { story.silent(41, 1, 6, true) } else { story };
+        cause(Kind::Stuck, story.starts(41, 3))
+    };
+    assert_eq!(story(false), Cause::DiskFailure);
+    assert_ne!(story(true), Cause::DiskFailure);
+}
+
+#[test]
+fn a_replica_that_refuses_writes_keeps_no_process_waiting() {
+    let story = |redis: u16| {
+        let story = Story::new().ttl(10).progress_bound(10).syncs_fail(2, 5).takes(1, 1, "a");
+        let turn = What::Turn { turn: Turn::RefusesWrites, about: None };
+        let story = story.event(3, Node::Redis(redis), turn).releases(4, 1).removed(4, "a", 1);
+        let story = story.healed(5).acquires(6, 1).fails_because(20, 1, "no lock");
+        cause(Kind::Stuck, story.acquires(21, 1).starts(41, 3))
+    };
+    assert_eq!(story(1), Cause::DiskFailure);
+    assert_ne!(story(2), Cause::DiskFailure);
+}
+
+#[test]
 fn the_first_votes_of_the_next_process_are_no_reason_for_the_wait_before() {
     // A count keeps two of three servers until the leases end, and two processes then share them.
     let story = |counted: bool| {

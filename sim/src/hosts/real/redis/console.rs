@@ -41,6 +41,7 @@ const EXPIRY_BEFORE: &str = "redis.call('PTTL', key)
 enum Awaited {
     Any,
     Role,
+    Writes,
     Keys,
 }
 
@@ -51,6 +52,7 @@ pub(super) struct RedisConsole {
     awaited: VecDeque<Awaited>,
     role: Option<Role>,
     read: Option<Role>,
+    refuses_writes: bool,
     habits: ServerOptions,
 }
 
@@ -71,6 +73,7 @@ impl RedisConsole {
             awaited: VecDeque::new(),
             role: None,
             read: None,
+            refuses_writes: false,
             habits: ServerOptions::default(),
         }
     }
@@ -88,7 +91,7 @@ impl RedisConsole {
     }
 
     fn question(&mut self) -> Vec<u8> {
-        self.awaited.extend([Awaited::Role, Awaited::Keys]);
+        self.awaited.push_back(Awaited::Role);
         let is_since_7 = self.part.binary.is_at_least(7, 0);
         let expiry = if is_since_7 { EXPIRY } else { EXPIRY_BEFORE };
         let script = READ_KEYS.replace("EXPIRY", expiry);
@@ -96,6 +99,11 @@ impl RedisConsole {
         let prefix = self.part.tap_prefix.clone().unwrap_or_default();
         let pattern = [pattern(&prefix).as_slice(), b"*"].concat();
         let mut bytes = command_of(&[b"ROLE"]);
+        if self.part.disk_fails {
+            self.awaited.push_back(Awaited::Writes);
+            bytes.extend(command_of(&[b"INFO", b"persistence"]));
+        }
+        self.awaited.push_back(Awaited::Keys);
         bytes.extend(command_of(&[command.as_bytes(), script.as_bytes(), b"0", &pattern]));
         bytes
     }
@@ -148,6 +156,13 @@ impl Console for RedisConsole {
                 }
                 Some(Awaited::Any) => {}
                 Some(Awaited::Role) => self.role = role(&frame, |at| self.host_at(at)),
+                Some(Awaited::Writes) => {
+                    let refused = refuses_writes(&frame, self.part.has_log);
+                    if let Some(refused) = refused.filter(|now| *now != self.refuses_writes) {
+                        self.refuses_writes = refused;
+                        heard.push(ConsoleReply::Notice(Notice::Writes { refused }));
+                    }
+                }
                 Some(Awaited::Keys) => {
                     let (keys, role) = (keys(&frame), self.role.take());
                     self.read.clone_from(&role);
@@ -294,6 +309,16 @@ fn role(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Role> {
     }
 }
 
+/// Returns whether the server refuses writes according to `INFO` (`writeCommandsDeniedByDiskError`
+/// in server.c). Without a log, a failed snapshot counts, which a server without save points does
+/// not take.
+fn refuses_writes(frame: &BytesFrame, has_log: bool) -> Option<bool> {
+    let text = text(frame)?;
+    let status = if has_log { "aof_last_write_status:" } else { "rdb_last_bgsave_status:" };
+    let status = text.lines().find_map(|line| line.strip_prefix(status))?;
+    Some(status.trim() == "err")
+}
+
 fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     let key = |frame: &BytesFrame| -> Option<Key> {
         let [name, kind, BytesFrame::Integer(expires), held] = items(frame)? else { return None };
@@ -395,6 +420,34 @@ mod tests {
         let refused = "-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
         assert!(matches!(heard(&mut console, refused)[..], [ConsoleReply::Reading(None)]));
         assert!(!console.is_waiting());
+    }
+
+    #[test]
+    fn a_server_that_begins_or_ends_to_refuse_writes_is_reported_once() {
+        let told = |console: &mut RedisConsole, log: &str, snapshot: &str| {
+            console.read();
+            let info =
+                format!("rdb_last_bgsave_status:{snapshot}\r\naof_last_write_status:{log}\r\n");
+            let role = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
+            let bytes = format!("{role}${}\r\n{info}\r\n*0\r\n", info.len());
+            let mut told = heard(console, &bytes).into_iter();
+            match (told.next(), told.next()) {
+                (Some(ConsoleReply::Notice(Notice::Writes { refused })), Some(_)) => Some(refused),
+                (Some(ConsoleReply::Reading(Some(_))), None) => None,
+                _ => panic!("{log} {snapshot}"),
+            }
+        };
+        let with = |has_log| {
+            let part = Part::for_tests(&super::super::KIND, Node::Redis(1));
+            let part = Part { disk_fails: true, has_log, ..part };
+            RedisConsole { is_open: true, ..RedisConsole::of(&part) }
+        };
+        let mut console = with(true);
+        let all = [("ok", "err"), ("err", "ok"), ("err", "ok"), ("ok", "ok")];
+        let all = all.map(|(log, snapshot)| told(&mut console, log, snapshot));
+        assert_eq!(all, [None, Some(true), None, Some(false)]);
+        assert_eq!(told(&mut with(false), "err", "ok"), None);
+        assert_eq!(told(&mut with(false), "ok", "err"), Some(true));
     }
 
     #[test]

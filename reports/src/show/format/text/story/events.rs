@@ -73,7 +73,7 @@ impl Story<'_> {
         match &entry.what {
             What::Crashed | What::Started | What::Lost => Some(1),
             What::GivenUp { .. } if takes_part(entry.process) => Some(1),
-            What::Turn { turn, .. } if turn.changes_data() => Some(1),
+            What::Turn { turn, .. } if turn.changes_data() || turn.changes_writes() => Some(1),
             What::Ok { owner: Some(_), .. } | What::Invoke { .. } if takes_part(entry.process) => {
                 Some(2)
             }
@@ -95,7 +95,7 @@ impl Story<'_> {
             matches!(lead.kind, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable);
         let is_deed = match &entry.what {
             What::Server { .. } => true,
-            What::Turn { turn, .. } => turn.changes_data(),
+            What::Turn { turn, .. } => turn.changes_data() || turn.changes_writes(),
             What::Invoke { action: Action::Release, .. } | What::Info { .. } => is_wait,
             _ => false,
         };
