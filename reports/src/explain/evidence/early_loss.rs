@@ -4,7 +4,7 @@ use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, overwritten_until, own_spans,
     removed_by_replication, renews_by_itself, waited_to_nest,
 };
-use super::loss::{Loss, LossKind, is_of_members};
+use super::loss::{EarlyExpiry, Loss, LossKind, is_of_members};
 use super::release;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{
