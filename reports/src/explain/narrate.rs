@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
-        What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
+        What::Invoke { .. } if is_inner_release(history, event) => {
             "releases an inner acquisition and stays in its critical section".to_owned()
         }
         What::Invoke { operation, action: Action::Release } => {
@@ -68,6 +68,16 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
         What::Healed => "all faults have ended".to_owned(),
     }
+}
+
+/// Returns whether the process was granted the lock inside its critical section.
+pub(crate) fn is_nested(history: &History, event: &Event) -> bool {
+    matches!(event.what, What::Ok { owner: Some(_), .. }) && depth(history, event) > 0
+}
+
+/// Returns whether the process releases an inner acquisition and stays in its critical section.
+pub(crate) fn is_inner_release(history: &History, event: &Event) -> bool {
+    matches!(event.what, What::Invoke { action: Action::Release, .. }) && depth(history, event) > 1
 }
 
 /// Returns the events before `event`. Searches by sequence number instead of by index, because the

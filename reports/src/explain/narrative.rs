@@ -101,7 +101,7 @@ impl Story<'_, '_> {
         let (holder, taker) =
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         self.granted(holder);
-        if let Some(heard) = holder.completed {
+        if let Some(heard) = holder.completed.filter(|heard| !self.is_nested(*heard)) {
             let believing = holder
                 .valid_for
                 .map_or(String::new(), |valid| format!(", with a validity of {valid}"));
@@ -110,6 +110,9 @@ impl Story<'_, '_> {
                 heard.index,
                 format!("{} enters its critical section{believing}.", holder.process),
             );
+        }
+        if let Some(heard) = holder.completed.filter(|heard| self.is_nested(*heard)) {
+            self.add_event(Weight::Core, heard.index);
         }
         self.faults(clash, finding);
         self.lost(holder, taker);
@@ -315,11 +318,19 @@ impl Story<'_, '_> {
         }
     }
 
+    fn is_nested(&self, heard: Moment) -> bool {
+        narrate::is_nested(self.timeline.history, &self.timeline.history.events[heard.index])
+    }
+
     fn enters(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let (holder, taker) =
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         let Some(heard) = taker.completed else { return };
+        if self.is_nested(heard) {
+            self.add_event(Weight::Core, heard.index);
+            return;
+        }
         let inside =
             timeline.section_of(clash.earlier).is_some_and(|section| section.covers(heard));
         let beside = if inside {
@@ -340,6 +351,10 @@ impl Story<'_, '_> {
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         let Some(section) = timeline.section_of(clash.earlier) else { return };
         let Some(left) = section.to else { return };
+        if narrate::is_inner_release(timeline.history, &timeline.history.events[left.index]) {
+            self.add_event(Weight::Detail, left.index);
+            return;
+        }
         let header = &timeline.history.header;
         let gone = || timeline.gone(holder).map(|(gone, _)| gone.time);
         let (end, what) = match header.has_no_ttl() {

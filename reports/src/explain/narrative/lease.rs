@@ -77,7 +77,12 @@ impl Story<'_, '_> {
         taker: &Acquisition<'_>,
     ) -> Option<SimTime> {
         let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
-        Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
+        let lease = last_lease(self.timeline, holder, held.node, taken.moment);
+        let own = self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, holder));
+        let set = own.flat_map(|key| &key.set).filter(|set| set.time == lease.from).max();
+        let recorded = set.and_then(|set| self.timeline.lease_recorded(*set));
+        let is_rounded = |recorded: &Micros| recorded.0.abs_diff(lease.lasts.0) <= ROUNDING.0;
+        Some(recorded.filter(is_rounded).map_or(lease.ends(), |lasts| lease.from + lasts))
     }
 }
 

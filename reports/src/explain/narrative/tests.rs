@@ -6,6 +6,7 @@ use crate::record::story::Story;
 use crate::samples;
 use crate::summary::verdict::judge;
 use fencepost_faults::Micros;
+use std::collections::BTreeSet;
 
 #[test]
 fn a_paused_holder_is_told_of_step_by_step() {
@@ -410,4 +411,23 @@ fn a_fault_that_held_up_the_release_that_removed_the_lock_is_a_step() {
     };
     assert!(told(Node::Client(3)).contains("(fault 1)"), "{}", told(Node::Client(3)));
     assert!(!told(Node::Client(4)).contains("(fault 1)"), "{}", told(Node::Client(4)));
+}
+
+#[test]
+fn a_nested_acquisition_is_not_told_as_an_entry() {
+    let story = Story::new().takes(1, 1, "a").acquires(3, 1).hears(4, 1, "a").releases(5, 1);
+    let story = story.expires(11, "a").takes(12, 2, "b").releases(20, 1).releases(21, 2);
+    let judgement = judge(&story.build());
+    let lines = judgement.violations.iter().flat_map(|violation| &violation.narrative);
+    let enters = lines.filter(|line| line.text.starts_with("client-1 enters"));
+    let events: BTreeSet<u64> = enters.map(|line| line.event).collect();
+    assert!(events.is_subset(&BTreeSet::from([2])), "only event 2 is an entry: {events:?}");
+}
+
+#[test]
+fn the_process_whose_acquire_left_the_lock_is_told_not_to_know_the_outcome() {
+    let story = Story::new().acquires(1, 1).grants(2, 1, "a").info(5, 1);
+    let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+    let told = steps(Kind::Stuck, story).join(" ");
+    assert!(told.contains("client-1 does not know the outcome"), "{told}");
 }

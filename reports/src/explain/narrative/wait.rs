@@ -4,7 +4,7 @@ use super::{Story, Weight};
 use crate::explain::narrate;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment};
-use crate::record::history::{Change, What};
+use crate::record::history::{Action, Change, What};
 use fencepost_faults::Node;
 
 impl Story<'_, '_> {
@@ -25,6 +25,7 @@ impl Story<'_, '_> {
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
         self.add_event(Weight::Turn, last.from.index);
+        self.unknown_acquire(last);
         let until = finding.at + finding.duration;
         if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
             self.add_event(Weight::Turn, to.index);
@@ -96,6 +97,21 @@ impl Story<'_, '_> {
         });
         if let Some(index) = renewals.next() {
             self.add_event(Weight::Turn, index);
+        }
+    }
+
+    /// Adds the event at which the process that wrote the value gave up waiting for the answer.
+    fn unknown_acquire(&mut self, last: &KeySpan<'_>) {
+        let events = &self.timeline.history.events;
+        let mut before = events[..last.from.index].iter().enumerate().rev();
+        let asked = before.find_map(|(index, event)| match event.what {
+            What::Invoke { action: Action::Acquire, .. } if Some(event.node) == last.by => {
+                Some(index)
+            }
+            _ => None,
+        });
+        if let Some(index) = asked {
+            self.unknown_outcome(self.timeline.moment(index));
         }
     }
 
