@@ -223,6 +223,11 @@ impl Cause {
         rows.map(rule).collect()
     }
 
+    /// Returns whether a promotion replaced the server that granted the lock.
+    pub fn is_of_failover(self) -> bool {
+        self.entry().is_of_failover
+    }
+
     /// Returns whether the cause can break every lock with a lease, under any algorithm.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases

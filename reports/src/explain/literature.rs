@@ -286,17 +286,7 @@ impl Expected {
     /// Returns whether the source describes violations with this cause. The sources are about rules
     /// and faults, and only some sections are about one mechanism.
     pub fn describes(&self, cause: Cause) -> bool {
-        match self.source.as_str() {
-            REDIS_FAILOVER => matches!(
-                cause,
-                Cause::AsyncReplicationLoss
-                    | Cause::SplitBrain
-                    | Cause::FailoverForgets
-                    | Cause::RestartDataLoss
-            ),
-            REDIS_SINGLE => cause != Cause::StaleTakeover,
-            _ => true,
-        }
+        self.source != REDIS_FAILOVER || cause.is_of_failover()
     }
 
     /// Returns whether the literature predicts that no violation is possible.

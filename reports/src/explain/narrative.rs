@@ -1,5 +1,6 @@
 //! Tells the story of a violation in at most twelve sentences, each about one event.
 
+mod between;
 mod fault;
 mod lease;
 mod lost;
@@ -7,13 +8,13 @@ mod lost;
 mod tests;
 mod wait;
 
-use crate::explain::evidence::release;
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{Acquisition, FaultSpan, Moment, SectionEnd, Timeline};
-use crate::record::history::{Change, Keeping, Turn, What};
-use fault::{Relevance, begins, is_over, names, relevance, takes_data};
-use fencepost_faults::{FaultKind, Impact, Node, SimTime};
+use crate::judge::timeline::{Acquisition, Moment, SectionEnd, Timeline};
+use crate::record::history::{Turn, What};
+use between::{Between, Relevance};
+use fault::{begins, names};
+use fencepost_faults::Impact;
 use lease::{expired, is_set_again};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,86 +174,14 @@ impl Story<'_, '_> {
     fn faults(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
-        let from = both[0].grant.as_ref().map_or(both[0].invoked, |grant| grant.moment).time;
-        let involved = |machine: &Node| {
-            let may_matter = timeline.history.header.locks_unseen && machine.is_server();
-            *machine == Node::Storage
-                || may_matter
-                || both.iter().any(|one| {
-                    let servers = one.grant.iter().flat_map(|grant| &grant.servers);
-                    one.process.machine() == *machine
-                        || servers.into_iter().any(|(server, _)| server == machine)
-                })
-        };
         let until = finding.at + finding.duration;
-        let is_split = self.is_split(both[0], both[1]);
-        // A fault that names processes is relevant only if it names one of the two that conflict.
-        let concerns = |fault: &FaultSpan<'_>| {
-            let is_process = |node: &&Node| node.is_process();
-            let mut processes = fault.nodes.iter().filter(is_process).peekable();
-            fault.nodes.iter().any(involved)
-                && (processes.peek().is_none() || processes.any(involved))
-        };
-        let is_same_server = both[0].grant.as_ref().map(|grant| grant.node)
-            == both[1].grant.as_ref().map(|grant| grant.node);
-        // A server measures a lease by the clock that it had when the lease was set.
-        let is_earlier_step = |fault: &FaultSpan<'_>| {
-            fault.kind == FaultKind::ClockJump
-                && fault.from.time < from
-                && fault.nodes.iter().all(|node| node.is_server())
-                && (is_same_server || timeline.history.header.quorum > 1)
-        };
-        let acted = |fault: &&FaultSpan<'_>| {
-            let may_matter = !is_over(fault, from) || is_split && fault.kind == FaultKind::Promote;
-            fault.touches(from, until)
-                && concerns(fault)
-                && may_matter
-                && !is_of_unused_clock(timeline, fault)
-                && !is_earlier_step(fault)
-        };
-        // Of several masters, those decide whose grants completed the second quorum.
-        let decides = |node: &Node| {
-            let second = both[1].grant.as_ref().filter(|_| timeline.history.header.quorum > 1);
-            second.is_none_or(|grant| lost::is_of_quorum(grant, *node))
-        };
-        let removal = self.late_removal(both[0], both[1]);
-        // A fault that held up another process's release made it arrive inside the holder's section.
-        let holds_up_removal = |fault: &FaultSpan<'_>| {
-            removal.is_some_and(|(by, sent, removed)| {
-                let impact = fault.kind.impact();
-                fault.names(by)
-                    && matches!(impact, Impact::HoldsUpMessages | Impact::Freezes)
-                    && fault.touches(sent, removed)
-            })
-        };
-        let processes = both.map(|one| one.process);
-        let taken = both[1].grant.as_ref().map_or(until, |grant| grant.moment.time);
-        let mut faults: Vec<(Relevance, &FaultSpan<'_>)> = timeline
-            .faults
-            .iter()
-            .rev()
-            .filter(|fault| acted(fault) || holds_up_removal(fault))
-            .filter(|fault| !takes_data(fault) || fault.nodes.iter().all(decides))
-            .map(|fault| {
-                let is_between = from <= fault.from.time && fault.from.time <= taken;
-                match holds_up_removal(fault) {
-                    true => (Relevance::OfHolder, fault),
-                    false => (relevance(fault, processes, is_between), fault),
-                }
-            })
-            // After the second grant, only the holder and the storage still matter.
-            .filter(|(relevance, fault)| {
-                let is_late = taken < fault.from.time && !fault.names(Node::Storage);
-                !is_late || *relevance == Relevance::OfHolder
-            })
-            .collect();
-        faults.sort_by_key(|(relevance, _)| *relevance);
+        let between = Between::new(timeline, both, until, self.is_split(both[0], both[1]));
         let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
         let left = left.map_or(until, |left| left.time);
-        for (relevance, fault) in faults.into_iter().take(FAULTS_MAX) {
+        for (relevance, fault) in between.faults().into_iter().take(FAULTS_MAX) {
             let weight = match relevance {
                 Relevance::OfHolder | Relevance::OfServers => Weight::Fault,
-                _ if from <= fault.from.time => Weight::Witness,
+                _ if between.from <= fault.from.time => Weight::Witness,
                 Relevance::OfTaker | Relevance::Other => Weight::Detail,
             };
             self.add(weight, fault.from.index, begins(fault));
@@ -261,25 +190,6 @@ impl Story<'_, '_> {
                 self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
-    }
-
-    /// Returns the process that removed the holder's lock by a release that it had begun before the
-    /// holder's grant, when it began the release, and when a server removed the lock.
-    fn late_removal(
-        &self,
-        holder: &Acquisition<'_>,
-        taker: &Acquisition<'_>,
-    ) -> Option<(Node, SimTime, SimTime)> {
-        let timeline = self.timeline;
-        let (held, taken) = (holder.grant.as_ref()?.moment, taker.grant.as_ref()?.moment);
-        let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-        let ends = own.filter_map(|span| Some(span.to?.0));
-        ends.filter(|at| held < *at && *at <= taken).find_map(|at| {
-            let by = timeline.asked_by(at)?;
-            let sent = release::unknown(timeline, by, at)?;
-            (by.machine() != holder.process.machine() && sent < held)
-                .then_some((by, sent.time, at.time))
-        })
     }
 
     fn is_split(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> bool {
@@ -380,20 +290,4 @@ impl Story<'_, '_> {
         };
         self.add(Weight::Detail, left.index, format!("{} {leaves}{late}.", holder.process));
     }
-}
-
-/// Returns whether the fault bends only the clocks of servers that measure no lease.
-fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
-    let bends = fault.kind.impact() == Impact::BendsClock;
-    if !bends || fault.nodes.iter().any(|node| !node.is_server()) {
-        return false;
-    }
-    let header = &timeline.history.header;
-    let measures = |what: &What| match what {
-        What::Server { change, lease_us, .. } => *change == Change::Expired || lease_us.is_some(),
-        _ => false,
-    };
-    let is_redis = header.kept_as.is_none() && !header.lives_with_session && !header.locks_unseen;
-    let measured = timeline.history.events.iter().any(|event| measures(&event.what));
-    header.kept_as == Some(Keeping::Connection) || is_redis && !measured
 }

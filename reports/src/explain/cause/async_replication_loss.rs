@@ -8,6 +8,7 @@ use crate::judge::meaning::Meaning;
 use fencepost_faults::Node;
 
 pub(super) static ENTRY: Entry = Entry {
+    is_of_failover: true,
     between: Some(between),
     alone: Some(alone),
     measure: Some(Measure::ReplicationLag),

@@ -10,6 +10,8 @@ pub(super) struct Entry {
     pub(super) meaning: Meaning,
     pub(super) needs: &'static [Need],
     pub(super) is_beyond_leases: bool,
+    /// `true` if a promotion replaced the server that granted the lock.
+    pub(super) is_of_failover: bool,
     pub(super) is_long_work: bool,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
@@ -22,6 +24,7 @@ impl Entry {
             meaning,
             needs: &[],
             is_beyond_leases: false,
+            is_of_failover: false,
             is_long_work: false,
             between: None,
             alone: None,

@@ -4,7 +4,8 @@ use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry =
+    Entry { is_of_failover: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A failover promoted another server, and locks that belong to a connection are not \

@@ -8,7 +8,8 @@ use crate::judge::timeline::{Acquisition, Grant, Moment};
 use crate::record::history::{Event, What};
 use fencepost_faults::{Node, SimTime};
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry =
+    Entry { is_of_failover: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "Two servers acted as primary at the same time, and each granted the lock.",

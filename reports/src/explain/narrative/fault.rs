@@ -1,7 +1,7 @@
 //! Describes faults in sentences.
 
 use crate::judge::timeline::FaultSpan;
-use fencepost_faults::{FaultKind, Impact, Node, SimTime};
+use fencepost_faults::{FaultKind, Node};
 
 pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
@@ -45,45 +45,6 @@ pub(super) fn begins(fault: &FaultSpan<'_>) -> String {
             format!("An operator runs a command on {nodes} (fault {id}).")
         }
     }
-}
-
-/// Relevance of a fault to a clash, in the order in which a narrative selects faults.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Relevance {
-    /// Names the process that was granted the lock earlier, and bends no clock.
-    OfHolder,
-    /// Stopped servers or took their data or roles between the two grants.
-    OfServers,
-    /// Names the process that was granted the lock later, and bends no clock.
-    OfTaker,
-    Other,
-}
-
-pub(super) fn relevance(
-    fault: &FaultSpan<'_>,
-    [holder, taker]: [Node; 2],
-    is_between: bool,
-) -> Relevance {
-    match fault.kind.impact() {
-        _ if takes_data(fault) && is_between => Relevance::OfServers,
-        Impact::BendsClock => Relevance::Other,
-        _ if fault.names(holder) => Relevance::OfHolder,
-        _ if fault.names(taker) => Relevance::OfTaker,
-        _ => Relevance::Other,
-    }
-}
-
-/// Returns whether the fault stops servers or takes their data or roles.
-pub(super) fn takes_data(fault: &FaultSpan<'_>) -> bool {
-    let impact = fault.kind.impact();
-    matches!(impact, Impact::Kills | Impact::LosesKeys | Impact::TakesOver)
-        && fault.nodes.iter().all(|node| node.is_server())
-}
-
-/// Returns whether the fault had passed without a trace before the first grant.
-pub(super) fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
-    let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
-    is_instant && fault.from.time < granted
 }
 
 pub(super) fn names(nodes: &[Node]) -> String {

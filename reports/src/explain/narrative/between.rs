@@ -1,0 +1,181 @@
+//! Selects the faults that a story of two conflicting acquisitions tells.
+
+use super::lost;
+use crate::explain::evidence::release;
+use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
+use crate::record::history::{Change, Keeping, What};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
+
+/// The time between the first grant and the end of the violation.
+pub(super) struct Between<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    both: [&'t Acquisition<'h>; 2],
+    pub(super) from: SimTime,
+    taken: SimTime,
+    until: SimTime,
+    is_split: bool,
+}
+
+impl<'t, 'h> Between<'t, 'h> {
+    pub(super) fn new(
+        timeline: &'t Timeline<'h>,
+        both: [&'t Acquisition<'h>; 2],
+        until: SimTime,
+        is_split: bool,
+    ) -> Between<'t, 'h> {
+        let from = both[0].grant.as_ref().map_or(both[0].invoked, |grant| grant.moment).time;
+        let taken = both[1].grant.as_ref().map_or(until, |grant| grant.moment.time);
+        Between { timeline, both, from, taken, until, is_split }
+    }
+
+    /// Returns the faults that may have mattered, the most relevant ones first.
+    pub(super) fn faults(&self) -> Vec<(Relevance, &'t FaultSpan<'h>)> {
+        let processes = self.both.map(|one| one.process);
+        let removal = self.late_removal();
+        let mut faults: Vec<(Relevance, &FaultSpan<'_>)> = self
+            .timeline
+            .faults
+            .iter()
+            .rev()
+            .filter(|fault| self.acted(fault) || holds_up(removal, fault))
+            .filter(|fault| !takes_data(fault) || self.is_of_deciding_servers(fault))
+            .map(|fault| {
+                let is_between = self.from <= fault.from.time && fault.from.time <= self.taken;
+                match holds_up(removal, fault) {
+                    true => (Relevance::OfHolder, fault),
+                    false => (relevance(fault, processes, is_between), fault),
+                }
+            })
+            // After the second grant, only the holder and the storage still matter.
+            .filter(|(relevance, fault)| {
+                let is_late = self.taken < fault.from.time && !fault.names(Node::Storage);
+                !is_late || *relevance == Relevance::OfHolder
+            })
+            .collect();
+        faults.sort_by_key(|(relevance, _)| *relevance);
+        faults
+    }
+
+    fn acted(&self, fault: &FaultSpan<'_>) -> bool {
+        let may_matter =
+            !is_over(fault, self.from) || self.is_split && fault.kind == FaultKind::Promote;
+        fault.touches(self.from, self.until)
+            && self.concerns(fault)
+            && may_matter
+            && !is_of_unused_clock(self.timeline, fault)
+            && !self.is_earlier_step(fault)
+    }
+
+    /// Returns whether the fault hits the storage or one of the two that conflict. A fault that
+    /// names processes must name one of the two.
+    fn concerns(&self, fault: &FaultSpan<'_>) -> bool {
+        let involved = |machine: &Node| self.involves(*machine);
+        let mut processes = fault.nodes.iter().filter(|node| node.is_process()).peekable();
+        fault.nodes.iter().any(involved) && (processes.peek().is_none() || processes.any(involved))
+    }
+
+    fn involves(&self, machine: Node) -> bool {
+        let is_unseen = self.timeline.history.header.locks_unseen && machine.is_server();
+        machine == Node::Storage
+            || is_unseen
+            || self.both.iter().any(|one| {
+                let servers = one.grant.iter().flat_map(|grant| &grant.servers);
+                one.process.machine() == machine
+                    || servers.into_iter().any(|(server, _)| *server == machine)
+            })
+    }
+
+    /// Returns whether the fault stepped the clock of a server before the first grant. A server
+    /// measures a lease by the clock that it had when the lease was set.
+    fn is_earlier_step(&self, fault: &FaultSpan<'_>) -> bool {
+        let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
+        fault.kind == FaultKind::ClockJump
+            && fault.from.time < self.from
+            && fault.nodes.iter().all(|node| node.is_server())
+            && (granted[0] == granted[1] || self.timeline.history.header.quorum > 1)
+    }
+
+    /// Returns whether the fault hits only servers whose grants completed the second quorum, if
+    /// the lock needs several masters.
+    fn is_of_deciding_servers(&self, fault: &FaultSpan<'_>) -> bool {
+        let second = self.both[1].grant.as_ref();
+        let second = second.filter(|_| self.timeline.history.header.quorum > 1);
+        second.is_none_or(|grant| fault.nodes.iter().all(|node| lost::is_of_quorum(grant, *node)))
+    }
+
+    /// Returns the process that removed the holder's lock by a release that it had begun before the
+    /// holder's grant, when it began the release, and when a server removed the lock.
+    fn late_removal(&self) -> Option<(Node, SimTime, SimTime)> {
+        let (timeline, [holder, taker]) = (self.timeline, self.both);
+        let (held, taken) = (holder.grant.as_ref()?.moment, taker.grant.as_ref()?.moment);
+        let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+        let ends = own.filter_map(|span| Some(span.to?.0));
+        ends.filter(|at| held < *at && *at <= taken).find_map(|at| {
+            let by = timeline.asked_by(at)?;
+            let sent = release::unknown(timeline, by, at)?;
+            (by.machine() != holder.process.machine() && sent < held)
+                .then_some((by, sent.time, at.time))
+        })
+    }
+}
+
+/// Returns whether the fault held up the release of another process, which therefore arrived while
+/// the holder had the lock.
+fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
+    removal.is_some_and(|(by, sent, removed)| {
+        fault.names(by)
+            && matches!(fault.kind.impact(), Impact::HoldsUpMessages | Impact::Freezes)
+            && fault.touches(sent, removed)
+    })
+}
+
+/// Relevance of a fault to a clash, in the order in which a narrative selects faults.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Relevance {
+    /// Names the process that was granted the lock earlier, and bends no clock.
+    OfHolder,
+    /// Stopped servers or took their data or roles between the two grants.
+    OfServers,
+    /// Names the process that was granted the lock later, and bends no clock.
+    OfTaker,
+    Other,
+}
+
+fn relevance(fault: &FaultSpan<'_>, [holder, taker]: [Node; 2], is_between: bool) -> Relevance {
+    match fault.kind.impact() {
+        _ if takes_data(fault) && is_between => Relevance::OfServers,
+        Impact::BendsClock => Relevance::Other,
+        _ if fault.names(holder) => Relevance::OfHolder,
+        _ if fault.names(taker) => Relevance::OfTaker,
+        _ => Relevance::Other,
+    }
+}
+
+/// Returns whether the fault stops servers or takes their data or roles.
+fn takes_data(fault: &FaultSpan<'_>) -> bool {
+    let impact = fault.kind.impact();
+    matches!(impact, Impact::Kills | Impact::LosesKeys | Impact::TakesOver)
+        && fault.nodes.iter().all(|node| node.is_server())
+}
+
+/// Returns whether the fault had passed without a trace before the first grant.
+fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
+    let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
+    is_instant && fault.from.time < granted
+}
+
+/// Returns whether the fault bends only the clocks of servers that measure no lease.
+fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
+    let bends = fault.kind.impact() == Impact::BendsClock;
+    if !bends || fault.nodes.iter().any(|node| !node.is_server()) {
+        return false;
+    }
+    let header = &timeline.history.header;
+    let measures = |what: &What| match what {
+        What::Server { change, lease_us, .. } => *change == Change::Expired || lease_us.is_some(),
+        _ => false,
+    };
+    let is_redis = header.kept_as.is_none() && !header.lives_with_session && !header.locks_unseen;
+    let measured = timeline.history.events.iter().any(|event| measures(&event.what));
+    header.kept_as == Some(Keeping::Connection) || is_redis && !measured
+}
