@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::judge::finding::Kind;
+use crate::record::history::{Change, Keeping};
 use crate::record::story::Story;
 use crate::samples;
 use crate::summary::verdict::judge;
-use fencepost_faults::Micros;
+use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
 #[test]
