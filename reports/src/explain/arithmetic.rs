@@ -260,6 +260,27 @@ mod tests {
     }
 
     #[test]
+    fn a_renewal_after_the_step_of_a_clock_does_not_raise_its_bound() {
+        let of_step = |renewed: bool| {
+            let node = Node::Redis(1);
+            let fault = Fault::ClockJump { node, offset_us: 5_000 };
+            let fault = TimedFault { id: 1, at_us: SimTime(4_000), fault };
+            let story = Story::new().takes(1, 1, "a").fault_began(4, 1, "clock-jump", &[node]);
+            let story = story.expires(6, "a").takes(7, 2, "b").releases(8, 2);
+            let story = match renewed {
+                true => story.removed(8, "b", 2).grants(9, 1, "a"),
+                false => story,
+            };
+            let history = story.releases(10, 1).build();
+            let (kind, cause) = (Kind::Overlap, Cause::ClockJump);
+            let (magnitude, latency_max) = (Magnitude::OffsetUs, Micros::ZERO);
+            bound(&history, &Question { kind, cause, fault: &fault, magnitude, latency_max })
+        };
+        assert_eq!(of_step(false), Some(1_000 - REDIS_TICK_US), "what was left of the lease");
+        assert_eq!(of_step(true), of_step(false));
+    }
+
+    #[test]
     fn a_pause_must_outlast_a_lease_and_of_a_session_no_event_tells_how_long() {
         let of_lease = of_pause(Story::new(), Cause::HolderPause);
         assert_eq!(of_lease, Some(8_000 - REDIS_TICK_US), "what was left of it, but for the work");

@@ -346,6 +346,17 @@ mod tests {
     }
 
     #[test]
+    fn the_section_on_failover_describes_no_violation_that_a_promotion_did_not_decide() {
+        let failover = expected("single-node", &"failover".parse().unwrap(), DEFAULT).unwrap();
+        assert_eq!(failover.source, REDIS_FAILOVER);
+        for cause in Cause::ALL {
+            assert_eq!(failover.describes(*cause), cause.is_of_failover(), "{cause}");
+        }
+        let pause = expected("single-node", &"pause".parse().unwrap(), DEFAULT).unwrap();
+        assert!(Cause::ALL.iter().all(|cause| pause.describes(*cause)));
+    }
+
+    #[test]
     fn the_counter_of_the_tokens_goes_with_its_server() {
         for family in ["failover", "restart", "eviction"] {
             let found = kinds("fencing", family, DEFAULT).unwrap();

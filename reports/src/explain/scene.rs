@@ -1,7 +1,7 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{
-    EarlyExpiry, LateRelease, Lease, early_loss, flight::sent, is_of_members, last_lease, lost_at,
+    EarlyExpiry, LateRelease, Lease, early_loss, flight, is_of_members, last_lease, lost_at,
     overwritten_until, release, renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -212,7 +212,7 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// Returns how long after the end of the holder's lock it sent the late write, if it did.
     pub(super) fn write_sent_after_the_loss(&self) -> Option<Micros> {
-        let (sent, _) = sent(self.timeline, self.clash)?;
+        let (sent, _) = flight::sent(self.timeline, self.clash)?;
         let (gone, _) = self.gone().filter(|(gone, _)| *gone < sent)?;
         Some(sent.time.since(gone.time))
     }

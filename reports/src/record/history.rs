@@ -257,8 +257,9 @@ pub enum What {
     },
     /// A process with all its threads, or a server, crashed or lost power.
     Crashed,
-    /// The role of a server or Sentinel changes, a server begins or stops to refuse writes, or a
-    /// node crashes with a command in transit. Absent in histories of older versions. Not part of the digest.
+    /// The role of a server or Sentinel changes, a server starts or stops refusing writes, or a node
+    /// crashes with a command in transit. Absent in histories of older versions. Not part of the
+    /// digest.
     Turn {
         /// The kind of the change or crash.
         turn: Turn,

@@ -1,10 +1,11 @@
 //! Snapshot tests of the output formats.
 
 use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
+use crate::explain::narrative::Line;
 use crate::samples;
 use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
-use fencepost_faults::{SimTime, TimedFault};
+use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 fn written(name: &str, report: &Report) -> String {
     let mut out = Vec::new();
@@ -79,6 +80,26 @@ fn the_first_screen_shows_the_decisive_one_of_many_faults() {
     report.runs[0].faults_began.extend(later.iter().map(|timed| timed.id));
     let shown = "      2.020s  client-1 is paused for 11.98s";
     assert!(text(&report).contains(shown), "a step names it: {}", text(&report));
+    let mut named = report.clone();
+    let pause_of = |report: &mut Report, client| {
+        for timed in &mut report.runs[0].plan.faults[1..] {
+            timed.fault = Fault::Pause { node: Node::Client(client), duration_us: Micros(1) };
+        }
+    };
+    for violation in &mut named.runs[0].violations {
+        let event = violation.violation.narrative[0].event;
+        let step = |timed: &TimedFault| Line { text: format!("(fault {})", timed.id), event };
+        violation.violation.narrative.extend(later.iter().map(step));
+    }
+    assert!(!text(&named).contains(shown), "later steps stop the holder, too: {}", text(&named));
+    pause_of(&mut named, 9);
+    assert!(text(&named).contains(shown), "it stops the holder: {}", text(&named));
+    pause_of(&mut named, 1);
+    for violation in &mut named.runs[0].violations {
+        violation.violation.summary = "An overlap (fault 1).".to_owned();
+        violation.violation.processes.clear();
+    }
+    assert!(text(&named).contains(shown), "the summary names it: {}", text(&named));
     for violation in &mut report.runs[0].violations {
         violation.violation.narrative.clear();
     }

@@ -424,3 +424,15 @@ fn a_nested_acquire_and_its_release_do_not_bring_an_evicted_lock_back() {
     };
     assert_eq!(story(), Cause::Eviction);
 }
+
+#[test]
+fn a_clock_that_ends_a_lease_a_little_early_is_harmless_if_the_holder_was_paused_beyond_it() {
+    let paused = |until_ms: u64| {
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "clock-drift", &[REDIS]);
+        let story = story.fault_began(3, 2, "pause", &[CLIENT]).expires(7, "a").takes(8, 2, "b");
+        let story = story.fault_ended(until_ms, 2, "pause", CLIENT);
+        overlap(story.releases(14, 1).releases(15, 2))
+    };
+    assert_eq!(paused(13), Cause::HolderPause, "the lease would have ended during the pause");
+    assert_eq!(paused(9), Cause::ClockDrift, "the pause ended before the lease");
+}

@@ -208,6 +208,17 @@ fn a_process_that_others_preceded_did_not_get_the_lock_of_an_ended_session() {
 }
 
 #[test]
+fn a_process_that_was_first_without_entering_is_named_between_the_two_holders() {
+    let story = Story::with_sessions().takes(1, 1, "a").expires(4, "a");
+    let story = story.acquires(4, 3).grants(4, 3, "c").expires(6, "c").takes(7, 2, "b");
+    let said = told(Kind::Overlap, story.releases(10, 1).releases(11, 2));
+    assert!(
+        said.ends_with("so client-3 became first in the queue, and client-2 after it."),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_lock_that_passed_through_a_third_process_did_not_pass_from_the_first_to_the_last() {
     let story = |others: bool| {
         let story = Story::new().takes(1, 1, "a").releases(4, 1).removed(4, "a", 1);

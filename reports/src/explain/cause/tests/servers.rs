@@ -240,14 +240,6 @@ fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
         overlap(story.releases(9, 1).releases(9, 2))
     };
     assert_eq!(drifts(7), Cause::ClockDrift);
-    let paused = |until_ms: u64| {
-        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "clock-drift", &[REDIS]);
-        let story = story.fault_began(3, 2, "pause", &[CLIENT]).expires(7, "a").takes(8, 2, "b");
-        let story = story.fault_ended(until_ms, 2, "pause", CLIENT);
-        overlap(story.releases(14, 1).releases(15, 2))
-    };
-    assert_eq!(paused(13), Cause::HolderPause, "the lease would have ended during the pause");
-    assert_eq!(paused(9), Cause::ClockDrift, "the pause ended before the lease");
     assert_eq!(drifts(5), Cause::Unexplained, "no clock runs at twice the rate");
     let both = expired().fault_began(2, 1, "clock-drift", &[REDIS]).fault_began(
         2,
