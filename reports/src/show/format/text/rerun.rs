@@ -78,7 +78,11 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     if there.is_empty() || set(there) == set(&report.violation.processes) {
         return None;
     }
-    let names: Vec<String> = set(there).iter().map(Node::to_string).collect();
+    let name = |node: &Node| match node {
+        Node::Probe => "the probe".to_owned(),
+        node => node.to_string(),
+    };
+    let names: Vec<String> = set(there).iter().map(name).collect();
     Some(format!("In this smallest run, the violation involves {}", listed(&names, "and")))
 }
 
