@@ -58,7 +58,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Turn { turn, about } => role_change_text(*turn, *about),
         What::Started => "restarts".to_owned(),
         What::Server { .. } => server(history, event),
-        What::Storage { .. } => storage(&event.what),
+        What::Storage { .. } => storage(history, event),
         What::FaultBegan { fault, kind, nodes } => {
             let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
             let on =
@@ -203,14 +203,27 @@ fn invoked(action: &Action) -> String {
     }
 }
 
-fn storage(what: &What) -> String {
-    let What::Storage { by, access, token, accepted, before, after, based_on, .. } = what else {
+/// Returns whether the process had stopped waiting for the answer before the storage served the
+/// request.
+fn is_given_up(history: &History, event: &Event, request: u64) -> bool {
+    before_event(history, event).iter().rev().any(
+        |earlier| matches!(earlier.what, What::Info { operation, .. } if operation == request),
+    )
+}
+
+fn storage(history: &History, event: &Event) -> String {
+    let What::Storage { operation, by, access, token, accepted, before, after, based_on, .. } =
+        &event.what
+    else {
         return String::new();
     };
     let token = token.map_or(String::new(), |token| format!(" with token {token}"));
     match (accepted, access) {
         (false, Access::Read) => format!("rejects a read of {by}{token}"),
         (false, Access::Write) => format!("rejects a write of {by}{token}"),
+        (true, Access::Read) if is_given_up(history, event, *operation) => {
+            format!("lets {by} read {after}{token}, although {by} no longer waits for it")
+        }
         (true, Access::Read) => format!("lets {by} read {after}{token}"),
         (true, Access::Write) => {
             let read = based_on.filter(|read| read != before);
@@ -232,6 +245,16 @@ mod tests {
         let history = story.build();
         let events = history.events.iter().filter(|event| event.time_us.0 == ms * 1_000);
         events.map(|event| text(&history, event)).collect()
+    }
+
+    #[test]
+    fn a_read_that_is_served_after_its_process_gave_up_says_so() {
+        let story = Story::new().takes(1, 1, "a").late_read(8, 1, 2, 3).reads(9, 1, 3);
+        assert_eq!(
+            texts_at(story.clone(), 8),
+            ["lets client-1 read 3, although client-1 no longer waits for it"]
+        );
+        assert_eq!(texts_at(story, 9)[1], "lets client-1 read 3");
     }
 
     #[test]

@@ -15,7 +15,6 @@ use crate::record::history::{Turn, What};
 use between::{Between, Relevance};
 use fault::{begins, names};
 use fencepost_faults::Impact;
-use lease::{expired, is_set_again};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -175,11 +174,12 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
         let until = finding.at + finding.duration;
-        let between = Between::new(timeline, both, until, self.is_split(both[0], both[1]));
+        let between = Between::new(timeline, clash, until, self.is_split(both[0], both[1]));
         let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
         let left = left.map_or(until, |left| left.time);
         for (relevance, fault) in between.faults().into_iter().take(FAULTS_MAX) {
             let weight = match relevance {
+                Relevance::OfLateWrite => Weight::Core,
                 Relevance::OfHolder | Relevance::OfServers => Weight::Fault,
                 _ if between.from <= fault.from.time => Weight::Witness,
                 Relevance::OfTaker | Relevance::Other => Weight::Detail,
@@ -270,14 +270,7 @@ impl Story<'_, '_> {
         let (end, what) = match header.has_no_ttl() {
             true if header.lives_with_session => (gone(), format!("{} was gone", header.place().0)),
             true => (gone(), "lock was gone".to_owned()),
-            false => {
-                let ends = self.lease_end(holder, taker);
-                let expired =
-                    expired(timeline, holder).filter(|at| ends.is_none_or(|end| *at < end));
-                let ends =
-                    expired.or(ends).filter(|end| !is_set_again(timeline, holder, *end, left));
-                (ends, "lease had expired".to_owned())
-            }
+            false => (self.lease_ended(holder, taker, left), "lease had expired".to_owned()),
         };
         let late = match end.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),

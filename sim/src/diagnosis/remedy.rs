@@ -373,9 +373,9 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     }
 }
 
-/// Returns whether each fault that hit a process of the violation, or took keys from a server, met
-/// these processes in the same state in both runs: in their critical sections, or outside. Only
-/// faults before the violation count.
+/// Returns whether each fault that hit a process of the violation, or took a server's keys or its
+/// memory, met these processes in the same state in both runs: in their critical sections, or
+/// outside. Only faults before the violation count.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;
     let with = states_at_faults(with, processes);
@@ -396,7 +396,7 @@ fn states_at_faults(history: &History, processes: &[Node]) -> BTreeMap<u32, (Sim
                 inside.remove(&event.node);
             }
             What::FaultBegan { fault, kind, nodes }
-                if kind.impact() == Impact::LosesKeys
+                if matches!(kind.impact(), Impact::LosesKeys | Impact::Kills)
                     || processes.iter().any(|one| nodes.contains(&one.machine())) =>
             {
                 let now = processes.iter().map(|one| inside.contains(one)).collect();

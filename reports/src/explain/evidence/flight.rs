@@ -48,7 +48,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<InFlight
     left.is_some_and(|left| left < changed_hands).then_some(InFlightWrite::OfFormerHolder)
 }
 
-pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
+pub(crate) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
     fault.names(Node::Storage)
         && match fault.kind.impact() {
             Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,

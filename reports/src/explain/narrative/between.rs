@@ -1,7 +1,8 @@
 //! Selects the faults that a story of two conflicting acquisitions tells.
 
 use super::lost;
-use crate::explain::evidence::release;
+use crate::explain::evidence::{flight, release};
+use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
@@ -13,19 +14,26 @@ pub(super) struct Between<'t, 'h> {
     pub(super) from: SimTime,
     taken: SimTime,
     until: SimTime,
+    /// When the late write was sent and when the storage accepted it.
+    late_write: Option<(SimTime, SimTime)>,
     is_split: bool,
 }
 
 impl<'t, 'h> Between<'t, 'h> {
     pub(super) fn new(
         timeline: &'t Timeline<'h>,
-        both: [&'t Acquisition<'h>; 2],
+        clash: Clash,
         until: SimTime,
         is_split: bool,
     ) -> Between<'t, 'h> {
+        let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
         let from = both[0].grant.as_ref().map_or(both[0].invoked, |grant| grant.moment).time;
         let taken = both[1].grant.as_ref().map_or(until, |grant| grant.moment.time);
-        Between { timeline, both, from, taken, until, is_split }
+        let late_write = clash.late_write.and_then(|landed| {
+            let (sent, _) = flight::sent(timeline, clash)?;
+            Some((sent.time, timeline.moment(landed).time))
+        });
+        Between { timeline, both, from, taken, until, late_write, is_split }
     }
 
     /// Returns the faults that may have mattered, the most relevant ones first.
@@ -41,19 +49,26 @@ impl<'t, 'h> Between<'t, 'h> {
             .filter(|fault| !takes_data(fault) || self.is_of_deciding_servers(fault))
             .map(|fault| {
                 let is_between = self.from <= fault.from.time && fault.from.time <= self.taken;
-                match holds_up(removal, fault) {
-                    true => (Relevance::OfHolder, fault),
-                    false => (relevance(fault, processes, is_between), fault),
+                match fault {
+                    _ if self.delays_write(fault) => (Relevance::OfLateWrite, fault),
+                    _ if holds_up(removal, fault) => (Relevance::OfHolder, fault),
+                    _ => (relevance(fault, processes, is_between), fault),
                 }
             })
             // After the second grant, only the holder and the storage still matter.
             .filter(|(relevance, fault)| {
                 let is_late = self.taken < fault.from.time && !fault.names(Node::Storage);
-                !is_late || *relevance == Relevance::OfHolder
+                !is_late || *relevance <= Relevance::OfHolder
             })
             .collect();
         faults.sort_by_key(|(relevance, _)| *relevance);
         faults
+    }
+
+    fn delays_write(&self, fault: &FaultSpan<'_>) -> bool {
+        flight::holds_up_storage(fault)
+            && fault.names(self.both[0].process)
+            && self.late_write.is_some_and(|(sent, landed)| fault.touches(sent, landed))
     }
 
     fn acted(&self, fault: &FaultSpan<'_>) -> bool {
@@ -132,6 +147,8 @@ fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) ->
 /// Relevance of a fault to a clash, in the order in which a narrative selects faults.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relevance {
+    /// Delayed the late write on its way to the storage.
+    OfLateWrite,
     /// Names the process that was granted the lock earlier, and bends no clock.
     OfHolder,
     /// Stopped servers or took their data or roles between the two grants.

@@ -71,11 +71,55 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    pub(super) fn lease_end(
+    /// Returns when the holder's lease ended before the holder left its critical section. What a
+    /// server recorded comes first. The length of a lease counts only if all clocks were right.
+    pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
         taker: &Acquisition<'_>,
+        left: Moment,
     ) -> Option<SimTime> {
+        let timeline = self.timeline;
+        let held = holder.grant.as_ref()?;
+        let calculated =
+            self.lease_end(holder, taker).filter(|end| !self.is_measured_by_bent_clock(held, *end));
+        let ended = match self.recorded_end(holder, left) {
+            Some((at, true)) => Some(at),
+            // The lock ended in another way, so only an earlier end of the lease matters.
+            Some((at, false)) => calculated.filter(|end| *end < at),
+            None => expired(timeline, holder).or(calculated),
+        };
+        ended.filter(|end| !is_set_again(timeline, holder, *end, left))
+    }
+
+    /// Returns when the lock last ended at the server that granted it, and whether it expired. Of
+    /// several masters, the first end counts.
+    fn recorded_end(&self, holder: &Acquisition<'_>, left: Moment) -> Option<(SimTime, bool)> {
+        let timeline = self.timeline;
+        let is_expiry =
+            |end: KeyEnd| matches!(end, KeyEnd::Changed { change: Change::Expired, .. });
+        if timeline.history.header.quorum > 1 {
+            return expired(timeline, holder).map(|at| (at, true));
+        }
+        let node = holder.grant.as_ref()?.node;
+        let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+        let ends = own.filter(|span| span.node == node).filter_map(|span| span.to);
+        let last = ends.filter(|(at, _)| *at < left).max_by_key(|(at, _)| *at);
+        last.map(|(at, end)| (at.time, is_expiry(end)))
+    }
+
+    fn is_measured_by_bent_clock(&self, grant: &Grant, end: SimTime) -> bool {
+        let bends = |node: &Node| {
+            node.is_server() || self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
+        };
+        self.timeline.faults.iter().any(|fault| {
+            fault.kind.impact() == Impact::BendsClock
+                && fault.nodes.iter().any(bends)
+                && fault.touches(grant.moment.time, end.max(grant.moment.time))
+        })
+    }
+
+    fn lease_end(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> Option<SimTime> {
         let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
         let lease = last_lease(self.timeline, holder, held.node, taken.moment);
         let own = self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, holder));
@@ -88,7 +132,7 @@ impl Story<'_, '_> {
 
 /// Returns whether the holder's process set a lease of its lock between these times. The end of an
 /// earlier lease then says nothing about its critical section.
-pub(super) fn is_set_again(
+fn is_set_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
     from: SimTime,
@@ -104,7 +148,7 @@ pub(super) fn is_set_again(
 }
 
 /// Returns when the server recorded the end of the holder's lease, if nothing else ended the lock.
-pub(super) fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
+fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
     match timeline.gone(holder)? {
         (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),
         _ => None,

@@ -26,9 +26,17 @@ impl Story<'_, '_> {
             .collect();
         ends.sort_by_key(|(at, _)| *at);
         let has_queue = timeline.history.header.has_queue();
+        let section = timeline
+            .acquisition_of(holder.operation)
+            .and_then(|index| timeline.section_of(index));
+        let is_released = |at: Moment| {
+            timeline.asked_by(at) == Some(holder.process)
+                && section.is_none_or(|section| !section.covers(at))
+        };
         for (place, (at, key)) in ends.into_iter().enumerate() {
-            // Other servers of a queue learn of the removal from the leader.
-            if has_queue && place > 0 {
+            // Other servers of a queue learn of the removal from the leader. After the first
+            // removal by the holder's release, the others add nothing.
+            if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {
                 self.lost_at(holder, [held, taken], (at, key));

@@ -25,7 +25,7 @@ fn a_paused_holder_is_told_of_step_by_step() {
             "redis-1 grants the lock to client-2 for 10s.",
             "client-2 enters its critical section while client-1 is still in its own.",
             "client-1 resumes.",
-            "client-1 leaves its critical section, 2.015s after its lease had expired.",
+            "client-1 leaves its critical section, 2.014s after its lease had expired.",
             "client-2 leaves its critical section and releases the lock.",
         ]
     );
@@ -431,4 +431,79 @@ fn the_process_whose_acquire_left_the_lock_is_told_not_to_know_the_outcome() {
     let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
     let told = steps(Kind::Stuck, story).join(" ");
     assert!(told.contains("client-1 does not know the outcome"), "{told}");
+}
+
+#[test]
+fn a_lock_that_was_removed_before_its_lease_was_over_did_not_expire() {
+    let story = |change| {
+        let by = (change == Change::Removed).then_some(Node::Client(2));
+        let story = Story::new().takes(1, 1, "a").server(5, 1, change, "a", by);
+        leaving(story.takes(6, 2, "b").releases(20, 1).releases(21, 2))
+    };
+    assert_eq!(story(Change::Removed), "client-1 leaves its critical section.");
+    assert_eq!(
+        story(Change::Expired),
+        "client-1 leaves its critical section, 15ms after its lease had expired."
+    );
+}
+
+#[test]
+fn the_recorded_expiry_counts_if_the_clock_of_the_server_was_stepped_back() {
+    let story = |expires: bool| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = story.fault_began(3, 1, "clock-jump", &[Node::Redis(1)]);
+        let story = if expires { story.expires(15, "a") } else { story };
+        leaving(story.takes(16, 2, "b").releases(20, 1).releases(21, 2))
+    };
+    let counted = "client-1 leaves its critical section, 5ms after its lease had expired.";
+    assert_eq!(story(true), counted);
+    assert_eq!(story(false), "client-1 leaves its critical section.");
+}
+
+#[test]
+fn the_fault_that_delays_a_late_write_is_a_step_however_many_faults_hit_the_holder_later() {
+    let [holder, server] = [Node::Client(1), Node::Redis(1)];
+    let story = |from: u64| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = story.fault_began(from, 9, "delay", &[holder, Node::Storage]);
+        let story = (1..=5).fold(story, |story, fault| {
+            let at = 6 + u64::from(fault);
+            let story = story.fault_began(at, fault, "partition", &[holder, server]);
+            story.fault_ended(at, fault, "partition", holder)
+        });
+        let story = story.fault_ended(20, 9, "delay", holder).expires(11, "a").takes(12, 2, "b");
+        let story = story.reads(13, 2, 0).late_write(15, 1, 5, 0, 1).releases(21, 1);
+        steps(Kind::StaleWrite, story.releases(22, 2)).join(" ")
+    };
+    assert!(story(4).contains("(fault 9)"), "{}", story(4));
+}
+
+#[test]
+fn further_removals_at_the_request_of_the_holder_give_way_to_other_steps() {
+    let servers = 1..=5;
+    let granted = |story: Story, ms, client, owner| {
+        let story = servers.clone().fold(story.acquires(ms, client), |story, redis| {
+            story.grants_at(ms + 1, client, redis, owner)
+        });
+        story.hears(ms + 2, client, owner)
+    };
+    let story = granted(Story::with_quorum(3), 1, 1, "a").leaves(5, 1);
+    let story =
+        servers.clone().fold(story, |story, redis| story.removed_at(6, redis, "a", 1)).left(7, 1);
+    let story = granted(story, 8, 2, "b").reads(12, 2, 0).late_write(15, 1, 4, 0, 1);
+    let told = steps(Kind::StaleWrite, story.releases(22, 2));
+    assert!(told.iter().any(|text| text.contains("reads") || text.contains("read 0")), "{told:?}");
+    assert!(told.iter().any(|text| text.contains("accepts client-1's write")), "{told:?}");
+}
+
+#[test]
+fn the_crash_that_cost_a_release_its_answer_is_a_step() {
+    let told = |node: Node| {
+        let story = Story::new().takes(1, 1, "a").fault_began(3, 1, "crash", &[node]);
+        let story = story.fault_ended(3, 1, "crash", node).leaves(4, 1).info(5, 1);
+        let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+        steps(Kind::Stuck, story).join(" ")
+    };
+    assert!(told(Node::Redis(1)).contains("redis-1 crashes (fault 1)."), "{}", told(Node::Redis(1)));
+    assert!(!told(Node::Client(2)).contains("(fault 1)"), "{}", told(Node::Client(2)));
 }

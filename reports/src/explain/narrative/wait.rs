@@ -1,11 +1,15 @@
 //! The part of a story that explains why no process gets the lock.
 
+use super::fault::begins;
 use super::{Story, Weight};
 use crate::explain::narrate;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment};
 use crate::record::history::{Action, Change, What};
-use fencepost_faults::Node;
+use fencepost_faults::{Impact, Micros, Node, SimTime};
+
+/// Time for which a connection that a crash has broken can still make a call fail.
+const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
     pub(super) fn last_lock(&mut self, finding: &Finding) {
@@ -124,7 +128,27 @@ impl Story<'_, '_> {
         };
         let mut later = (invoked.index..events.len()).filter(|at| is_unknown(&events[*at].what));
         if let Some(at) = later.next() {
+            self.faults_of_call(invoked, self.timeline.moment(at));
             self.add_event(Weight::Turn, at);
+        }
+    }
+
+    /// Adds the last faults that can have cost a call its answer: those that hit its process, and
+    /// crashes of servers.
+    fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
+        let timeline = self.timeline;
+        let process = timeline.history.events[invoked.index].node;
+        let hits = |fault: &&FaultSpan<'_>| match fault.kind.impact() {
+            Impact::Kills => {
+                fault.nodes.iter().any(|node| node.is_server())
+                    && fault.from <= given_up
+                    && fault.touches(SimTime(invoked.time.0.saturating_sub(RECONNECT.0)), given_up.time)
+            }
+            Impact::BendsClock => false,
+            _ => fault.names(process) && fault.touches(invoked.time, given_up.time),
+        };
+        for fault in timeline.faults.iter().rev().filter(hits).take(2) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
         }
     }
 }

@@ -44,12 +44,7 @@ impl Story {
         self.operations += 1;
         let operation = self.operations;
         let action = Action::Write { acquisition, value, based_on };
-        let told = self.event(sent, node, What::Invoke { operation, action });
-        let told = told.event(
-            sent,
-            node,
-            What::Info { operation, reason: "no answer in time".to_owned() },
-        );
+        let told = self.unanswered(sent, sent, node, action);
         let before = told.value_at(ms);
         let what = What::Storage {
             operation,
@@ -65,12 +60,35 @@ impl Story {
         told.event(ms, Node::Storage, what)
     }
 
+    pub(crate) fn late_read(self, ms: u64, client: u16, sent: u64, value: i64) -> Story {
+        let node = Node::Client(client);
+        let (acquisition, token) = self.acquisition(node);
+        let told = self.waits_for_storage(sent, sent, client);
+        let operation = told.operations;
+        let what = What::Storage {
+            operation,
+            by: node,
+            access: Access::Read,
+            token,
+            acquisition,
+            accepted: true,
+            before: value,
+            after: value,
+            based_on: None,
+        };
+        told.event(ms, Node::Storage, what)
+    }
+
     pub(crate) fn waits_for_storage(mut self, from: u64, until: u64, client: u16) -> Story {
         let node = Node::Client(client);
         let (acquisition, _) = self.acquisition(node);
         self.operations += 1;
+        self.unanswered(from, until, node, Action::Read { acquisition })
+    }
+
+    /// Adds the last operation, which the process gives up without an answer.
+    fn unanswered(self, from: u64, until: u64, node: Node, action: Action) -> Story {
         let operation = self.operations;
-        let action = Action::Read { acquisition };
         let told = self.event(from, node, What::Invoke { operation, action });
         told.event(until, node, What::Info { operation, reason: "no answer in time".to_owned() })
     }

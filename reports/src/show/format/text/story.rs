@@ -11,7 +11,7 @@ use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
 use crate::show::format::Page;
 use crate::summary::report::{Boundary, RunReport, ViolationReport};
-use fencepost_faults::{Impact, SimTime, TimedFault};
+use fencepost_faults::{Impact, Node, SimTime, TimedFault};
 use std::io::{self, Write};
 
 const FAULTS_MAX: usize = 3;
@@ -130,6 +130,9 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
                 .first()
                 .is_some_and(|holder| timed.fault.nodes().contains(holder))
     };
+    let delays = |timed: &TimedFault| {
+        lead.violation.cause == Cause::StorageDelay && timed.fault.nodes().contains(&Node::Storage)
+    };
     // Reports of older versions do not tell which faults began.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let began = |timed: &TimedFault| !is_told || run.faults_began.contains(&timed.id);
@@ -137,7 +140,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         run.plan.faults.iter().filter(|timed| timed.at_us <= until && began(timed)).collect();
     faults.sort_by_key(|timed| {
         let is_late = timed.at_us > lead.violation.at_us;
-        let is_cause = is_named(timed) || is_step(timed) && stops_holder(timed);
+        let is_cause = is_named(timed) || is_step(timed) && (stops_holder(timed) || delays(timed));
         let latest_first = std::cmp::Reverse(timed.at_us);
         (!is_decisive(timed), !is_cause, !is_step(timed), is_late, latest_first)
     });
