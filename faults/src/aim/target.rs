@@ -29,7 +29,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns one time for each suitable stage of a command, and two for an idle interval.
+/// Returns one start time for each stage of a command that the fault can hit, and two for an idle
+/// interval.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
