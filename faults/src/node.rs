@@ -40,7 +40,7 @@ impl Node {
         }
     }
 
-    /// Counts threads from 1. A node that is not a process is returned unchanged.
+    /// Counts threads from 1. Returns a node that is not a process unchanged.
     pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },

@@ -9,12 +9,11 @@
 //! release: the Lua compare-and-delete
 //! ```
 //!
-//! `reentrant-by-value` keeps two mistakes. **It has no counter**, so the release of the inner
-//! acquire removes the lock during the outer critical section. **`my_random_value` stays the same
-//! for the life of the process**, because the process must recognise it. If the reply to a SET is
-//! lost, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes both
-//! mistakes: it counts nested acquires in the process, and writes a fresh value for each outermost
-//! acquire. Like the article, neither lock extends its ttl on reentry.
+//! `reentrant-by-value` keeps two mistakes. **It has no counter**, so the release of an inner
+//! acquire removes the lock during the outer critical section. **A process keeps one
+//! `my_random_value` for its whole life**, so after a lost reply to a SET, the next attempt
+//! "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes both: it counts nested
+//! acquires and draws a value for each outermost acquire. Neither lock extends its ttl on reentry.
 
 use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;
@@ -25,7 +24,6 @@ use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Definition of `reentrant-by-value`.
 pub const DEFINITION: Definition = entry(
     "reentrant-by-value",
     "SET key value NX PX ttl; a holder that finds its own value re-enters; releases are not \
@@ -36,7 +34,6 @@ pub const DEFINITION: Definition = entry(
     },
 );
 
-/// Definition of `reentrant-counted`, which counts nested acquisitions.
 pub const COUNTED: Definition = Definition {
     name: "reentrant-counted",
     about: "reentrant-by-value with a count: only the outermost release removes the lock",

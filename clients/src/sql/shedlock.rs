@@ -17,9 +17,10 @@
 //! `lockedBy` is the name of the host; the model draws it once for each process. `lockAtLeastFor`
 //! is zero. The library does not wait; the application tries again, as a scheduler does. One
 //! mistake remains: **`:now` comes from the client's clock** unless `usingDbTime()` is set
-//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
-//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
-//! clock. In its statements the model writes `make_interval(secs => ...)` as `cast(... as
+//! (ShedLock's README asks for synchronised clocks). A client whose clock is fast finds
+//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. Its
+//! statements contain `cast(... as interval)`, as ShedLock's did until version 5, instead of
+//! `make_interval(secs => ...)`.
 //! interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
@@ -34,10 +35,9 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Maximum number of attempts to unlock in `JdbcTemplateStorageAccessor`.
+/// The limit of `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
-/// Definition of `shedlock-jdbc`.
 pub const DEFINITION: Definition = Definition {
     name: "shedlock-jdbc",
     about: "ShedLock on PostgreSQL: a row with lock_until, compared with each client's clock",
@@ -48,7 +48,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
 };
 
-/// Definition of `shedlock-db-time`, which uses the clock of the database.
 pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
     about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
@@ -104,7 +103,7 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// `true` if the name is in the library's `LockRecordRegistry`.
+    /// `true` if the library's `LockRecordRegistry` contains the name.
     is_known: bool,
 }
 
@@ -140,7 +139,7 @@ impl ShedLock {
         values
     }
 
-    /// Implements `doLock` of the library.
+    /// The library's `doLock`.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -174,7 +173,7 @@ impl ShedLock {
         }
     }
 
-    /// Unlocks, and retries after a refusal. The library throws an exception if the answer is lost.
+    /// Retries after a refusal. Like the library, gives up if the answer is lost.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {
