@@ -7,25 +7,19 @@ use std::time::Duration;
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
-    /// The client sent nothing, because it could not connect.
     #[error("no connection to {address}: {reason}")]
     NoConnection { address: Address, reason: String },
-    /// The client sent nothing, because it does not know the primary.
     #[error("no primary: {0}")]
     NoPrimary(String),
-    /// The client sent nothing, because its connection was already broken.
     #[error("the connection broke before the command was sent: {0}")]
     Unsent(io::ErrorKind),
     /// The server did not run the command. For scripts, see [`crate::Script`].
     #[error("the server answered {0}")]
     Server(String),
-    /// The client sent the command, but no reply arrived within this time.
     #[error("no reply within {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// The client sent the command, but the connection ended before the reply.
     #[error("the connection ended before the reply: {0}")]
     Closed(io::ErrorKind),
-    /// The client sent the command, but the reply is invalid or of an unexpected type.
     #[error("invalid reply: {0}")]
     Malformed(String),
 }
@@ -42,7 +36,6 @@ impl CallError {
         }
     }
 
-    /// The error for a reply of a type that the command never returns.
     pub fn unexpected(reply: &Reply) -> CallError {
         CallError::Malformed(format!("unexpected {reply:?}"))
     }

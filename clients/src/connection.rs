@@ -35,7 +35,6 @@ impl Connection {
         Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
-    /// Replaces the time limit of later calls.
     pub fn limit(&mut self, timeout: Duration) {
         self.timeout = timeout;
     }

@@ -41,7 +41,6 @@ impl PrimaryFinder {
         }
     }
 
-    /// Whether to subscribe to `+switch-master`.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
@@ -51,7 +50,7 @@ impl PrimaryFinder {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// How often the Sentinels have announced a new primary so far.
+    /// Number of new primaries that the Sentinels have announced.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }

@@ -20,15 +20,13 @@ pub struct HostKey(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
     pub host: HostKey,
-    /// Counts from 1.
+    /// Threads count from 1.
     pub thread: u16,
 }
 
-/// A pending timer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TimerKey(pub u64);
 
-/// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SocketKey(pub u32);
 
@@ -43,7 +41,6 @@ pub struct WallClock(pub i64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
-/// As the server announces it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Address {
     pub host: String,
@@ -65,7 +62,7 @@ pub enum Note {
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The simulated machines. Each `poll_*` method stores the last waker, and wakes it after a change.
+/// The host machines. Each `poll_*` method stores the last waker, and wakes it after a change.
 pub trait World {
     fn wall_clock(&self, host: HostKey) -> WallClock;
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
@@ -104,12 +101,12 @@ pub trait World {
     fn close(&self, socket: SocketKey);
     /// Runs the task concurrently with the caller.
     fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
-    /// Drops a task immediately. Ignores a finished task.
+    /// Ignores a finished task.
     fn abort(&self, task: TaskKey);
     fn note(&self, caller: Caller, note: Note);
 }
 
-/// A thread's access to its host. Clones belong to the same thread.
+/// A thread's access to its host. A clone belongs to the same thread.
 #[derive(Clone)]
 pub struct Env {
     world: Rc<dyn World>,
@@ -119,12 +116,12 @@ pub struct Env {
 }
 
 impl Env {
-    /// Belongs to the host's first thread.
+    /// Creates the handle of a host's first thread.
     pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// Interrupts of one thread do not affect the others.
+    /// Creates a handle with its own interrupts.
     pub fn for_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
@@ -137,12 +134,10 @@ impl Env {
         Caller { host: self.host, thread: self.thread }
     }
 
-    /// Faults can step this clock.
     pub fn wall_clock(&self) -> WallClock {
         self.world.wall_clock(self.host)
     }
 
-    /// Faults never step this clock.
     pub fn monotonic_clock(&self) -> Monotonic {
         self.world.monotonic_clock(self.host)
     }
@@ -251,7 +246,6 @@ impl Socket {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
 
-    /// [`Socket::read`] for hand-written futures.
     pub fn poll_read(
         &mut self,
         context: &mut Context<'_>,
@@ -274,7 +268,6 @@ impl Socket {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
 
-    /// [`Socket::write`] for hand-written futures.
     pub fn poll_write(
         &mut self,
         context: &mut Context<'_>,

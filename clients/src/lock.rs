@@ -84,7 +84,6 @@ pub struct Lease {
     pub resource: String,
     /// The owner as the server stores it, such as a random value or a connection number.
     pub owner: Bytes,
-    /// The storage can check it.
     pub token: Option<FencingToken>,
     /// End of the lease on the process's monotonic clock; `None` if the lock does not know it.
     pub valid_until: Option<Monotonic>,
@@ -92,7 +91,6 @@ pub struct Lease {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
-    /// The process may enter its critical section.
     Granted(Lease),
     /// Another process holds the lock, too few servers granted it, or a call failed without effect.
     Refused(Cow<'static, str>),
@@ -208,7 +206,6 @@ pub trait Lock {
     }
 }
 
-/// The servers that store a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deployment {
     /// One Redis, or one primary found through Sentinel.
@@ -217,14 +214,12 @@ pub enum Deployment {
     Independent,
     Memcached,
     ZooKeeper,
-    /// One PostgreSQL server.
     PostgreSql(LockForm),
     /// One MySQL or MariaDB server. A connection owns the lock.
     MySql,
     /// An etcd cluster whose servers have this version of the built-in lock.
     Etcd(ServerLock),
     Chubby,
-    /// The servers of a GemFire distributed system.
     GemFire(LockForm),
     Own,
 }
@@ -267,7 +262,7 @@ pub enum Coordinator {
     Etcd,
     Chubby,
     GemFire,
-    /// User-supplied servers, for a user-supplied program.
+    /// The user's own servers, for the user's own program.
     Own,
 }
 
@@ -314,7 +309,7 @@ impl Deployment {
 }
 
 impl Coordinator {
-    /// Excludes [`Coordinator::Own`]. The order is that of displays.
+    /// Excludes [`Coordinator::Own`]. In display order.
     pub const ALL: &'static [Coordinator] = &[
         Coordinator::Redis,
         Coordinator::Memcached,
@@ -345,7 +340,6 @@ impl Coordinator {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Servers {
     One(Address),
-    /// A primary whose address the Sentinels know.
     Sentinels {
         /// The Sentinels' name for the primary, such as `mymaster`.
         name: String,
@@ -356,7 +350,6 @@ pub enum Servers {
     Ensemble(Vec<Address>),
 }
 
-/// The replicas that must acknowledge a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplicaWait {
     pub replicas: u16,
@@ -390,7 +383,6 @@ pub struct Definition {
     pub name: &'static str,
     pub about: &'static str,
     pub deployment: Deployment,
-    /// `true` if the lock's leases have a fencing token.
     pub has_tokens: bool,
     /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,

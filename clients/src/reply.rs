@@ -19,7 +19,6 @@ pub enum Reply {
     Integer(i64),
     Bulk(Bytes),
     Array(Vec<Reply>),
-    /// Either `$-1` or `*-1`.
     Nil,
 }
 
@@ -31,7 +30,6 @@ impl Reply {
         matches!(self, Reply::Status(text) if text.as_ref() == b"OK")
     }
 
-    /// The content of a status or of a bulk string.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Reply::Status(bytes) | Reply::Bulk(bytes) => Some(bytes),

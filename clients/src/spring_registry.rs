@@ -65,7 +65,6 @@ end
 return 0"#,
 );
 
-/// Shared by the threads of one process.
 pub struct Registry {
     client_id: Bytes,
     holder: Cell<Option<Holder>>,
@@ -79,7 +78,6 @@ struct Holder {
 }
 
 impl Registry {
-    /// Draws a new client id.
     pub fn new(env: &Env) -> Rc<Registry> {
         Registry::with_id(fresh_owner(env))
     }

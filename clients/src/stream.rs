@@ -10,7 +10,6 @@ use std::time::Duration;
 pub enum Failure<R> {
     #[error("the server answered {0}")]
     Refused(R),
-    /// No answer arrived.
     #[error(transparent)]
     Lost(#[from] CallError),
 }

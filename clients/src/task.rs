@@ -89,7 +89,6 @@ impl<T> Task<T> {
         }
     }
 
-    /// `true` if the task has finished or was cancelled.
     pub fn is_over(&self) -> bool {
         !matches!(self.slot.borrow().state, State::Runs)
     }
@@ -159,7 +158,6 @@ impl Notify {
         }
     }
 
-    /// Wakes all current waiters.
     pub fn notify_all(&self) {
         let waiting = std::mem::take(&mut self.inner.borrow_mut().queue);
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));

@@ -31,7 +31,6 @@ pub enum UnknownFamily {
 }
 
 impl Families {
-    /// In the order of [`FAMILIES`].
     pub fn chosen(&self) -> impl Iterator<Item = Family> + '_ {
         self.chosen.iter().copied()
     }

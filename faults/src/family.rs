@@ -101,7 +101,6 @@ pub const FAMILIES: &[Family] = Family::VARIANTS;
 
 #[derive(Clone, Copy)]
 pub enum Drawing {
-    /// The function draws from the family's random stream.
     Own(Draw),
     Swarm,
 }
@@ -126,7 +125,7 @@ impl Family {
         self.row().1
     }
 
-    /// A sentence for users about effects that the family lacks, or has only with some settings.
+    /// Tells users which effects the family lacks, or has only with some settings.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -166,8 +165,8 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may include the family. Families that were added after seeds of `all`
-    /// were published must stay out.
+    /// Whether `all` may include the family. Later families must stay out, because a published seed of
+    /// `all` must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

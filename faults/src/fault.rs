@@ -173,7 +173,7 @@ impl Fault {
         }
     }
 
-    /// Returns the duration; `None` if the fault is instantaneous or never ends.
+    /// Returns `None` if the fault is instantaneous or never ends.
     pub fn duration(&self) -> Option<Micros> {
         match self {
             Fault::Pause { duration_us, .. }
@@ -193,7 +193,7 @@ impl Fault {
         }
     }
 
-    /// How long after the fault's end its delayed messages may still arrive.
+    /// Longest time by which delayed messages may outlast the fault.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,

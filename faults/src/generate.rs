@@ -21,11 +21,11 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
     pub family: Family,
-    /// Its faults do not collide with each other.
+    /// The incident's faults do not collide with each other.
     pub incident: Incident,
 }
 
-/// The incidents of the plan that [`generate`] draws with the same arguments.
+/// Draws the same faults as [`generate`], still grouped by incident.
 pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
     let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {

@@ -55,7 +55,7 @@ impl FaultPlan {
         FaultPlan { faults }
     }
 
-    /// Counts a fault that never ends as ending at its start.
+    /// A fault that never ends counts with its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()

@@ -33,15 +33,15 @@ pub enum Stream {
     Latency(Node, Node),
     /// Lengths of leases, critical sections and waits in a swarm run.
     Lengths,
-    /// Which incidents move, and where to.
+    /// The choice of incidents to move, and of their new places.
     Aim,
     /// The relative priorities of the links.
     Priorities,
-    /// Which lock calls a thread abandons.
+    /// The choice of lock calls that a thread abandons.
     Impatience(Node),
-    /// In which critical sections a thread acquires a re-entrant lock again.
+    /// The choice of critical sections in which a thread takes a re-entrant lock again.
     Nesting(Node),
-    /// How many unsynced bytes survive a server's power loss if writes can be torn.
+    /// Number of unsynced bytes that survive a server's power loss, with torn writes.
     Torn(Node),
 }
 

@@ -229,7 +229,7 @@ impl Setting {
         }
     }
 
-    /// How many servers may fail before the quorum is lost; zero without a quorum.
+    /// Number of servers that may fail before the quorum is lost; zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {

@@ -34,7 +34,6 @@ impl Cell {
         &self.env
     }
 
-    /// Sends a request once and returns the words of the answer.
     pub async fn call(&self, request: &str) -> Result<Vec<String>, CallError> {
         let idle = self.idle.borrow_mut().take();
         let is_idle = idle.is_some();

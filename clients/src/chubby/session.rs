@@ -18,13 +18,12 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long a session in jeopardy may recover (2.8: "45s by default").
+/// Time that a session in jeopardy has to recover (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// The local lease is running.
     Safe,
     /// The local lease has ended, and the library looks for a master.
     Jeopardy,
@@ -34,10 +33,9 @@ pub enum Status {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     Expired {
-        /// `true` if the cell may have executed the call.
         may_have_applied: bool,
     },
-    /// Holds the master's reason. A retry would fail too.
+    /// Holds the master's reason, which does not depend on time.
     Refused(String),
     /// No answer arrived in time, but the cell may have executed the call. Holds the last failure.
     Late(String),
@@ -61,7 +59,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Retries until the deadline.
     pub async fn open(cell: &Rc<Cluster>, deadline: Monotonic) -> Result<Session, Failure> {
         let mut attempts = Attempts::until(deadline);
         loop {
@@ -106,7 +103,6 @@ impl Session {
         self.shared.changed.notified()
     }
 
-    /// Returns once the session is in jeopardy or has expired.
     pub async fn wait_until_unsafe(&self) {
         loop {
             let changed = self.changed();

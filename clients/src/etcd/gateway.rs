@@ -29,7 +29,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// `true` if the server may have executed the call.
     pub fn may_have_applied(&self) -> bool {
         match self {
             Failure::Refused(_) => false,
@@ -56,7 +55,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// The connections of one process. Requests go to one member at a time.
+/// Sends all requests to one member until that member is unavailable.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
@@ -86,7 +85,6 @@ impl Gateway {
         &self.env
     }
 
-    /// Limits each call.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }

@@ -7,7 +7,6 @@ use crate::env::Monotonic;
 use serde_json::{Value, json};
 
 pub struct Place {
-    /// The revision that created the contender's key.
     pub revision: i64,
     /// `true` if no key below the prefix is older.
     pub is_first: bool,

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// How long the client waits for the first answer (`defaultTTL`).
+/// Time limit of the first answer (`defaultTTL`).
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -51,7 +51,6 @@ impl Session {
         Ok(Session { gateway: gateway.clone(), lease, shared, task: Some(task) })
     }
 
-    /// Completes when the session has ended.
     pub async fn done(&self) {
         std::future::poll_fn(|context| {
             if self.shared.is_done.get() {

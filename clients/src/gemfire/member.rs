@@ -24,7 +24,7 @@ pub enum Failure {
         /// `true` if a server may have executed the call, or may not yet know of the departure.
         may_have_applied: bool,
     },
-    /// Holds the server's reason. A retry would fail too.
+    /// Holds the server's reason, which does not depend on time.
     Refused(String),
     /// No answer arrived in time, but a server may have executed the call. Holds the last failure.
     Late(String),
@@ -67,7 +67,7 @@ struct Shared {
 }
 
 impl Member {
-    /// Tries the servers in turn, from a random one on.
+    /// Tries the servers in turn, beginning with a random one.
     pub async fn join(system: &Rc<System>, deadline: Monotonic) -> Result<Member, Failure> {
         let env = &system.env;
         let name = String::from_utf8_lossy(&fresh_digits(env)[..8]).into_owned();
@@ -126,7 +126,6 @@ impl Member {
         &self.shared.name
     }
 
-    /// Never becomes `false` again.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed.get()
     }
@@ -142,7 +141,6 @@ impl Member {
         self.shared.serials.get()
     }
 
-    /// Waits until the deadline.
     pub async fn lock(
         &self,
         lock: &str,

@@ -11,7 +11,7 @@ use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// How many instructions a script may execute at one instant of virtual time.
+/// Limit on a script's instructions at one instant of virtual time.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
 /// Extra instructions charged for each resumption of a coroutine.
 const RESUMPTION: i64 = 50;

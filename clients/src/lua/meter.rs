@@ -3,7 +3,7 @@
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
 
-/// In bytes.
+/// Limit on a script's memory, in bytes.
 pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
 /// This many steps of pattern matching take as long as one instruction.

@@ -15,7 +15,6 @@ pub type Rows = Vec<Vec<Option<String>>>;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// A server error number, such as 1205.
     pub code: u16,
     pub message: String,
 }
@@ -60,7 +59,6 @@ pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     Ok(Some(body))
 }
 
-/// The session's number in the server's greeting.
 pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     let after = |text: &[u8]| text.iter().position(|byte| *byte == 0).map(|end| end + 1);
     let id = after(greeting).and_then(|at| greeting.get(at..)?.first_chunk::<4>());

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How often an acquire waits for a replica's acknowledgement (`retryAttempts`).
+/// Limit on an acquire's waits for a replica's acknowledgement (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
@@ -25,9 +25,7 @@ pub fn fresh_uuid(env: &Env) -> Rc<str> {
 pub struct LockOptions {
     /// `None` if a watchdog renews the lock.
     pub lease: Option<Duration>,
-    /// Serves waiters in order of arrival.
     pub fair: bool,
-    /// Requires a replica to acknowledge an acquire.
     pub synchronous: bool,
 }
 
@@ -41,7 +39,6 @@ pub struct RLock {
     open: Open,
     redis: Session,
     uuid: Rc<str>,
-    /// Of the form `uuid:thread`.
     id: String,
     watch: Watch,
 }

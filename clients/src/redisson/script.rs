@@ -2,7 +2,6 @@
 
 use crate::script::Script;
 
-/// A release publishes this message.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
 /// Takes the lock or increments its holder's count. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns

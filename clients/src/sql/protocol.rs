@@ -49,7 +49,6 @@ impl StatementResult {
         self.tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
-    /// Whether the first value of the first row is true.
     pub fn is_true(&self) -> bool {
         let first = self.rows.first().and_then(|row| row.first());
         first.is_some_and(|value| value.as_deref() == Some("t"))
@@ -104,9 +103,7 @@ pub fn sync(out: &mut Vec<u8>) {
 pub enum Answer {
     /// The process id of the backend.
     Key(u32),
-    /// `None` means NULL.
     Row(Vec<Option<String>>),
-    /// The command tag of a completed statement.
     Complete(String),
     Error(Refusal),
     Ready {
@@ -115,7 +112,6 @@ pub enum Answer {
     },
     /// `true` if the server is a standby (`in_hot_standby`).
     IsStandby(bool),
-    /// The client ignores this message.
     Other,
 }
 

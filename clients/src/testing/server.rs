@@ -9,7 +9,7 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When all wall clocks start, in microseconds since the Unix epoch.
+/// Start of all wall clocks, in microseconds since the Unix epoch.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {

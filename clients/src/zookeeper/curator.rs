@@ -52,9 +52,7 @@ pub enum Deletion {
 /// The states that listeners receive (`ConnectionState`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionState {
-    /// The client has not connected yet.
     Latent,
-    /// A server is connected (CONNECTED, RECONNECTED).
     Connected,
     /// No server is connected. The session may continue.
     Suspended,
@@ -62,7 +60,7 @@ pub enum ConnectionState {
     Lost,
 }
 
-/// The client of one process. Clones share its session.
+/// The client of one process. Clones share one session.
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
@@ -93,7 +91,6 @@ struct Core {
 }
 
 impl Curator {
-    /// Begins a session, which a background task manages.
     pub fn start(env: &Env, ensemble: Ensemble, settings: &Settings) -> Curator {
         let watcher = Rc::<Watcher>::default();
         let core = Rc::new(Core {
@@ -177,7 +174,7 @@ impl Curator {
         });
     }
 
-    /// How often the connection or the session has been lost so far.
+    /// Number of times that the connection or the session has been lost.
     pub fn interruptions(&self) -> u64 {
         self.0.core.interruptions.get()
     }

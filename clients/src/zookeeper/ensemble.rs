@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The configuration of a client.
 #[derive(Clone)]
 pub struct Ensemble {
     env: Env,
@@ -32,7 +31,6 @@ impl Ensemble {
         Ensemble { env: env.clone(), members: members.clone(), timeout: settings.ttl, options }
     }
 
-    /// Begins a session, whose events go to `watcher`.
     pub fn open(&self, watcher: Rc<Watcher>) -> Session {
         Session::open(&self.env, &self.members, self.timeout, self.options, watcher)
     }

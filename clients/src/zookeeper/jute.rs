@@ -29,7 +29,6 @@ impl Encoder {
         self
     }
 
-    /// One byte.
     pub fn boolean(mut self, value: bool) -> Encoder {
         self.0.push(u8::from(value));
         self

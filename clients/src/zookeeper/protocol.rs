@@ -17,14 +17,12 @@ pub enum ZooKeeperError {
     /// The servers have deleted the ephemeral nodes of the session.
     #[error("session expired")]
     SessionExpired,
-    /// The session has moved to another server.
     #[error("session moved")]
     SessionMoved,
     #[error("no node")]
     NoNode,
     #[error("node exists")]
     NodeExists,
-    /// Any other error code.
     #[error("the server answered error {0}")]
     Server(i32),
 }
@@ -140,7 +138,7 @@ impl Request {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // The answer for a container also has a stat, as for `create2`.
+                // An answer for a container also has a stat, as for `create2`. No caller needs it.
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -209,7 +207,6 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Requests a new session.
     pub fn none() -> Credentials {
         Credentials { session: 0, password: Bytes::from_static(&[0; 16]) }
     }
@@ -230,7 +227,7 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
     Accepted {
-        /// How long the session outlives its last heartbeat.
+        /// The session outlives its last heartbeat by this time.
         timeout: Duration,
         credentials: Credentials,
     },
@@ -256,11 +253,10 @@ pub enum NodeChange {
     Created,
     Deleted,
     Data,
-    /// A child was created or deleted.
     Children,
 }
 
-/// Reads a notification of a change below or at the node's path.
+/// Returns the change and the node's path.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

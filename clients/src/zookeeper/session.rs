@@ -110,7 +110,6 @@ impl Session {
         self.0.shared.close();
     }
 
-    /// Whether the client knows that the session has ended.
     pub fn is_over(&self) -> bool {
         self.status() == Status::Closed
     }

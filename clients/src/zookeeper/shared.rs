@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What a client does with its watches when it loses its server.
+/// Whether a client keeps its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
@@ -18,7 +18,7 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// What a client does with its requests while no server is connected.
+/// Whether requests wait while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
@@ -27,7 +27,6 @@ pub enum Queued {
     UntilConnected,
 }
 
-/// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOptions {
     pub after_loss: AfterLoss,
@@ -38,17 +37,14 @@ impl SessionOptions {
     /// The Java client with its default settings.
     pub const JAVA: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Restore, queued: Queued::FailWithConnect };
-    /// kazoo 2.11.
     pub const KAZOO: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
 
-/// As the client knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// No server answers. The session may continue.
     Connecting,
-    /// A server has accepted the session.
     Connected,
     Closed,
 }

@@ -24,7 +24,6 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next event, in order of arrival.
     pub async fn next(&self) -> WatchedEvent {
         std::future::poll_fn(|context| match self.events.borrow_mut().pop_front() {
             Some(event) => Poll::Ready(event),
@@ -87,7 +86,7 @@ impl Watches {
         }
     }
 
-    /// Keeps the watches.
+    /// Does not remove the watches.
     pub fn notify_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {

@@ -24,11 +24,9 @@ pub struct Place {
     /// Number of the command in its operation, from 1; 0 without a command.
     pub number: u32,
     pub client: Node,
-    /// For a command, this includes the server.
     pub stretch: Stretch,
 }
 
-/// The interval during which a process was in a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
     /// A command and its reply. A time is `None` if the step never happened.

@@ -132,7 +132,7 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place, and swaps its nodes with those of the place.
+/// Also swaps the incident's nodes with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

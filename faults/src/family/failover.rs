@@ -39,7 +39,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // Only the first failover surely finds `redis-1` as the primary.
+        // Later failovers find an unknown primary, so half of them guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));

@@ -32,7 +32,7 @@ pub enum OperatorCommand {
 impl OperatorCommand {
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// For people; some texts abbreviate the real command.
+    /// The command as reports print it. Some texts abbreviate the real command.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

@@ -8,7 +8,7 @@ use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// How Curator protects the creation of a sequential node against a lost reply.
+/// Curator's protection of a sequential create against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     /// After a lost reply the client creates another node.
