@@ -1,4 +1,5 @@
-//! Plain Redis commands. Each function fails if the reply has an unexpected type.
+//! Plain Redis commands. Each function fails if the reply has an unexpected type. A `bool` says
+//! whether the command changed the key.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -6,13 +7,11 @@ use crate::session::Session;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Returns `false` if the key already exists.
 pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"SETNX", key.as_bytes(), value]).await?)
 }
 
-/// Sends `SET key value NX EX`, with the ttl rounded up to whole seconds. Returns `false` if the
-/// key already exists.
+/// Sends `SET key value NX EX`, with the ttl rounded up to whole seconds.
 pub async fn set_nx_ex(
     session: &mut Session,
     key: &str,
@@ -54,18 +53,16 @@ pub async fn get_set(
     value_or_nil(session.call(&[b"GETSET", key.as_bytes(), value]).await?)
 }
 
-/// Returns whether the key existed.
 pub async fn delete(session: &mut Session, key: &str) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"DEL", key.as_bytes()]).await?)
 }
 
-/// Sends EXPIRE with the ttl rounded up to whole seconds. Returns whether the key exists.
+/// Rounds the ttl up to whole seconds.
 pub async fn expire(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     yes_or_no(session.call(&[b"EXPIRE", key.as_bytes(), seconds.as_bytes()]).await?)
 }
 
-/// Sends PEXPIRE. Returns whether the key exists.
 pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let ttl_ms = ttl.as_millis().to_string();
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)

@@ -233,7 +233,7 @@ impl Drop for Sleep {
     }
 }
 
-/// Dropping an open socket closes it.
+/// Reads, writes and limits as in [`World`]. Dropping the socket closes it.
 pub struct Socket {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -241,7 +241,6 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.
     pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
@@ -254,7 +253,6 @@ impl Socket {
         self.interrupt.fail_if_interrupted(self.world.poll_read(self.key, context, buffer))
     }
 
-    /// Makes reads and writes fail with `TimedOut` after a duration.
     pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
     }

@@ -7,6 +7,7 @@
 //! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
 //!   default). The service does not notify a holder that has departed. The holder's cache closes,
 //!   and its next call joins the system again, as auto-reconnect does.
+//! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
 //! - `gemfire-token` adds a counter to the lock's entry in the region, which the holder increments
 //!   before it enters its critical section. The put is complete when all servers have the new

@@ -1,12 +1,6 @@
 //! `single-node`: the lock on one Redis (Redis documentation, "Distributed Locks with Redis",
 //! "Correct Implementation with a Single Instance").
 //!
-//! ```text
-//! acquire: SET resource_name my_random_value NX PX ttl
-//! release: if redis.call("get",KEYS[1]) == ARGV[1]
-//!          then return redis.call("del",KEYS[1]) else return 0 end
-//! ```
-//!
 //! The document defines no validity time for a single instance, so the lease has none.
 
 use crate::attempt::take;

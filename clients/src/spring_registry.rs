@@ -4,14 +4,10 @@
 //! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
 //! Redis".
 //!
-//! ```text
-//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`;
-//!   then, every 100 ms until `wait` is over:
-//!   local lockClientId = redis.call('GET', KEYS[1])
-//!   if it is ours: PEXPIRE, true      if it is nil: SET ... PX, true      else false
-//! unlock: count down; if that was the outermost and GET is ours, UNLINK; if GET is not ours, throw
-//!         ConcurrentModificationException. In any case release the ReentrantLock.
-//! ```
+//! `tryLock(wait, ttl)` takes the process's ReentrantLock within `wait`, and then runs [`OBTAIN`]
+//! every 100 ms for another `wait`. The outermost unlock removes the key if it has the registry's
+//! value, and otherwise throws ConcurrentModificationException. It always releases the
+//! ReentrantLock.
 //!
 //! The value is the registry's client id for the life of a process, so **a process finds its own
 //! lock**, and only the lock inside the process separates its threads. The key is the resource
@@ -173,7 +169,6 @@ impl SpringRegistry {
                         return Acquisition::Refused("interrupted".into());
                     }
                 }
-                // The library throws CannotAcquireLockException.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }

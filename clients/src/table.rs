@@ -1,4 +1,4 @@
-//! The table of locks ([`CLIENTS`]).
+//! The table of locks ([`CLIENTS`]), in display order.
 
 use crate::articles::{
     checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire,
@@ -14,7 +14,6 @@ use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
 use crate::{chubby, etcd, fencing, gemfire, redisson, redlock, single_node, spring_registry};
 
-/// In display order.
 pub static CLIENTS: &[Definition] = &[
     single_node::DEFINITION,
     redlock::DEFINITION,

@@ -144,7 +144,7 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
 }
 
 /// Finds a value for which `holds` is true, and false one `step` closer to zero. Prefers multiples
-/// of `step`. Unless `thorough`, keeps a `value` that one step makes too small.
+/// of `step`. Unless `thorough`, searches no further if the first step makes `holds` false.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

@@ -1,15 +1,9 @@
 //! `set-px-get-del` and `thread-id-get-del`: the client compares owners before it sends DEL.
 //!
-//! Source: article 001, "Problems", second:
-//!
-//! ```text
-//! acquire: threadId = Thread.currentThread().getId(); set(key, threadId, 30, NX)
-//! release: if (threadId.equals(redisClient.get(key))) { del(key) }
-//! ```
-//!
-//! Both locks keep one mistake: **GET and DEL are two commands**, as the article says. If the lock
-//! expires between them and another process takes it, DEL removes that process's lock.
-//! `single-node` fixes this. `thread-id-get-del` has a second mistake: **a thread's number is
+//! Source: article 001, "Problems", second. Both locks keep one mistake: **GET and DEL are two
+//! commands**, as the article says. If the lock expires between them and another process takes it,
+//! DEL removes that process's lock. `single-node` fixes this. `thread-id-get-del` writes the
+//! article's `Thread.currentThread().getId()`, which is a second mistake: **a thread's number is
 //! unique only within its process**. All main threads have the same number, so the comparison
 //! always succeeds. `set-px-get-del` writes a random value per attempt instead.
 

@@ -235,7 +235,6 @@ impl Shared {
         });
     }
 
-    /// Returns `None` if the next KeepAlive must wait.
     fn handle_answer(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {

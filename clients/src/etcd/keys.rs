@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 pub struct Place {
     pub revision: i64,
-    /// `true` if no key below the prefix is older.
     pub is_first: bool,
 }
 
@@ -52,7 +51,6 @@ pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result
     Ok(!found["kvs"][0].is_null())
 }
 
-/// Returns whether the key existed.
 pub async fn delete(gateway: &Gateway, key: &str) -> Result<bool, Failure> {
     let deleted = gateway.call("kv/deleterange", &json!({"key": to_base64(key)})).await?;
     Ok(number(&deleted["deleted"]) > 0)

@@ -1,9 +1,5 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
 //!
-//! ```text
-//! lease grant ttl, kept alive;  lock name lease;  critical section;  unlock key;  lease revoke
-//! ```
-//!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
 //! "The returned key [...] exists [...] so long as the caller owns the lock." As in the Jepsen
 //! analysis of etcd 3.4.3, the client keeps the lease alive and calls the server.

@@ -84,7 +84,6 @@ impl Scripted {
         }
     }
 
-    /// Also returns the time when the last attempt began.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;

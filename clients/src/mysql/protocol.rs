@@ -75,7 +75,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns `None` until the answer is complete.
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;

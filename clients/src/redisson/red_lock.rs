@@ -10,7 +10,7 @@
 //!    again, until the wait is over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer.
-//! 4. The library does not measure how long these steps took, so the lease has **no drift and no
+//! 4. The library does not measure how long these steps take, so the lease has **no drift and no
 //!    validity**.
 //!
 //! A lock that step 1 took and step 3 did not reach stays for twice the wait. The model uses the

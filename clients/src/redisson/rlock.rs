@@ -72,7 +72,6 @@ impl RLock {
         RLock::new(self.uuid.clone(), env, &self.settings, self.options, self.open.clone())
     }
 
-    /// The library's `tryLock(wait, lease)`.
     pub async fn try_lock(&mut self, key: &str, wait: Duration) -> Acquisition {
         let outcome = self.try_within(key, wait).await;
         match &outcome {

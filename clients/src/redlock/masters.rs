@@ -80,7 +80,6 @@ impl Votes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failure {
     pub(super) is_in_time: bool,
-    /// `true` if a master may still hold this attempt's key.
     pub(super) may_stand: bool,
 }
 

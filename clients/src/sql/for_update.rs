@@ -1,10 +1,4 @@
-//! `select-for-update`: the lock is a transaction with a row lock.
-//!
-//! ```text
-//! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
-//! critical section
-//! COMMIT
-//! ```
+//! `select-for-update`: a transaction locks a row before the critical section, and COMMIT frees it.
 //!
 //! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `FOR UPDATE` keeps
 //! other transactions from locking or changing the row until the transaction ends. `lock_timeout`

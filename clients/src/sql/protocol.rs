@@ -44,7 +44,6 @@ pub struct StatementResult {
 }
 
 impl StatementResult {
-    /// The number of changed rows, or 0 if the tag has none.
     pub fn count(&self) -> u64 {
         self.tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
     }
@@ -94,7 +93,6 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     message(out, b'E', &[b"\0\0\0\0\0"]);
 }
 
-/// Makes the server execute the statements before it.
 pub fn sync(out: &mut Vec<u8>) {
     message(out, b'S', &[]);
 }

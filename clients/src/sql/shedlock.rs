@@ -4,24 +4,15 @@
 //! an INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
 //! nothing, it tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with
 //! `usingDbTime()` in `PostgresSqlServerTimeStatementsSource`. Each statement is its own
-//! transaction.
+//! transaction. The owner (`lockedBy`) is the name of the host; the model draws it once for each
+//! process. `lockAtLeastFor` is zero. The library does not wait; the application tries again, as a
+//! scheduler does.
 //!
-//! ```text
-//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
-//!   ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
-//! UPDATE shedlock SET lock_until, locked_at, locked_by WHERE name = :name AND lock_until <= :now
-//! unlock, up to ten times:
-//!   UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy
-//! ```
-//!
-//! `lockedBy` is the name of the host; the model draws it once for each process. `lockAtLeastFor`
-//! is zero. The library does not wait; the application tries again, as a scheduler does. One
-//! mistake remains: **`:now` comes from the client's clock** unless `usingDbTime()` is set
-//! (ShedLock's README asks for synchronised clocks). A client whose clock is fast finds
+//! One mistake remains: **the current time comes from the client's clock** unless `usingDbTime()`
+//! is set (ShedLock's README asks for synchronised clocks). A client whose clock is fast finds
 //! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. Its
 //! statements contain `cast(... as interval)`, as ShedLock's did until version 5, instead of
 //! `make_interval(secs => ...)`.
-//! interval)`, as ShedLock did until version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -139,7 +130,6 @@ impl ShedLock {
         values
     }
 
-    /// The library's `doLock`.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;

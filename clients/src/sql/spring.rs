@@ -3,23 +3,15 @@
 //! Source: spring-integration-jdbc, package `lock`: 4.3 to 5.3 (`jdbc-4`), 5.4 to 5.5 (`jdbc-5`),
 //! 7.0 (`jdbc-7`).
 //!
-//! ```text
-//! tryLock(wait): lock the ReentrantLock of this key within `wait`; call acquire() every 100 ms
-//!   until the wall clock shows that `wait` is over. After a transient error (SQLSTATE class 40,
-//!   such as a serialization failure) call it again immediately. A failed COMMIT is another error
-//!   (TransactionSystemException): 4 throws it, 5.4.8 and later call acquire() again immediately.
-//! acquire(), one transaction:
-//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
-//!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
-//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE
-//!                      WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl; INSERT
-//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
-//!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
-//!   the lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
-//! unlock: count down; if that was the outermost, DELETE WHERE CLIENT_ID is ours. After a transient
-//!   error 4 throws, and later versions try again immediately. 7 throws if the DELETE found no row.
-//!   In any case release the ReentrantLock.
-//! ```
+//! `tryLock(wait)` takes the process's ReentrantLock within `wait`, and then calls `acquire()`
+//! every 100 ms until the wall clock shows that `wait` is over. After a transient error (SQLSTATE
+//! class 40, such as a serialization failure) it calls `acquire()` again immediately. After a
+//! failed COMMIT (TransactionSystemException) 4 throws, and 5.4.8 and later call `acquire()` again
+//! immediately. `acquire()` runs the statements of its generation (`GENERATIONS`) in one
+//! transaction. The lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a
+//! refusal. The outermost `unlock()` sends the DELETE and releases the ReentrantLock. After a
+//! transient error 4 throws, and later versions try again immediately. 7 throws if the DELETE found
+//! no row.
 //!
 //! The client id belongs to the repository and stays the same for the life of a process, so a
 //! process finds its own row and continues. The key is the resource itself; the library converts it
@@ -260,7 +252,6 @@ impl Jdbc {
                 }
                 Err(Failed { error, at_commit })
                     if is_transient(&error) && (self.generation.retries_all || !at_commit) => {}
-                // The library throws CannotAcquireLockException.
                 Err(Failed { error, .. }) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }

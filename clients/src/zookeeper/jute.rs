@@ -12,18 +12,15 @@ pub struct Malformed(pub String);
 pub struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// Reserves 4 bytes for the frame's length.
     pub fn frame() -> Encoder {
         Encoder(vec![0; 4])
     }
 
-    /// 4 bytes, big-endian.
     pub fn int(mut self, value: i32) -> Encoder {
         self.0.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    /// 8 bytes, big-endian.
     pub fn long(mut self, value: i64) -> Encoder {
         self.0.extend_from_slice(&value.to_be_bytes());
         self
@@ -51,7 +48,6 @@ impl Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
 
-    /// Returns the frame, preceded by its length.
     pub fn finish(mut self) -> Vec<u8> {
         let length = u32::try_from(self.0.len() - 4).expect("a frame of less than 4 GiB");
         self.0[..4].copy_from_slice(&length.to_be_bytes());

@@ -28,7 +28,6 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Part of every node's name (`_NODE_NAME`).
 const NODE_NAME: &str = "__lock__";
 
 pub const DEFINITION: Definition = Definition {

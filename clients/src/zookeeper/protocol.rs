@@ -4,9 +4,7 @@ use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// The xid of notifications (`ClientCnxn.NOTIFICATION_XID`).
 pub const NOTIFICATION_XID: i32 = -1;
-/// The xid of pings (`ClientCnxn.PING_XID`).
 pub const PING_XID: i32 = -2;
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

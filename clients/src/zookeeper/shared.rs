@@ -115,7 +115,6 @@ impl Shared {
         Shared { options, watcher, state: RefCell::new(state) }
     }
 
-    /// Queues a request, or fails it immediately if the session has ended (`queuePacket`).
     pub(super) fn submit(&self, request: Request, watcher: Option<Rc<Watcher>>) -> Rc<Answer> {
         let answer = Rc::<Answer>::default();
         let state = &mut *self.state.borrow_mut();

@@ -10,10 +10,8 @@
 //!   second.
 //!
 //! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
-//! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection if a ping is
-//! unanswered when the next one is due. It waits 0.1 s before it begins the list of servers again,
-//! and doubles this delay each time. No lock depends on these differences, so the model of kazoo's
-//! lock uses the times of the Java client.
+//! the same timeouts, but other pings and delays. No lock depends on these differences, so the
+//! model of kazoo's lock uses the times of the Java client.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -226,7 +224,6 @@ impl Transport {
         }
     }
 
-    /// The library's `SendThread.readResponse`.
     fn receive(&self, mut frame: Decoder) -> Result<(), End> {
         let header = ReplyHeader::decode(&mut frame)?;
         let state = &mut *self.shared.state.borrow_mut();

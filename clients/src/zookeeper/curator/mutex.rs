@@ -122,7 +122,6 @@ struct Mutex {
     traits: Traits,
     wait: Duration,
     queues: BTreeMap<String, LockInternals>,
-    /// The library's `threadData`.
     held: Option<LockData>,
 }
 

@@ -118,7 +118,6 @@ impl Semaphore {
         }
     }
 
-    /// The library's `getThisWaitMs`.
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;
