@@ -1,4 +1,4 @@
-//! Locks in a relational database, PostgreSQL.
+//! Locks in PostgreSQL, a relational database.
 //!
 //! Source: article 000, "most solutions rest on a database", and 004, which names Spring's JDBC
 //! registry. A lock of [`spring`] or [`shedlock`] is a row with an owner and an expiry time, which

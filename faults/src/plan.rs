@@ -1,4 +1,4 @@
-//! A fault plan: all faults of one run.
+//! Fault plans ([`FaultPlan`]), which list all faults of one run in order.
 
 use crate::fault::Fault;
 use crate::node::Node;

@@ -35,7 +35,7 @@ pub enum Failure {
     Expired {
         may_have_applied: bool,
     },
-    /// Holds the master's reason, which does not depend on time.
+    /// The master refused the call permanently, with this reason.
     Refused(String),
     /// No answer arrived in time, but the cell may have executed the call. Holds the last failure.
     Late(String),

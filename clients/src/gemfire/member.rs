@@ -24,7 +24,7 @@ pub enum Failure {
         /// `true` if a server may have executed the call, or may not yet know of the departure.
         may_have_applied: bool,
     },
-    /// Holds the server's reason, which does not depend on time.
+    /// The server refused the call permanently, with this reason.
     Refused(String),
     /// No answer arrived in time, but a server may have executed the call. Holds the last failure.
     Late(String),

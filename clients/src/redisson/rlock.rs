@@ -14,7 +14,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Limit on an acquire's waits for a replica's acknowledgement (`retryAttempts`).
+/// After this many grants that no replica acknowledges, the attempt fails (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {

@@ -1,4 +1,4 @@
-//! ZooKeeper for tests, with one tree for all members and injected failures.
+//! A ZooKeeper ensemble for tests, whose members share one tree.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;

@@ -1,4 +1,4 @@
-//! Redis for tests, with few keys and injected failures.
+//! A Redis server for tests, which can inject failures.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;

@@ -67,7 +67,7 @@ struct State {
 
 /// An exception of the library's `_inner_acquire`.
 enum Exception {
-    /// The library calls `_inner_acquire` again.
+    /// The library catches it and calls `_inner_acquire` again.
     Retryable(String),
     Final(String),
 }

@@ -31,7 +31,7 @@ use std::time::Duration;
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
 /// After this much silence, the client sends its next ping this much earlier.
 const PING_MARGIN: Duration = Duration::from_secs(1);
-/// `Thread.sleep(nextLong(1000))` before an attempt to connect.
+/// The Java client sleeps for up to 999 ms before it reconnects (`nextLong(1000)`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {

@@ -1,5 +1,6 @@
 //! Pauses or crashes a Sentinel, or steps its clock, near a failover. A Sentinel enters TILT mode
-//! if its timer runs more than two seconds late (`sentinelCheckTiltCondition` in sentinel.c).
+//! if more than two seconds pass between two runs of its timer (`sentinelCheckTiltCondition` in
+//! sentinel.c).
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};
