@@ -1,20 +1,15 @@
 //! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
 //!
-//! The files of this folder cite four Chinese web articles by number:
+//! The files of this folder cite Chinese web articles by number: **000** (2014) uses SETNX and
+//! GETSET, in pseudo-code and in a Java class for Jedis. **001** uses SETNX with EXPIRE, SET with
+//! NX and EX, an owner check, and a renewing daemon. **002** repeats the first part of 000. **003**
+//! has release and extension in Lua, Redlock, and reentrancy by value. **004**, cited in other
+//! folders, names the locks of Redisson and of Spring Integration.
 //!
-//! - **000** (2014): SETNX and GETSET, in pseudo-code and in Java for Jedis. The value is the time
-//!   of the acquire and then, in "an article from practice", the time of expiry.
-//! - **001**: SETNX with EXPIRE, SET with NX and EX, the owner check, and a renewing daemon.
-//! - **002**: repeats the first part of 000.
-//! - **003**: release and extension in Lua, Redlock, and reentrancy by value.
-//!
-//! Other modules also cite **004**, which names the locks of Redisson and of Spring Integration.
-//!
-//! The articles do not say what happens when a call fails. In these locks a failed call ends the
-//! attempt, and the loop begins the next attempt. If the server may have executed the call, the
-//! acquire ends with [`Acquisition::Unknown`]. A failed attempt does not remove a value that it
-//! wrote, because a value without an owner does not show which process wrote it; each lock's file
-//! describes its exceptions. A loop that never ends in the article stops at the acquire timeout.
+//! The articles do not handle failed calls. In these locks a failed call ends the attempt, and the
+//! loop begins the next one. If the server may have executed the call, the acquire ends with
+//! [`Acquisition::Unknown`]. A failed attempt leaves the value that it wrote, because a value
+//! without an owner does not show who wrote it. Endless loops stop at the acquire timeout.
 
 pub mod setnx;
 
@@ -112,9 +107,9 @@ const fn entry(
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum AttemptFailure {
     Held,
-    /// A call failed, and the attempt left nothing on the server.
+    /// The attempt left nothing on the server.
     Failed(String),
-    /// A call failed, and part of the attempt may remain on the server.
+    /// Part of the attempt may remain on the server.
     Halfway(String),
 }
 

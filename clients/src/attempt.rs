@@ -1,4 +1,4 @@
-//! Makes one attempt to take a lock whose key stores a random value of its owner ([`take`]).
+//! One attempt to take a lock whose key stores a random value of its owner ([`take`]).
 
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Settings};
@@ -7,7 +7,7 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt with a new owner value, and tries to undo it if its outcome is unknown.
+/// Writes a fresh owner value. Tries to undo the attempt if its outcome is unknown.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -18,7 +18,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // Boxing these rare futures keeps them from enlarging every future with an attempt.
+            // A box keeps this rare future from enlarging the future of every attempt.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -1,6 +1,6 @@
 //! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
 //! systems", OSDI 2006. Numbers in brackets are sections of that paper. The locks use fencepost's
-//! own protocol with a model of a cell, because no client or server is available outside Google.
+//! own protocol with a model of a cell, because Chubby is not available outside Google.
 //!
 //! A process has one session ([`session`]), and the end of the session releases its locks.
 //! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
@@ -14,9 +14,9 @@
 //!   with the latest generation that it has received (2.4).
 //! - `chubby-no-delay` requests no lock-delay. This is a **planted** mistake, because the paper
 //!   introduces the lock-delay for clients without sequencers.
-//! - `chubby-checked` also has a careful holder, which leaves its critical section when its session
-//!   is in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just before it writes
-//!   (`CheckSequencer`, 2.6).
+//! - `chubby-checked` is `chubby-no-delay` with a careful holder. It leaves its critical section
+//!   when its session is in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just
+//!   before it writes (`CheckSequencer`, 2.6).
 
 pub mod cell;
 pub mod session;
@@ -31,10 +31,8 @@ use session::{Failure, GRACE, Session, Status};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Longest lock-delay that a client may request (2.4).
 pub const LOCK_DELAY_MAX: Duration = Duration::from_secs(60);
 
-/// Definition of `chubby`, whose lock-delay is a minute.
 pub const DEFINITION: Definition = Definition {
     name: "chubby",
     about: "a Chubby lock with a lock-delay of one minute after its holder fails",
@@ -45,7 +43,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
 };
 
-/// Definition of `chubby-sequencer`, whose sequencer the storage checks.
 pub const SEQUENCER: Definition = Definition {
     name: "chubby-sequencer",
     about: "chubby with its sequencer as fencing token",
@@ -56,7 +53,6 @@ pub const SEQUENCER: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `chubby-no-delay`, which has no lock-delay.
 pub const NO_DELAY: Definition = Definition {
     name: "chubby-no-delay",
     about: "chubby with a lock-delay of zero",
@@ -64,7 +60,6 @@ pub const NO_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `chubby-checked`, whose holder leaves in jeopardy and checks its sequencer.
 pub const CHECKED: Definition = Definition {
     name: "chubby-checked",
     about: "chubby-no-delay whose holder leaves when its session is in jeopardy and checks its \
@@ -106,7 +101,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// A call takes the session out of this field, so that a dropped call also drops the session.
+    /// Taken during a call, so that a dropped call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }

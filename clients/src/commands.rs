@@ -1,4 +1,5 @@
-//! Plain Redis commands for locks that use no scripts. Each function checks the type of the reply.
+//! Plain Redis commands. Each function fails if the reply has an unexpected type. A `bool` says
+//! whether the command changed the key.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -6,12 +7,11 @@ use crate::session::Session;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Sends `SETNX key value`. Returns `false` if the key already exists.
 pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"SETNX", key.as_bytes(), value]).await?)
 }
 
-/// Sends `SET key value NX EX seconds`. Returns `false` if the key already exists.
+/// Sends `SET key value NX EX`, with the ttl rounded up to whole seconds.
 pub async fn set_nx_ex(
     session: &mut Session,
     key: &str,
@@ -26,7 +26,7 @@ pub async fn set_nx_ex(
     }
 }
 
-/// Sends `SET key value PX milliseconds`, which also overwrites an existing key.
+/// Sends `SET key value PX`, which also overwrites an existing key.
 pub async fn set_px(
     session: &mut Session,
     key: &str,
@@ -40,12 +40,11 @@ pub async fn set_px(
     }
 }
 
-/// Sends `GET key`. Returns `None` if the key does not exist.
 pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, CallError> {
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// Sends `GETSET key value`, which removes the key's time to live. Returns the old value.
+/// Returns the old value. GETSET also removes the key's time to live.
 pub async fn get_set(
     session: &mut Session,
     key: &str,
@@ -54,24 +53,22 @@ pub async fn get_set(
     value_or_nil(session.call(&[b"GETSET", key.as_bytes(), value]).await?)
 }
 
-/// Sends `DEL key`. Returns whether the key existed.
 pub async fn delete(session: &mut Session, key: &str) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"DEL", key.as_bytes()]).await?)
 }
 
-/// Sends `EXPIRE key seconds`. Returns whether the key exists.
+/// Rounds the ttl up to whole seconds.
 pub async fn expire(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     yes_or_no(session.call(&[b"EXPIRE", key.as_bytes(), seconds.as_bytes()]).await?)
 }
 
-/// Sends `PEXPIRE key milliseconds`. Returns whether the key exists.
 pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let ttl_ms = ttl.as_millis().to_string();
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)
 }
 
-/// Sends `TIME`. Returns the server's wall clock in milliseconds since the Unix epoch.
+/// Sends TIME. Returns milliseconds since the Unix epoch.
 pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     let reply = session.call(&[b"TIME"]).await?;
     let number = |index: usize| -> Option<i64> {
@@ -85,7 +82,7 @@ pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     }
 }
 
-/// Returns whole seconds, rounded up, because a lock must not end earlier than requested.
+/// Rounds up, because a lock must not end earlier than requested.
 pub fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }

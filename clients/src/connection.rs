@@ -1,9 +1,8 @@
-//! One connection to one Redis server, which sends a command and reads its reply within a time
-//! limit.
+//! One connection to one Redis server.
 //!
-//! [`Connection::call`] takes a connection by value and returns it only with a complete reply. A
-//! dropped call closes the connection; otherwise the client could take a late reply for the reply
-//! to the next command.
+//! [`Connection::call`] takes the connection by value and returns it only with a complete reply. A
+//! dropped call therefore closes the connection. Otherwise the client could mistake a late reply
+//! for the reply to the next command.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -16,17 +15,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// An open, idle connection. Dropping it closes the socket.
+/// Dropping an open connection closes its socket.
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// Command in transit, in the first bytes of a buffer that never shrinks.
+    /// The encoded command. The buffer never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
 
 impl Connection {
-    /// Connects within `timeout`, which also limits each later call.
+    /// `timeout` limits the connect and each later call.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -36,18 +35,17 @@ impl Connection {
         Ok(Connection { socket, timeout, output: Vec::new(), input: BytesMut::new() })
     }
 
-    /// Sets the time limit of each later call.
     pub fn limit(&mut self, timeout: Duration) {
         self.timeout = timeout;
     }
 
-    /// Sends one command as one message. Returns error replies as [`Reply::Error`].
+    /// Sends the command as one message. Returns error replies as [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
         let reply = self.ask(words)?.await?;
         Ok((reply, self))
     }
 
-    /// Starts a call. Unless a whole reply arrives, the caller must drop the connection.
+    /// Starts a call. The caller must drop the connection unless the whole reply arrives.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
@@ -76,7 +74,7 @@ impl Connection {
     }
 }
 
-/// A call in progress. The future is written by hand because every command passes through it.
+/// A call in progress. Hand-written for speed, because every command passes through it.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -110,11 +108,10 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Writes a command as an array of bulk strings and returns its length in bytes.
+/// Encodes a command as an array of bulk strings, and returns its length in bytes.
 ///
-/// Every command passes through this encoder. The encoder of the crate redis-protocol takes about
-/// 5,000 instructions for a SET. A plain loop takes 440 instructions more than this function, which
-/// is unrolled by hand (docs/speed.md).
+/// Every command passes through this encoder, which is unrolled by hand (docs/speed.md). For a SET,
+/// a plain loop takes 440 more instructions, and the crate redis-protocol about 5,000.
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
     if output.len() < SPARE {
@@ -139,7 +136,7 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
-        // One store of 8 bytes writes every header. Later writes overwrite the excess bytes.
+        // One store of 8 bytes covers every header. Later writes overwrite the excess bytes.
         output[..8].copy_from_slice(header);
         return if length < 10 { 6 } else { 7 };
     }
@@ -160,7 +157,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Copies a word inline. Most words are so short that a call to memcpy would take longer.
+/// Avoids memcpy, whose call takes longer than copying a short word.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]
@@ -191,22 +188,19 @@ static SHORT_HEADERS: [[u8; 8]; 100] = {
     headers
 };
 
-/// A message published on a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Channel on which the message was published.
     pub channel: Bytes,
-    /// Content of the message.
     pub payload: Bytes,
 }
 
-/// A connection subscribed to channels. It misses messages published before it was subscribed.
+/// Misses messages published before it subscribed.
 pub struct Subscription {
     connection: Connection,
 }
 
 impl Subscription {
-    /// Connects and subscribes, each within `timeout`.
+    /// `timeout` limits the connect and the subscribe, each.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -216,7 +210,7 @@ impl Subscription {
         Subscription::subscribe(Connection::open(env, address, timeout).await?, channels).await
     }
 
-    /// Subscribes over a connection that has no pending reply.
+    /// Requires a connection without a pending reply.
     pub async fn subscribe(
         connection: Connection,
         channels: &[&[u8]],
@@ -231,7 +225,7 @@ impl Subscription {
         }
     }
 
-    /// Waits without a time limit for the next message. An error ends the subscription.
+    /// Waits without a time limit. An error ends the subscription.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;
@@ -246,7 +240,7 @@ fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }
 
-/// Returns the message in a push `message CHANNEL PAYLOAD`.
+/// Parses `message CHANNEL PAYLOAD`.
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {

@@ -1,11 +1,11 @@
 //! Finds the primary through Sentinel.
 //!
-//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
-//! Step 1 connects to the first Sentinel that answers and moves it to the front of the list. Step 2
-//! asks this Sentinel for the address of the primary. Step 3 connects to that address and asks for
-//! the server's ROLE. A reconnect repeats all three steps. The client also subscribes to
-//! `+switch-master` at one Sentinel. One pass asks each Sentinel at most once; the lock decides
-//! when to wait and retry.
+//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel". The
+//! client connects to the first Sentinel that answers and moves it to the front of the list (step
+//! 1), asks it for the address of the primary (step 2), connects to that address and checks the
+//! server's ROLE (step 3). A reconnect repeats all steps. The client also subscribes to
+//! `+switch-master` at one Sentinel. It asks each Sentinel at most once; the lock decides when to
+//! retry.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -17,7 +17,6 @@ use std::time::Duration;
 
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
 
-/// A client that finds the primary.
 pub struct PrimaryFinder {
     env: Env,
     name: String,
@@ -29,7 +28,7 @@ pub struct PrimaryFinder {
 }
 
 impl PrimaryFinder {
-    /// Creates a finder for the primary that these Sentinels monitor under `name`. Sends nothing.
+    /// Sends nothing yet. The Sentinels monitor the primary under `name`.
     pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
         PrimaryFinder {
             env: env.clone(),
@@ -42,7 +41,6 @@ impl PrimaryFinder {
         }
     }
 
-    /// Sets whether the finder subscribes to switches of the primary.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
@@ -52,18 +50,18 @@ impl PrimaryFinder {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// Returns how often Sentinel has announced a new primary so far.
+    /// Number of new primaries that the Sentinels have announced.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
 
-    /// Asks the Sentinels for the primary and connects to it. Fails unless its ROLE is master.
+    /// Fails with [`CallError::NoPrimary`] unless the server's ROLE is master.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // After a wrong answer, the guidelines would ask the same Sentinel again.
+            // Deviates from the guidelines, which would ask the same Sentinel again.
             self.sentinels.rotate_left(1);
         }
         verified
@@ -87,7 +85,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // ROLE changes nothing on the server, so a failed ROLE is not an unknown outcome.
+        // ROLE changes nothing, so a failed ROLE has a known outcome.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -148,7 +146,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // The client may have missed a switch while it was not subscribed.
+            // The client may have missed a switch before it subscribed again.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }

@@ -4,11 +4,10 @@
 //! documentation of the server-side lock (`api/v3lock`). The locks use the JSON gateway, which the
 //! servers offer in addition to gRPC.
 //!
-//! Every acquisition has its own session ([`session`]), as in `etcdctl lock`. The session is a
-//! lease that the client keeps alive every third of its ttl, and revokes at the end. The keys of a
-//! lock are below the name of the resource, and each key is named after its lease ([`mutex`]). For
-//! the server-side lock ([`server_lock`]), the server creates these keys. If a member does not
-//! answer, the client tries the next member.
+//! As in `etcdctl lock`, every acquisition opens its own [`session`], which is a lease that the
+//! client keeps alive and finally revokes. The keys of a lock are below the name of the resource,
+//! and each key is named after its lease ([`mutex`]). For the server-side lock ([`server_lock`]),
+//! the server creates the keys. If a member does not answer, the client tries the next member.
 
 pub mod gateway;
 pub mod http;
@@ -26,7 +25,7 @@ fn to_base64(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Parses a 64-bit number. The gateway sends it as a string, and omits it if it is zero.
+/// Parses a 64-bit number. The gateway sends it as a string, and omits zero.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)

@@ -4,8 +4,8 @@
 //! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
 //! client acquires the lock, sent along with every request.
 //!
-//! The token comes from a counter in the same script, so tokens increase in the order of the
-//! grants. The counter never expires; it is only as durable as its server.
+//! The script that takes the lock also increments the counter, so tokens increase in the order of
+//! the grants. The counter never expires, and is as durable as its server.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -19,7 +19,6 @@ use crate::retry::Retry;
 use crate::script::Script;
 use crate::session::Session;
 
-/// Definition of `fencing`.
 pub const DEFINITION: Definition = Definition {
     name: "fencing",
     about: "single-node with a fencing token, incremented by the script that takes the lock",
@@ -37,8 +36,8 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// Script that takes the lock and returns the token, or nil if the lock exists. KEYS: lock,
-/// counter. ARGV: owner, ttl in milliseconds. INCR runs before SET because only INCR can fail.
+/// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Returns the token, or nil if the lock
+/// exists. INCR precedes SET because only INCR can fail.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 1 then
     return false
@@ -48,7 +47,6 @@ redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2])
 return token"#,
 );
 
-/// Returns the key of a lock's counter.
 pub fn counter_key(resource: &str) -> String {
     format!("{resource}:token")
 }

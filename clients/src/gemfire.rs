@@ -1,13 +1,12 @@
-//! The locks on GemFire as Spring Integration's `GemfireLockRegistry` acquires them. The registry
-//! calls `Region.getDistributedLock`, which uses the lock service of a region with GLOBAL scope.
-//! The source is Apache Geode 1.15.1, the open-source edition of the same code. The protocol is
-//! fencepost's own.
+//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` acquires them
+//! (`Region.getDistributedLock`, the lock service of a region with GLOBAL scope). Source: Apache
+//! Geode 1.15.1, the open-source edition. The protocol is fencepost's own.
 //!
 //! A process is a member of the distributed system ([`member`]), and its departure frees its locks.
 //!
 //! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
-//!   default). A holder that has departed from the system is not notified. Its cache is closed, and
-//!   its next call joins the system again, as auto-reconnect does.
+//!   default). The service does not notify a holder that has departed. The holder's cache closes,
+//!   and its next call joins the system again, as auto-reconnect does.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
 //! - `gemfire-token` adds a counter to the lock's entry in the region, which the holder increments
@@ -31,7 +30,6 @@ use system::System;
 
 const LOCK_LEASE: Duration = Duration::from_secs(120);
 
-/// Definition of `gemfire`, the registry's lock.
 pub const DEFINITION: Definition = Definition {
     name: "gemfire",
     about: "GemfireLockRegistry: a distributed lock of a GLOBAL region, released when its member \
@@ -43,7 +41,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
 };
 
-/// Definition of `gemfire-lease`, the lock with a lease.
 pub const LEASE: Definition = Definition {
     name: "gemfire-lease",
     about: "DistributedLockService.lock with a lease time",
@@ -55,7 +52,6 @@ pub const LEASE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `gemfire-token`, the lock with a counter in its region.
 pub const TOKEN: Definition = Definition {
     name: "gemfire-token",
     about: "gemfire with a counter in the GLOBAL region as fencing token",
@@ -163,8 +159,7 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` returns only whether it got the lock, so the holder does not know the lock's
-            // end.
+            // `lock` does not return the end of the lease.
             valid_until: None,
         })
     }

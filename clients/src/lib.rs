@@ -1,6 +1,6 @@
-//! Lock algorithms as applications use them.
+//! Lock algorithms as applications and libraries implement them.
 //!
-//! This example finds a lock in the table, and checks a lock written in Lua:
+//! This example finds a lock in the table, and reads a lock written in Lua:
 //!
 //! ```
 //! use fencepost_clients::lua::Script;
@@ -21,10 +21,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`find`] and [`CLIENTS`] are the table of locks; each [`Definition`] in it builds a lock. To
-//! write a lock, start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and
-//! [`owned_key`], and for another coordinator the session in its folder. To run a lock, implement
-//! [`World`]. The crate has no Cargo features.
+//! [`CLIENTS`] is the table of locks. Each [`Definition`] in it builds a lock. To write a lock,
+//! start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and [`owned_key`], and for
+//! another coordinator the session in its folder. To run a lock, implement [`World`]. The crate has
+//! no Cargo features.
 
 #![forbid(unsafe_code)]
 

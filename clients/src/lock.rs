@@ -1,4 +1,4 @@
-//! The [`Lock`] trait, its results, and the [`Definition`] of a lock.
+//! The [`Lock`] trait, the results of its calls, and the [`Definition`] of a lock.
 //!
 //! # Writing a lock
 //!
@@ -10,8 +10,8 @@
 //! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
 //!   unknown, the lock tries to undo the attempt, and returns [`Acquisition::Unknown`] if it
 //!   cannot.
-//! - Retries end at the deadline or at an interrupt. [`Retry`](crate::Retry) ensures this; a loop
-//!   without it calls [`Env::left`] or [`Env::is_interrupted`].
+//! - Retries end at the deadline or at an interrupt. Use [`Retry`](crate::Retry), or call
+//!   [`Env::left`] or [`Env::is_interrupted`] in your loop.
 //! - The caller may drop a call's future at any await point, and the lock must stay usable.
 //! - [`TWINS`](crate::TWINS) lists the locks that deliberately keep a mistake from their source.
 //!
@@ -74,38 +74,32 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// A number by which the protected storage orders acquisitions (Kleppmann 2016).
+/// The protected storage orders acquisitions by this number (Kleppmann 2016).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FencingToken(pub u64);
 
 /// A lock that a process believes it holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
-    /// Name of the locked resource.
     pub resource: String,
-    /// Owner value of this acquisition.
+    /// The owner as the server stores it, such as a random value or a connection number.
     pub owner: Bytes,
-    /// Token that the storage can check, if the lock has one.
     pub token: Option<FencingToken>,
-    /// End of the lease on the process's monotonic clock. `None` if the lock does not know the end.
+    /// End of the lease on the process's monotonic clock; `None` if the lock does not know it.
     pub valid_until: Option<Monotonic>,
 }
 
-/// Result of an acquire.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
-    /// The process may enter its critical section.
     Granted(Lease),
-    /// Another process holds the lock, or too few servers granted it.
+    /// Another process holds the lock, too few servers granted it, or a call failed without effect.
     Refused(Cow<'static, str>),
-    /// A server may have granted the lock. The process must not enter its critical section.
+    /// A server may have granted the lock, but the process must not enter its critical section.
     Unknown(String),
 }
 
-/// Result of a release.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Release {
-    /// The server removed the caller's lock.
     Released,
     /// The server no longer had the caller's lock.
     NotHeld,
@@ -113,71 +107,64 @@ pub enum Release {
     Unknown(String),
 }
 
-/// Result of an extension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// The server extended the lease, and the call updated [`Lease::valid_until`].
+    /// The call has updated [`Lease::valid_until`].
     Extended,
-    /// The lock no longer belonged to the caller.
     NotHeld,
     /// The server may have extended the lease.
     Unknown(String),
-    /// This lock cannot be extended.
     Unsupported,
 }
 
-/// Result of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Check {
     /// The lock belonged to the caller when the server answered.
     Ours,
-    /// The lock no longer belonged to the caller.
     NotHeld,
-    /// No server answered.
+    /// No server confirmed or denied it.
     Unknown(String),
-    /// This lock has no check.
     Unsupported,
 }
 
 /// The calls that an application makes in addition to acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
-    /// The application acquires the lock again while it holds it: see [`Lock::acquire`].
+    /// Acquires the lock again while holding it: see [`Lock::acquire`].
     pub nests: bool,
-    /// The application checks the lock just before the guarded write: see [`Lock::check`].
+    /// Checks the lock just before the guarded write: see [`Lock::check`].
     pub checks: bool,
-    /// The application extends its lease before the lease ends: see [`Lock::extend`].
+    /// Extends the lease before it ends: see [`Lock::extend`].
     pub extends: bool,
-    /// The application leaves its critical section when [`Lock::lost`] returns.
+    /// Leaves the critical section when [`Lock::lost`] returns.
     pub leaves: bool,
-    /// The lock renews its own lease, so a critical section may be longer than the lease.
+    /// The lock renews its own lease, so a critical section may outlast one lease.
     pub renews: bool,
 }
 
 impl Usage {
-    /// Only acquire and release.
     pub const PLAIN: Usage =
         Usage { nests: false, checks: false, extends: false, leaves: false, renews: false };
 }
 
 /// A distributed lock, as one process of an application uses it.
 ///
-/// Code that notices the loss of the lock reports [`Note::LockLost`](crate::env::Note::LockLost),
-/// except in a release. `check` and `extend` report it before they return `NotHeld`, and a watchdog
-/// reports it when the server refuses its renewal.
+/// A lock that notices its loss reports [`Note::LockLost`](crate::env::Note::LockLost), except in a
+/// release. `check` and `extend` report it before they return `NotHeld`, and a watchdog reports it
+/// when the server refuses a renewal.
 pub trait Lock {
-    /// Tries to acquire the lock, and retries until [`Settings::acquire_timeout`] has passed.
+    /// Retries until [`Settings::acquire_timeout`] has passed.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
     /// again after its guarded read. It releases the inner lease and continues the outer critical
-    /// section. If the inner acquire fails, the application writes nothing and releases the outer
-    /// lease. Operations: acquire, read, *acquire, release*, write, release.
+    /// section. If the inner acquire fails, it writes nothing and releases the outer lease.
+    /// Operations: acquire, read, *acquire, release*, write, release.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// Releases the lock. The application calls this once per lease, even after the lease's end.
+    /// The application calls this once per lease, even after the lease's end.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
-    /// Extends the lease, if the algorithm supports extensions.
+    /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
     /// third of the ttl is left, and once more after the lease's end. After `NotHeld` it leaves the
@@ -189,7 +176,7 @@ pub trait Lock {
         Box::pin(std::future::ready(Extension::Unsupported))
     }
 
-    /// Checks whether the lock still belongs to the caller.
+    /// Asks the server whether the lock still belongs to the caller.
     ///
     /// **Checked** ([`Usage::checks`]): the application checks once per acquisition, directly
     /// before the guarded write, and writes only if the result is `Ours`. Operations: acquire,
@@ -199,62 +186,53 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Returns when the lock may be lost. Never returns if the lock cannot notice its loss.
+    /// Completes when the lock may be lost. Never completes if the lock cannot notice its loss.
     ///
-    /// **Left** ([`Usage::leaves`]): when this call returns, the application leaves the critical
+    /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
     /// section without further writes. Operations: acquire, read, write, release, or fewer.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread, or `None` if the lock supports only one thread.
+    /// Returns `None` if the lock supports only one thread per process.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
     }
 
-    /// Returns the calls that the application makes in addition to acquire and release.
     fn usage(&self) -> Usage {
         Usage::PLAIN
     }
 }
 
-/// The servers that a lock needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deployment {
     /// One Redis, or one primary found through Sentinel.
     Primary,
     /// Several Redis masters without replication.
     Independent,
-    /// One memcached server.
     Memcached,
-    /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// One PostgreSQL server, which stores the lock in this form.
     PostgreSql(LockForm),
-    /// One MySQL or MariaDB, where the lock belongs to a connection.
+    /// One MySQL or MariaDB server. A connection owns the lock.
     MySql,
-    /// An etcd cluster with this kind of built-in lock.
+    /// An etcd cluster whose servers have this version of the built-in lock.
     Etcd(ServerLock),
-    /// A Chubby cell.
     Chubby,
-    /// Servers of a GemFire system, which store the lock in this form.
     GemFire(LockForm),
-    /// User-supplied servers.
     Own,
 }
 
-/// Version-dependent behaviour of an etcd server's built-in lock.
+/// The built-in lock of an etcd server changed with version 3.5.0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// All 3.4 servers grant the lock to a waiter without checking its key.
+    /// Before 3.5.0, servers grant the lock to a waiter without checking its key.
     Unchecked,
-    /// Servers since 3.5.0 check the waiter's key before they grant the lock.
+    /// Since 3.5.0, servers check the waiter's key before they grant the lock.
     Checked,
 }
 
-/// How a server stores a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockForm {
     /// A row with an owner and an expiry time on the processes' clocks.
@@ -263,41 +241,32 @@ pub enum LockForm {
     RowByServer,
     /// A lock that belongs to a database connection and ends with it.
     Connection,
-    /// A key that is deleted when its lease ends. The process keeps the lease alive.
+    /// A key that the server deletes when its lease ends. The process keeps the lease alive.
     Lease,
     /// A lock that belongs to a session, which the process keeps alive.
     Session,
-    /// A member's lock in a distributed system, released when the member departs.
+    /// The server releases a member's lock when the member departs.
     Membership,
-    /// A member's lock, with a lease on the server's clock.
+    /// A member's lock with a lease on the server's clock.
     MemberLease,
 }
 
-/// The kind of server that stores the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Coordinator {
-    /// Redis: a single server, a primary with replicas and Sentinels, or independent masters.
     Redis,
-    /// A single memcached server.
     Memcached,
-    /// A ZooKeeper ensemble.
     ZooKeeper,
-    /// A single PostgreSQL server.
     PostgreSql,
-    /// A single MySQL server, as implemented by MariaDB.
+    /// Modelled after MariaDB.
     MySql,
-    /// An etcd cluster.
     Etcd,
-    /// A Chubby cell.
     Chubby,
-    /// The servers of a GemFire distributed system.
     GemFire,
-    /// User-supplied servers, for a user-supplied program.
+    /// The user's own servers, for the user's own program.
     Own,
 }
 
 impl Deployment {
-    /// Returns the kind of server in this deployment.
     pub const fn coordinator(self) -> Coordinator {
         match self {
             Deployment::Primary | Deployment::Independent => Coordinator::Redis,
@@ -312,7 +281,7 @@ impl Deployment {
         }
     }
 
-    /// Returns whether a lock in this deployment lives as long as its process's session.
+    /// `true` if a lock lives as long as its process's session.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -323,7 +292,7 @@ impl Deployment {
         )
     }
 
-    /// Returns how the server stores the lock, or `None` if its coordinator has only one way.
+    /// `None` if the coordinator has only one way to store a lock.
     pub const fn lock_form(self) -> Option<LockForm> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -340,7 +309,7 @@ impl Deployment {
 }
 
 impl Coordinator {
-    /// All coordinators that fencepost simulates, in display order.
+    /// Excludes [`Coordinator::Own`]. In display order.
     pub const ALL: &'static [Coordinator] = &[
         Coordinator::Redis,
         Coordinator::Memcached,
@@ -352,7 +321,7 @@ impl Coordinator {
         Coordinator::GemFire,
     ];
 
-    /// Returns the coordinator's value for `--coordinator`.
+    /// A value of `--coordinator`.
     pub const fn name(self) -> &'static str {
         match self {
             Coordinator::Redis => "redis",
@@ -368,67 +337,56 @@ impl Coordinator {
     }
 }
 
-/// The addresses of the servers in a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Servers {
-    /// One server at a fixed address.
     One(Address),
-    /// A primary whose address the Sentinels know.
     Sentinels {
-        /// Name under which the Sentinels monitor the primary (`mymaster`).
+        /// The Sentinels' name for the primary, such as `mymaster`.
         name: String,
-        /// Addresses of the Sentinels.
         sentinels: Vec<Address>,
     },
-    /// Independent masters.
     Independent(Vec<Address>),
     /// The servers of a coordinator other than Redis. The process may use any of them.
     Ensemble(Vec<Address>),
 }
 
-/// The replicas that must acknowledge a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplicaWait {
-    /// Minimum number of replicas.
     pub replicas: u16,
-    /// Time limit at the server, in whole milliseconds and not zero, because WAIT 0 waits forever.
+    /// Time limit at the server in whole milliseconds. Not zero, because WAIT 0 waits forever.
     pub timeout: Duration,
 }
 
-/// Parameters that an application chooses. Durations are measured on the process's monotonic clock.
+/// Parameters that the application chooses. Durations refer to the process's monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Time to live of a lock at the server.
     pub ttl: Duration,
     /// Range of the random delay between two attempts.
     pub retry: RangeInclusive<Duration>,
-    /// Time limit on the retries in `acquire`.
+    /// Ends the retries of `acquire`.
     pub acquire_timeout: Duration,
-    /// Time limit for a connection to a single server, and for each of its replies.
+    /// Limits a connect to a single server, and each of its replies.
     pub command_timeout: Duration,
-    /// Time limit for one of several independent masters, which is small compared to the ttl.
+    /// Limits each call to one of several independent masters. Small compared to the ttl.
     pub node_timeout: Duration,
-    /// Replicas that must acknowledge a grant, if the lock supports that.
+    /// The replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,
-    /// `true` if a Sentinel client listens for `+switch-master`. redis-py does not listen for it.
+    /// Whether a Sentinel client listens for `+switch-master`. redis-py does not.
     pub hears_switches: bool,
-    /// Lock-delay after a holder has failed. `None` means the lock's default.
+    /// Time for which a failed holder's lock stays taken; `None` for the lock's own default.
     pub lock_delay: Option<Duration>,
 }
 
-/// The properties of a lock, and the function that builds it.
 pub struct Definition {
-    /// Name of the lock, a value of `--client`.
+    /// A value of `--client`.
     pub name: &'static str,
-    /// One-line description of the lock.
     pub about: &'static str,
-    /// Servers that the lock needs.
     pub deployment: Deployment,
-    /// `true` if the lock's leases have a fencing token.
     pub has_tokens: bool,
     /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,
-    /// Library and version that the lock models, if any.
+    /// Library and version that the lock models.
     pub models: Option<&'static str>,
     /// Builds the lock for a process's first thread. Panics if the servers do not fit.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,

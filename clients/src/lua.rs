@@ -1,9 +1,9 @@
-//! Locks in Lua: `fencepost --lock lock.lua`. A script defines `acquire(key, ttl)` and
-//! `release(key, owner)`, and optionally further functions (docs/lock-in-lua.md). Each call is a
-//! coroutine, which yields when it needs the host.
+//! Locks in Lua: `fencepost --lock lock.lua`. A script defines `acquire(key, ttl)`, `release(key,
+//! owner)` and optional functions (docs/lock-in-lua.md). Each call is a coroutine, which yields
+//! when it needs the host.
 //!
-//! Clocks, random numbers and the order of tables depend only on [`Env`](crate::Env) and keys, so
-//! the same seed always gives the same run.
+//! A script can observe only [`Env`](crate::Env) and its own values, never addresses, so the same
+//! seed always gives the same run.
 
 mod actor;
 mod connections;

@@ -15,7 +15,6 @@ fn address(servers: &Servers) -> &Address {
     }
 }
 
-/// Creates a client of the server, which connects on demand.
 pub fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
     Session::new(env, address(servers), settings.command_timeout)
 }

@@ -1,6 +1,5 @@
-//! A key that stores its owner's random value, as in most Redis locks.
-//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
-//! Single Instance".
+//! A key that stores its owner's random value, as in most Redis locks (Redis documentation,
+//! "Distributed Locks with Redis", "Correct Implementation with a Single Instance").
 
 use crate::call_error::CallError;
 use crate::env::{Draw, Env};
@@ -10,10 +9,10 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Maximum number of attempts to release a lock while no reply arrives.
+/// Limits the retries of a release that receives no reply.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
-/// Script that deletes the key if it has the caller's value. Returns 1 if it deleted the key.
+/// KEYS: lock. ARGV: owner. Returns 1 if it deleted the key, otherwise 0.
 pub static COMPARE_AND_DELETE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("del",KEYS[1])
@@ -22,7 +21,7 @@ else
 end"#,
 );
 
-/// Returns a new owner value, 20 random bytes as 40 hexadecimal digits.
+/// Draws 20 random bytes and returns them as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&fresh_digits(env))
 }
@@ -50,7 +49,7 @@ fn eight_digits(number: u32) -> [u8; 8] {
     (digits + u64::from(b'0') * ONE_EACH + u64::from(b'a' - b'0' - 10) * letters).to_be_bytes()
 }
 
-/// Script that extends the key's ttl if the key has the caller's value. Returns 1 if it did.
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if it extended the ttl, otherwise 0.
 pub static EXTEND_IF_OWNED: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])
@@ -86,7 +85,7 @@ pub(crate) fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallErr
     }
 }
 
-/// Deletes the key by compare-and-delete. Returns `false` if it did not have the owner's value.
+/// Returns `false` if the key did not have the owner's value.
 pub async fn delete_if_owned(
     session: &mut Session,
     key: &str,
@@ -99,7 +98,7 @@ pub async fn delete_if_owned(
     }
 }
 
-/// Extends the key by compare-and-expire. Returns `false` if it did not have the owner's value.
+/// Returns `false` if the key did not have the owner's value.
 pub async fn extend_if_owned(
     session: &mut Session,
     key: &str,
@@ -113,13 +112,12 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Undoes an attempt. Returns `true` only if the attempt certainly left nothing on the server. A
-/// missing key is no proof, because the command may still be in transit.
+/// Returns `true` only if the attempt certainly left nothing on the server. A missing key is no
+/// proof, because the attempt's command may still arrive.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases the lock by compare-and-delete. Retries if the reply is lost.
 pub async fn release(
     env: &Env,
     settings: &Settings,

@@ -2,26 +2,25 @@
 //!
 //! Source: article 004 names the library; the model follows version 4.7.1-SNAPSHOT of August 2026
 //! (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
-//! `uuid:thread` to a count. Lua scripts take, release and renew the lock (`script.rs`). A process
-//! that finds the lock taken subscribes to the lock's channel and waits for a message, but no
-//! longer than the lock's remaining ttl. The calls are `tryLock(wait, ...)` with the acquire
-//! timeout as `wait`:
+//! `uuid:thread` to a count, which only Lua scripts change (`script.rs`). A process that finds the
+//! lock taken subscribes to the lock's channel and waits for a message, but no longer than the
+//! lock's remaining ttl. The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
 //!
-//! - `redisson` has no lease, so the lock lives for `lockWatchdogTimeout` (30 s in the library, the
-//!   ttl in this model), and a watchdog renews it every third of that time. As in the library,
-//!   **the watchdog does not report** that the lock is gone: it stops, and the holder continues.
-//! - `redisson-lease` has a lease of one ttl, so no watchdog renews it.
+//! - `redisson` has no lease. The lock lives for `lockWatchdogTimeout` (30 s in the library, the
+//!   ttl in this model), and a watchdog renews it every third of that time. As in the library, a
+//!   watchdog that finds the lock gone **stops without a report**, and the holder continues.
+//! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
 //! - `redisson-wait` has replicas and a `WAIT` after the acquire, and releases a lock that no
 //!   replica has.
 //! - `redisson-fair` and `redisson-redlock` have their own modules, [`fair`] and [`red_lock`].
 //!
 //! The model differs from the library in these points. A subscription has its own connection, which
-//! a process opens when it has to wait. Durations are measured on the monotonic clock, not with
-//! `currentTimeMillis`. Scripts run by digest. The model has no latch that makes a resent unlock
-//! harmless, because the library resends an unlock only after a failed `WAIT`. The model sends no
-//! `WAIT` after a renewal or an unlock. The owner value of a lease is the hash's entry when the
-//! lock is taken, `uuid:thread=1`, which is the same for all acquires by a thread. The threads of
-//! one process share only the uuid; each thread renews its own locks, and listens only for these.
+//! a process opens when it has to wait. Durations come from the monotonic clock, not from
+//! `currentTimeMillis`. Scripts run by digest. The library's latch against resent unlocks is
+//! missing, because the library resends an unlock only after a failed `WAIT`, and the model sends
+//! no `WAIT` after a renewal or an unlock. The owner value of a lease is the hash's entry when the
+//! lock is taken, `uuid:thread=1`, for every acquire by a thread. The threads of one process share
+//! only the uuid; each thread renews its own locks, and listens only for these.
 
 pub mod fair;
 pub mod red_lock;
@@ -36,10 +35,8 @@ use rlock::{LockOptions, RLock, fresh_uuid};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Version that all these locks model.
 pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 
-/// Definition of `redisson`.
 pub const DEFINITION: Definition = Definition {
     name: "redisson",
     about: "a hash of counts set by Lua; waits by publish/subscribe; a watchdog renews it every \
@@ -51,7 +48,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, LockOptions::default()),
 };
 
-/// Definition of `redisson-lease`, which has a fixed lease.
 pub const LEASE: Definition = Definition {
     name: "redisson-lease",
     about: "redisson with a lease given by the caller, so no watchdog renews it",
@@ -66,7 +62,6 @@ pub const LEASE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `redisson-wait`, which replicas must acknowledge.
 pub const WAIT: Definition = Definition {
     name: "redisson-wait",
     about: "redisson that releases a lock unless a replica acknowledges it (WAIT)",

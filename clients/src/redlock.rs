@@ -1,16 +1,16 @@
 //! `redlock`: the lock on N independent masters.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm". The code
-//! marks its five steps. Step 2 has a timeout per instance that is small compared to the ttl, and
+//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", whose five
+//! steps the code marks. Step 2 has a timeout per instance that is small compared to the ttl, and
 //! step 5 also unlocks instances that did not seem to be locked.
 //!
-//! The section "Retry on failure" adds the random delay, and "Safety arguments" adds the drift:
+//! The random delay is from the section "Retry on failure", and the drift from "Safety arguments":
 //! `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets
-//! the drift to 1 % of the ttl and 2 ms. Times are measured on the monotonic clock: Sanfilippo
-//! agrees with Kleppmann that they should be ("Is Redlock safe?", 2016).
+//! the drift to 1 % of the ttl plus 2 ms. All times are on the monotonic clock, as Sanfilippo and
+//! Kleppmann both demand ("Is Redlock safe?", 2016).
 //!
-//! This file contains only the algorithm. [`masters`] has the calls to all masters, [`variants`]
-//! has the algorithm with a step left out, and [`libraries`] has the deviations of libraries.
+//! [`masters`] has the calls to all masters, [`variants`] the algorithm with a step left out, and
+//! [`libraries`] the deviations of libraries.
 
 mod masters;
 
@@ -24,7 +24,6 @@ use crate::retry::Retry;
 use masters::{Failure, Masters};
 use std::time::Duration;
 
-/// Definition of `redlock`.
 pub const DEFINITION: Definition = Definition {
     name: "redlock",
     about: "the Redlock algorithm: a majority of independent masters within the validity time",
@@ -50,20 +49,20 @@ impl Redlock {
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
 
-        // Step 1 gets the current time.
+        // Step 1: get the current time.
         let start = self.env.monotonic_clock();
 
-        // Step 2 asks all instances one after the other, with the same key and random value.
+        // Step 2: ask all instances in turn, with the same key and random value.
         let votes = self.masters.lock_in_turn(resource, &owner).await;
 
-        // Step 3 requires a majority in time. Step 4 computes the validity, the rest of the ttl.
+        // Step 3: require a majority in time. Step 4: the validity is the rest of the ttl.
         let valid_until = start.plus(min_validity(self.settings.ttl));
         let is_in_time = valid_until > self.env.monotonic_clock();
         if votes.are_majority() && is_in_time {
             return votes.granted(resource, owner, Some(valid_until));
         }
 
-        // Step 5 unlocks all instances, because the lock was not acquired.
+        // Step 5: unlock all instances, because the acquire failed.
         let may_stand = self.masters.unlock_all(resource, &owner, &votes).await;
         votes.failed(Failure { is_in_time, may_stand })
     }

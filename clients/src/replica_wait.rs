@@ -1,9 +1,9 @@
 //! `WAIT` after a grant: the client gives up a lock that the replicas do not have yet.
 //!
-//! Source: Redis documentation, `WAIT numreplicas timeout`. The command returns the number of
-//! replicas that acknowledged this connection's writes. An acknowledgement makes the loss of the
-//! lock at a failover less likely, but not impossible. WAIT must use the connection of the write:
-//! from Redis 7.2 on, WAIT on a connection that has written nothing returns immediately.
+//! Source: Redis documentation, `WAIT numreplicas timeout`, which returns the number of replicas
+//! that acknowledged this connection's writes. A failover may still lose an acknowledged lock, but
+//! less often. WAIT must use the connection of the write: from Redis 7.2 on, WAIT on a connection
+//! that has written nothing returns immediately.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};
@@ -12,7 +12,7 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Sends `WAIT` right after the acquire. Returns `None` if enough replicas have the lock. Otherwise
+/// Sends `WAIT` right after the acquire. Returns `None` if enough replicas have the lock; otherwise
 /// releases the lock and returns the result of the acquire.
 pub async fn given_up(
     wait: Option<ReplicaWait>,

@@ -1,4 +1,4 @@
-//! Parses RESP2 replies ([`Reply`]) from received bytes.
+//! RESP2 replies ([`Reply`]), parsed from received bytes.
 
 use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
@@ -6,39 +6,30 @@ use redis_protocol::resp2::types::RangeFrame;
 
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Maximum depth of nested arrays, which limits the recursion of the decoder.
+/// Limits the recursion of the decoder for nested arrays.
 const DEPTH_MAX: usize = 8;
 
 const DIGITS_PLAIN_MAX: usize = 18;
 
-/// A reply of RESP2.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
-    /// A status such as `+OK`.
     Status(Bytes),
-    /// An error. A [`Session`](crate::Session) returns it only inside an array (`EXEC`).
+    /// A [`Session`](crate::Session) returns errors only inside an array (`EXEC`).
     Error(String),
-    /// An integer, as in `:1`.
     Integer(i64),
-    /// A bulk string, as in `$3 foo`.
     Bulk(Bytes),
-    /// An array, as in `*2 ...`.
     Array(Vec<Reply>),
-    /// The null reply, `$-1` or `*-1`.
     Nil,
 }
 
-/// Reason why the received bytes are not a valid RESP2 reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InvalidReply(pub String);
 
 impl Reply {
-    /// Returns whether the reply is the status `OK`.
     pub fn is_ok(&self) -> bool {
         matches!(self, Reply::Status(text) if text.as_ref() == b"OK")
     }
 
-    /// Returns the bytes of a status or of a bulk string.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Reply::Status(bytes) | Reply::Bulk(bytes) => Some(bytes),
@@ -46,7 +37,6 @@ impl Reply {
         }
     }
 
-    /// Returns the elements of an array.
     pub fn as_array(&self) -> Option<&[Reply]> {
         match self {
             Reply::Array(elements) => Some(elements),
@@ -54,7 +44,7 @@ impl Reply {
         }
     }
 
-    /// Removes the first reply from `buffer`, or returns `None` if the reply is incomplete.
+    /// Removes the first reply from `buffer`. Returns `None` until the reply is complete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, InvalidReply> {
         if buffer.is_empty() {
@@ -141,8 +131,8 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `false` if the arrays of the first reply nest deeper than [`DEPTH_MAX`]. Returns `true`
-/// for input that the decoder rejects or cannot read yet.
+/// Returns `false` if the first reply nests deeper than [`DEPTH_MAX`], and `true` for input that
+/// the decoder rejects or cannot read yet.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

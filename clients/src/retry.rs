@@ -1,14 +1,13 @@
-//! Retries until a deadline, with a random delay between two attempts.
+//! Retries until a deadline, with random delays.
 
 use crate::env::{Env, Monotonic};
 use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Delay after an attempt that took no time, so that a loop with zero delays ends.
+/// Follows an attempt that took no time, so that a loop with zero delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
-/// The attempts of one `acquire`.
 pub struct Retry {
     env: Env,
     delays: RangeInclusive<Duration>,
@@ -17,7 +16,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Starts the first attempt and the acquire timeout now.
+    /// The acquire timeout begins now.
     pub fn start(env: &Env, settings: &Settings) -> Retry {
         let now = env.monotonic_clock();
         Retry {
@@ -28,7 +27,7 @@ impl Retry {
         }
     }
 
-    /// Retries until a grant or the deadline. Returns no refusal after an unknown outcome.
+    /// Returns a refusal only if no attempt had an unknown outcome.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -52,8 +51,8 @@ impl Retry {
         }
     }
 
-    /// Waits for a random delay. Returns `false` without waiting if the deadline would pass, or
-    /// after an interrupt.
+    /// Waits for a random delay. Returns `false` after an interrupt, and immediately if the delay
+    /// would pass the deadline.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

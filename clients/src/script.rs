@@ -1,5 +1,5 @@
-//! Lua scripts ([`Script`]), which EVALSHA calls by digest. Source: Redis documentation, "EVALSHA".
-//! If a restarted or promoted server does not know a script, it replies NOSCRIPT and executes
+//! Lua scripts ([`Script`]), which EVALSHA calls by digest (Redis documentation, "EVALSHA"). A
+//! restarted or promoted server may not know the script. It then replies NOSCRIPT and executes
 //! nothing.
 
 use crate::call_error::CallError;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// A Lua script, which should be a `static` because it stores its digest.
+/// Make this a `static`, because it stores its digest.
 ///
 /// Redis keeps the writes of a script that fails. Therefore, only a script's first write may fail.
 pub struct Script {
@@ -20,24 +20,22 @@ pub struct Script {
 }
 
 impl Script {
-    /// Creates a script. The first call computes its digest.
     pub const fn new(source: &'static str) -> Script {
         Script { source, digest: OnceLock::new() }
     }
 
-    /// Returns the source text.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// Returns the SHA-1 of the source in lower-case hexadecimal.
+    /// SHA-1 of the source in lower-case hexadecimal.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()
         })
     }
 
-    /// Runs the script by EVALSHA, or by EVAL if the server does not know it.
+    /// Sends EVALSHA, and then EVAL if the server does not know the script.
     pub async fn call(
         &self,
         session: &mut Session,

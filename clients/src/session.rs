@@ -10,7 +10,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// A client of one server, with one connection at a time. It reconnects after any failure.
+/// Has one connection at a time, and reconnects after any failure.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -27,7 +27,7 @@ struct Open {
 }
 
 impl Session {
-    /// Creates a session with a fixed server. `timeout` limits each connect and each call.
+    /// `timeout` limits each connect and each call.
     pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session {
             target: Target::Fixed { env: env.clone(), address: address.clone(), timeout },
@@ -35,7 +35,7 @@ impl Session {
         }
     }
 
-    /// Creates a session with the only server or with Sentinel's primary. Panics for other servers.
+    /// Connects to the only server or to Sentinel's primary. Panics for other servers.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -53,7 +53,7 @@ impl Session {
         }
     }
 
-    /// Creates a session per independent master, with the node timeout. Panics for other servers.
+    /// Opens one session per independent master, with the node timeout. Panics for other servers.
     pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
         let Servers::Independent(addresses) = servers else {
             panic!("independent masters are needed, but the servers are {servers:?}")
@@ -64,14 +64,14 @@ impl Session {
             .collect()
     }
 
-    /// Sends one command at most once and waits for its reply. An error reply becomes
-    /// [`CallError::Server`]. Replaces the connection once if it broke before the command was sent.
+    /// Sends the command at most once. An error reply becomes [`CallError::Server`]. Replaces the
+    /// connection once if it broke before the command was sent.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
     }
 
-    /// Sends a command as [`Session::call`] does, with `limit` for the connect and for the call.
+    /// Like [`Session::call`], but `limit` replaces the timeout of the connect and of the call.
     pub async fn call_within(
         &mut self,
         limit: Duration,
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Sends a command over the connection of the last call. Fails if that connection has ended.
+    /// Fails if the connection of the last call has ended.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -103,18 +103,18 @@ impl Session {
         self.attempt(words, false).await
     }
 
-    /// Subscribes over a separate connection, which stays with its server after a failover.
+    /// Opens a separate connection, which stays with its server after a failover.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
         Subscription::subscribe(open.connection, channels).await
     }
 
-    /// Sends one command. `again` allows one retry if the connection was already broken.
+    /// `again` allows one retry if the connection was already broken.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // Connects are rare. The box keeps their large future out of every call's future.
+                // A box keeps the large future of this rare connect out of every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
@@ -180,7 +180,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// A connection during a call. Dropping it closes the connection unless a whole reply arrived.
+/// The connection during a call. Dropping it closes the connection, unless a whole reply arrived.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

@@ -1,13 +1,5 @@
-//! `single-node`: the lock on one Redis, as in the Redis documentation.
-//!
-//! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
-//! Single Instance".
-//!
-//! ```text
-//! acquire: SET resource_name my_random_value NX PX ttl
-//! release: if redis.call("get",KEYS[1]) == ARGV[1]
-//!          then return redis.call("del",KEYS[1]) else return 0 end
-//! ```
+//! `single-node`: the lock on one Redis (Redis documentation, "Distributed Locks with Redis",
+//! "Correct Implementation with a Single Instance").
 //!
 //! The document defines no validity time for a single instance, so the lease has none.
 
@@ -18,7 +10,6 @@ use crate::owned_key::release;
 use crate::retry::Retry;
 use crate::session::Session;
 
-/// Definition of `single-node`.
 pub const DEFINITION: Definition = Definition {
     name: "single-node",
     about: "SET key owner NX PX ttl on one Redis; released by a Lua compare-and-delete",

@@ -4,20 +4,15 @@
 //! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
 //! Redis".
 //!
-//! ```text
-//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`;
-//!   then, every 100 ms until `wait` is over:
-//!   local lockClientId = redis.call('GET', KEYS[1])
-//!   if it is ours: PEXPIRE, true      if it is nil: SET ... PX, true      else false
-//! unlock: count down; if that was the outermost and GET is ours, UNLINK; if GET is not ours, throw
-//!         ConcurrentModificationException. In any case release the ReentrantLock.
-//! ```
+//! `tryLock(wait, ttl)` takes the process's ReentrantLock within `wait`, and then runs [`OBTAIN`]
+//! every 100 ms for another `wait`. The outermost unlock removes the key if it has the registry's
+//! value, and otherwise throws ConcurrentModificationException. It always releases the
+//! ReentrantLock.
 //!
 //! The value is the registry's client id for the life of a process, so **a process finds its own
-//! lock**, and only the lock inside the process keeps its threads apart. The key is the resource
-//! itself; the library puts its registry key and a colon before the resource. The threads of a
-//! process share a [`Registry`], but each thread has its own connection, whereas the library's
-//! threads share one.
+//! lock**, and only the lock inside the process separates its threads. The key is the resource
+//! itself, without the library's prefix. The threads of a process share a [`Registry`]; each thread
+//! has its own connection, whereas the library's threads share one.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -35,10 +30,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Delay between two tries, the library's `idleBetweenTries`.
+/// The library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Definition of `spring-registry`.
 pub const DEFINITION: Definition = Definition {
     name: "spring-registry",
     about: "a lock inside the process first, then one owner id per process in Redis by Lua, \
@@ -53,8 +47,8 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// Script that takes the lock, or extends the registry's own lock. KEYS: lock. ARGV: the registry's
-/// id, ttl in milliseconds. Returns 1 if the registry holds the lock, and 0 otherwise.
+/// Takes the lock, or extends the registry's own lock. KEYS: lock. ARGV: the registry's id, ttl in
+/// milliseconds. Returns 1 if the registry holds the lock, otherwise 0.
 pub static OBTAIN: Script = Script::new(
     r#"local holder = redis.call("get",KEYS[1])
 if holder == ARGV[1] then
@@ -67,7 +61,6 @@ end
 return 0"#,
 );
 
-/// State shared by the threads of one process.
 pub struct Registry {
     client_id: Bytes,
     holder: Cell<Option<Holder>>,
@@ -81,7 +74,6 @@ struct Holder {
 }
 
 impl Registry {
-    /// Creates a registry with a new random id.
     pub fn new(env: &Env) -> Rc<Registry> {
         Registry::with_id(fresh_owner(env))
     }
@@ -121,7 +113,6 @@ impl Registry {
     }
 }
 
-/// The lock of one thread of a process.
 pub struct SpringRegistry {
     registry: Rc<Registry>,
     env: Env,
@@ -131,7 +122,7 @@ pub struct SpringRegistry {
 }
 
 impl SpringRegistry {
-    /// Creates the lock for the thread of `env`. Panics if the servers are independent masters.
+    /// Panics if the servers are independent masters.
     pub fn new(
         registry: &Rc<Registry>,
         env: Env,
@@ -155,8 +146,7 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Tries to take the lock in Redis for the full `wait`. Like the library, it does not subtract
-    /// the wait for the lock inside the process.
+    /// Like the library, waits for the full `wait`, even after waiting for the lock in the process.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {
@@ -179,7 +169,6 @@ impl SpringRegistry {
                         return Acquisition::Refused("interrupted".into());
                     }
                 }
-                // The library throws CannotAcquireLockException.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -281,7 +270,7 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis would grant the lock to the second thread, because both threads have one client id.
+        // Redis grants the lock to both threads, because they have one client id.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

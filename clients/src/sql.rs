@@ -1,10 +1,9 @@
-//! Locks in a relational database, PostgreSQL.
+//! Locks in PostgreSQL, a relational database.
 //!
 //! Source: article 000, "most solutions rest on a database", and 004, which names Spring's JDBC
-//! registry. The locks form two families. A lock of the first family is a row with the owner and
-//! the expiry time, which any process may overwrite once it considers the row expired ([`spring`],
-//! [`shedlock`]). A lock of the second family belongs to a database session or a transaction, and
-//! ends with the connection ([`advisory`], [`for_update`]).
+//! registry. A lock of [`spring`] or [`shedlock`] is a row with an owner and an expiry time, which
+//! any process may overwrite once it considers the row expired. A lock of [`advisory`] or
+//! [`for_update`] belongs to a database session or a transaction, and ends with the connection.
 //!
 //! Each thread has one connection without a pool ([`session`]). The model omits the settings that a
 //! pool sends on a new connection, and a pool's checks of idle connections.

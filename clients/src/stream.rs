@@ -6,19 +6,15 @@ use bytes::BytesMut;
 use std::io;
 use std::time::Duration;
 
-/// A failed request to a database.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure<R> {
-    /// The server refused the request.
     #[error("the server answered {0}")]
     Refused(R),
-    /// No answer arrived.
     #[error(transparent)]
     Lost(#[from] CallError),
 }
 
 impl<R> Failure<R> {
-    /// Returns whether the server may have executed the request.
     pub fn may_have_applied(&self) -> bool {
         match self {
             Failure::Refused(_) => false,
@@ -80,7 +76,7 @@ impl Stream {
         self.socket.lift_limit();
     }
 
-    /// Sends a request. Fails with [`CallError::Unsent`] if it sent no byte.
+    /// Fails with [`CallError::Unsent`] only if it sent no byte.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
         let mut sent = 0;
         while sent < request.len() {

@@ -1,4 +1,4 @@
-//! The table of locks. To add a lock, add its file and one line to this table.
+//! The table of locks ([`CLIENTS`]), in display order.
 
 use crate::articles::{
     checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire,
@@ -14,7 +14,6 @@ use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
 use crate::{chubby, etcd, fencing, gemfire, redisson, redlock, single_node, spring_registry};
 
-/// All locks, in display order.
 pub static CLIENTS: &[Definition] = &[
     single_node::DEFINITION,
     redlock::DEFINITION,
@@ -101,18 +100,14 @@ pub static CLIENTS: &[Definition] = &[
     gemfire::TOKEN,
 ];
 
-/// A mistake, with a lock that makes it and a lock that fixes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
-    /// Name of the lock that makes the mistake.
     pub flawed: &'static str,
-    /// Name of the same lock without this mistake. It may have other mistakes.
+    /// The same lock without this mistake. It may have other mistakes.
     pub fixed: &'static str,
-    /// Short description of the mistake.
     pub mistake: &'static str,
 }
 
-/// All pairs of a flawed lock and its fixed twin.
 pub static TWINS: &[Twin] = &[
     Twin { flawed: "setnx", fixed: "set-ex-del", mistake: "the lock never expires" },
     Twin {
@@ -409,7 +404,6 @@ pub static TWINS: &[Twin] = &[
     },
 ];
 
-/// Returns the lock with this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Definition> {
     CLIENTS.iter().find(|definition| definition.name == name)
 }
@@ -445,7 +439,7 @@ mod tests {
         }
     }
 
-    /// Definitions are public, so the compiler does not report one that the table omits.
+    /// Definitions are public, so the compiler cannot report one that the table omits.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -1,4 +1,4 @@
-//! Tools for locks with several tasks: [`Task`] returns a result, and [`Notify`] wakes tasks. This
+//! Tasks that return a result ([`Task`]), and notifications between tasks ([`Notify`]). This
 //! example renews a lock during a critical section:
 //!
 //! ```
@@ -31,7 +31,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs a future on this host in parallel with the caller. The task ends with the host.
+    /// Runs the future concurrently with the caller. The task ends with the host.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -43,13 +43,12 @@ impl Env {
     }
 }
 
-/// A task that returns its result once. Dropping the handle does not end it.
+/// Returns its result once. Dropping the handle does not end the task.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,
 }
 
-/// Error of a task that was cancelled, or whose result was already taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the task was cancelled, or its result was already taken")]
 pub struct NoResult;
@@ -75,12 +74,12 @@ impl<T> Slot<T> {
 }
 
 impl<T> Task<T> {
-    /// Cancels the task unless it has finished. Awaiting it then returns [`NoResult`].
+    /// Has no effect on a finished task.
     pub fn cancel(mut self) {
         self.stop();
     }
 
-    /// Cancels the task and keeps the handle.
+    /// Cancels the task but keeps the handle, which then returns [`NoResult`].
     pub fn stop(&mut self) {
         if matches!(self.slot.borrow().state, State::Runs) {
             if let Some(spawned) = self.spawned.take() {
@@ -90,7 +89,6 @@ impl<T> Task<T> {
         }
     }
 
-    /// Returns whether the task has finished, or was cancelled.
     pub fn is_over(&self) -> bool {
         !matches!(self.slot.borrow().state, State::Runs)
     }
@@ -147,12 +145,11 @@ impl Waiter {
 }
 
 impl Notify {
-    /// Creates a notifier without waiters and without a stored notification.
     pub fn new() -> Notify {
         Notify::default()
     }
 
-    /// Wakes the task that has waited longest. If no task waits, wakes the next task that waits.
+    /// Wakes the task that has waited longest. If no task waits, wakes the next one that does.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -161,13 +158,12 @@ impl Notify {
         }
     }
 
-    /// Wakes all current waiters.
     pub fn notify_all(&self) {
         let waiting = std::mem::take(&mut self.inner.borrow_mut().queue);
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Waits for a notification after this call. A dropped future passes its notification from
+    /// Completes at a notification after this call. A dropped future passes its notification from
     /// [`Notify::notify_one`] on to the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
@@ -181,7 +177,6 @@ impl Notify {
     }
 }
 
-/// Future that [`Notify::notified`] returns.
 pub struct Notified {
     notify: Notify,
     waiter: Rc<RefCell<Waiter>>,

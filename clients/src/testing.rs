@@ -1,5 +1,5 @@
-//! A world for this crate's tests, with one host, virtual time and servers that each test
-//! configures. [`TestWorld::trace`] records the client's traffic.
+//! A test world with one host, virtual time and servers that each test configures
+//! ([`TestWorld`]). Its trace shows the client's traffic.
 
 mod cache;
 mod keeper;

@@ -5,10 +5,10 @@
 //! must end); the recipes of the ZooKeeper documentation; the source of ZooKeeper 3.8 (the Java
 //! client), Curator 5.4.0 and kazoo 2.11.0.
 //!
-//! [`session`] queues a request. [`transport`] assigns an xid and sends the request, which
-//! [`protocol`] encodes in [`jute`]; [`watches`] keeps the request's watch. When a server stops
-//! answering, the transport fails the requests in flight and connects to the next of [`hosts`] with
-//! the session's number and password, because only a server knows whether the session has ended.
+//! [`session`] queues a request. [`transport`] assigns an xid, encodes the request ([`protocol`],
+//! [`jute`]) and sends it; [`watches`] keeps the request's watch. When a server stops answering,
+//! the transport fails the requests in flight and connects to the next of [`hosts`] with the
+//! session's number and password, because only a server knows whether the session has ended.
 //! [`ensemble`] then begins a new session. [`curator`] is the client that most Java programs use.
 //!
 //! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the

@@ -19,25 +19,24 @@ use std::collections::BTreeSet;
 const AIMED_PER_MILLE: u64 = 500;
 const TRIES_MAX: u32 = 8;
 
-/// Inputs for moving an incident.
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
-    /// The setting from which the plan was drawn.
     pub setting: &'g Setting,
-    /// Time step. Moved faults begin at a multiple of it.
+    /// Moved faults begin at multiples of this step.
     pub quantum: Micros,
-    /// The timed actions of the processes in a run that has only the incidents `others`.
+    /// The processes' commands and idle intervals in a run that has only the incidents `others`.
     pub places: &'g [Place],
-    /// The other incidents of the plan; a moved incident must not collide with them.
+    /// Incidents that stay in place. A moved incident must not collide with them.
     pub others: &'g [DrawnIncident],
 }
 
-/// Returns whether to move the incident. Draws `true` for half of the incidents that can move.
+/// Draws whether to move the incident. Half of the incidents that can move do.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a random place within `part` of the window; `None` if no place fits.
+/// Moves the incident to a random place within `part` of the window. Returns `None` if no place
+/// fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -59,7 +58,7 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// Returns the incident unmoved, or `None` if it collides with another incident.
+    /// Returns the unmoved incident, or `None` if it collides with another incident.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }
@@ -70,7 +69,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the times at which the main fault may start so that all faults begin in the window.
+/// Computes the times at which the main fault may start so that all faults begin in the window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -5,7 +5,7 @@ use crate::plan::{FaultPlan, TimedFault};
 use crate::time::SimTime;
 
 impl FaultPlan {
-    /// Returns the first pair of colliding faults, in plan order.
+    /// Returns the first colliding pair in plan order, the earlier fault first.
     pub fn collision(&self) -> Option<(&TimedFault, &TimedFault)> {
         self.faults.iter().enumerate().find_map(|(index, later)| {
             let earlier = self.faults[..index].iter().find(|earlier| collide(earlier, later))?;
@@ -14,7 +14,7 @@ impl FaultPlan {
     }
 }
 
-/// Returns whether two faults collide. A fault includes the instants at which it begins and ends.
+/// A fault includes the instants at which it begins and ends, so adjacent faults collide.
 pub(crate) fn collide(a: &TimedFault, b: &TimedFault) -> bool {
     let end = |timed: &TimedFault| timed.ends_at().unwrap_or(SimTime::NEVER);
     let together = a.at_us <= end(b) && b.at_us <= end(a);

@@ -1,4 +1,4 @@
-//! Writes faults and plans as text. Different plans have different texts.
+//! Text forms of faults and plans. Different plans have different texts.
 
 use crate::fault::{Direction, Fault};
 use crate::node::Node;

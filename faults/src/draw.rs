@@ -1,4 +1,4 @@
-//! Draws integers from a random stream, with results that do not change between versions of `rand`.
+//! Draws from a random stream. The results do not depend on the version of `rand`.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
@@ -28,23 +28,23 @@ pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     value.clamp(low, high)
 }
 
-/// Returns `true` with a probability of `per_mille` in a thousand.
+/// Returns `true` with probability `per_mille`/1000.
 pub fn chance(rng: &mut impl Rng, per_mille: u64) -> bool {
     uniform(rng, 0..=999) < per_mille
 }
 
-/// Returns a random item. Panics if `items` is empty.
+/// Panics if `items` is empty.
 pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     let last = items.len().checked_sub(1).expect("pick needs at least one item");
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
-/// Returns a random item. If `items` is empty, draws nothing and returns `None`.
+/// Draws nothing and returns `None` if `items` is empty.
 pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }
 
-/// Returns a random subset of at most `count` items, in their original order.
+/// Draws at most `count` items and keeps their order.
 pub fn subset<T: Copy>(rng: &mut impl Rng, items: &[T], count: usize) -> Vec<T> {
     let mut wanted = count.min(items.len());
     let mut chosen = Vec::with_capacity(wanted);

@@ -10,45 +10,36 @@ use std::str::FromStr;
 /// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// The families in the order of [`FAMILIES`], without repetition; never empty.
+    /// In the order of [`FAMILIES`], without repetition; never empty.
     chosen: Vec<Family>,
 }
 
-/// Error for a text that does not name fault families.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownFamily {
-    /// The text contains a name that is not in [`FAMILIES`].
     #[error("unknown fault '{name}'{hint}: expected one of {valid}, or several joined by \
      '+'", hint = hint(.name), valid = valid())]
-    Name {
-        /// The unknown name.
-        name: String,
-    },
-    /// The text combines `none` or `all` with other families.
+    Name { name: String },
     #[error(
         "fault '{name}' in '{text}' cannot be combined: expected '{name}' alone, or a combination \
          without '{name}'"
     )]
     NotAlone {
-        /// The family that cannot be combined: `none` or `all`.
+        /// Either `none` or `all`.
         name: &'static str,
-        /// The text with the combination.
         text: String,
     },
 }
 
 impl Families {
-    /// Returns the chosen families, in the order of [`FAMILIES`].
     pub fn chosen(&self) -> impl Iterator<Item = Family> + '_ {
         self.chosen.iter().copied()
     }
 
-    /// Returns whether the family is `all`, for which the seed chooses the families.
     pub fn is_swarm(&self) -> bool {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family. `none` adds nothing to other families, and any other family replaces `none`.
+    /// Adding `none` changes nothing, and any other family replaces `none`.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);
@@ -60,7 +51,6 @@ impl Families {
         self
     }
 
-    /// Returns whether the run has no faults.
     pub fn is_none(&self) -> bool {
         self.chosen().all(|family| family == Family::None)
     }

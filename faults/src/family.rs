@@ -41,10 +41,9 @@ pub use failover::away_at_least;
 pub use incident::Incident;
 pub use swarm::{Swarmed, swarm};
 
-/// Faults with their start times.
 pub type Drawn = Vec<(SimTime, Fault)>;
 
-/// A function that draws a family's incidents for a setting from the family's own stream.
+/// Draws a family's incidents from the family's own stream.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
@@ -98,25 +97,19 @@ families! {
         Own(lost_request::draw);
 }
 
-/// All families, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
-/// The source of a family's faults.
 #[derive(Clone, Copy)]
 pub enum Drawing {
-    /// The family has its own function, which draws from the family's random stream.
     Own(Draw),
-    /// The seed selects other families, which draw the faults.
     Swarm,
 }
 
 impl Family {
-    /// Returns the family's value for `--fault`.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Returns the other accepted names of the family.
     pub fn aliases(self) -> &'static [&'static str] {
         match self {
             Family::Pause => &["gc-pause"],
@@ -124,17 +117,15 @@ impl Family {
         }
     }
 
-    /// Returns a one-line description.
     pub fn about(self) -> &'static str {
         self.row().0
     }
 
-    /// Returns how the family's faults are drawn.
     pub fn drawing(self) -> Drawing {
         self.row().1
     }
 
-    /// Returns a sentence about effects that the family never has, or has only with some settings.
+    /// Tells users which effects the family lacks, or has only with some settings.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -174,13 +165,13 @@ impl Family {
         })
     }
 
-    /// Returns whether `all` may include the family. Families that were added after seeds of `all`
-    /// were published must stay out.
+    /// Whether `all` may include the family. Later families must stay out, because the plans of
+    /// published seeds must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
 
-    /// Returns the family with this name or alias.
+    /// Also accepts an alias.
     pub fn named(name: &str) -> Option<Family> {
         let known = |family: &Family| family.name() == name || family.aliases().contains(&name);
         FAMILIES.iter().copied().find(known)

@@ -153,7 +153,6 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// Returns the kind of the fault, without its target and magnitude.
     pub fn kind(&self) -> FaultKind {
         match self {
             Fault::Pause { .. } => FaultKind::Pause,
@@ -174,7 +173,7 @@ impl Fault {
         }
     }
 
-    /// Returns the duration; `None` if the fault is instantaneous or never ends.
+    /// Returns `None` if the fault is instantaneous or never ends.
     pub fn duration(&self) -> Option<Micros> {
         match self {
             Fault::Pause { duration_us, .. }
@@ -194,7 +193,7 @@ impl Fault {
         }
     }
 
-    /// Returns the longest time by which delayed messages may outlast the fault.
+    /// Longest time by which delayed messages may outlast the fault.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -202,7 +201,6 @@ impl Fault {
         }
     }
 
-    /// Returns every node that the fault names, in order.
     pub fn nodes(&self) -> Vec<Node> {
         match self {
             Fault::Pause { node, .. }
@@ -243,8 +241,7 @@ impl Fault {
         }
     }
 
-    /// Returns the directed links that the fault affects. For a fault of one node, the link is from
-    /// that node to itself.
+    /// Directed links that the fault affects. A one-node fault affects the link from it to itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

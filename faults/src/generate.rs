@@ -9,25 +9,23 @@ use crate::seed::Seed;
 use crate::setting::Setting;
 use crate::time::SimTime;
 
-/// Draws the fault plan of a seed. The same arguments always give the same plan.
+/// Draws the fault plan of a seed.
 ///
-/// If two faults collide, the later fault is dropped. At equal start times, the fault whose family
-/// is later in the table is dropped. Collisions within a family are resolved first.
+/// Drops the later of two colliding faults. At equal start times, drops the fault of the family
+/// with the higher number. Resolves collisions within each family first.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
 }
 
-/// An incident with the family that drew it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
-    /// The family that drew the incident.
     pub family: Family,
-    /// The incident, whose faults do not collide with each other.
+    /// The incident's faults do not collide with each other.
     pub incident: Incident,
 }
 
-/// Returns the incidents of the plan that [`generate`] draws.
+/// Draws the same faults as [`generate`], still grouped by incident.
 pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
     let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {
@@ -39,7 +37,7 @@ pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<Draw
     without_collisions(all)
 }
 
-/// Builds a plan from drawn faults, numbered from 1 in order of their start.
+/// Numbers the faults from 1 in order of their start.
 pub fn plan_of(mut drawn: Drawn) -> FaultPlan {
     drawn.sort_by_key(|(at, _)| *at);
     let numbered = (1..).zip(drawn);

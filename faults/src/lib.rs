@@ -1,7 +1,7 @@
-//! Seeds, virtual time, and fault plans drawn from a seed with [`generate`](fn@generate).
+//! Seeds, virtual time, and fault plans that [`generate`](fn@generate) draws from a seed.
 //!
-//! This example draws the pauses of a run, and minimizes the plan to one pause that just outlasts
-//! the lease:
+//! This example draws the pauses of a run, then minimizes the plan to one pause that barely
+//! outlasts the lease:
 //!
 //! ```
 //! use fencepost_faults::{FaultPlan, Micros, Seed, Setting, Topology, generate, shrink};
@@ -20,8 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To choose when faults hit, call [`incidents`] and [`aim`] instead. [`shrink`](fn@shrink)
-//! minimizes a plan. The crate has no Cargo features.
+//! To also choose when faults hit, call [`incidents`] and [`aim`] instead of `generate`.
 
 #![forbid(unsafe_code)]
 

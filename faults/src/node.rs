@@ -1,4 +1,4 @@
-//! The machines and threads of a deployment.
+//! The processes, threads and servers of a deployment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,33 +6,32 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine of the simulated deployment, or a thread of a process. Numbers start at 1: `redis-1`,
-/// `client-3`, `client-3.2`. Nodes sort by variant, and threads directly after their process.
+/// A machine or a thread. Numbers start at 1: `redis-1`, `client-3`, `client-3.2`. Nodes sort by
+/// variant, and threads directly after their process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
+    /// `redis-1` is the first primary.
     Redis(u16),
-    /// A server of another coordinator.
+    /// A server of a coordinator other than Redis.
     Server(u16),
-    /// A Sentinel process.
     Sentinel(u16),
-    /// The storage that the lock protects.
+    /// The data that the lock protects.
     Storage,
-    /// A process that uses the lock: its machine, and its first thread.
+    /// A process that uses the lock, and also its first thread.
     Client(u16),
-    /// Another thread of a process, created by [`Node::for_thread`].
+    /// Any further thread of a process.
     Thread {
-        /// The number of the thread's client; 0 for the probe.
+        /// 0 for the probe.
         client: u16,
-        /// The thread's number, from 2. The first thread is the client itself.
+        /// From 2, because the client itself is the first thread.
         thread: u16,
     },
-    /// The process that requests the lock once after all faults have ended. No fault ever hits it.
+    /// The process that requests the lock once after all faults have ended. Faults never hit it.
     Probe,
 }
 
 impl Node {
-    /// Returns the machine of a thread; returns any other node unchanged.
+    /// The machine of a thread; any other node is its own machine.
     pub const fn machine(self) -> Node {
         match self {
             Node::Thread { client: 0, .. } => Node::Probe,
@@ -41,7 +40,7 @@ impl Node {
         }
     }
 
-    /// Returns thread `thread` of the node's process, from 1. Returns any other node unchanged.
+    /// Counts threads from 1. Returns a node that is not a process unchanged.
     pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -50,12 +49,11 @@ impl Node {
         }
     }
 
-    /// Returns whether the node is a process or thread that acquires the lock.
     pub const fn is_process(self) -> bool {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
-    /// Returns whether the node is a server that stores locks.
+    /// Excludes Sentinels.
     pub const fn is_server(self) -> bool {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }
@@ -86,7 +84,6 @@ impl PartialOrd for Node {
     }
 }
 
-/// Error for a name that is neither a machine nor a thread.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, storage, probe, or a \

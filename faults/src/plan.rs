@@ -1,4 +1,4 @@
-//! A fault plan: all faults of one run.
+//! Fault plans ([`FaultPlan`]), which list all faults of one run in order.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -29,7 +29,7 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the end of the fault, or its start if it is instantaneous; `None` if it never ends.
+    /// Returns the start of an instantaneous fault, and `None` if the fault never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -37,8 +37,8 @@ impl TimedFault {
         }
     }
 
-    /// Returns the end of the fault's effect. The size of a clock step, or the time that a slow
-    /// server adds to a command, extends the effect.
+    /// Also counts delayed messages, the size of a clock step, and the time that a slow server
+    /// adds to a command.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -50,13 +50,12 @@ impl TimedFault {
 }
 
 impl FaultPlan {
-    /// Creates a plan with the faults in canonical order.
     pub fn new(mut faults: Vec<TimedFault>) -> FaultPlan {
         faults.sort_by_key(|timed| (timed.at_us, timed.id));
         FaultPlan { faults }
     }
 
-    /// Returns the time at which all faults have ended, except those that never end.
+    /// A fault that never ends counts with its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -65,15 +64,14 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the time at which all faults have ended and all delayed messages have arrived.
+    /// Like [`FaultPlan::ends_at`], but waits for the last delayed message.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the largest total of backward clock steps on any one server. Backward steps extend
-    /// the server's leases.
+    /// Largest total of backward clock steps on any one server. Backward steps extend its leases.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
@@ -87,12 +85,12 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
-    /// Returns the id of the first fault that extends beyond [`LATEST`].
+    /// The id of the first fault that reaches beyond [`LATEST`].
     pub fn beyond(&self) -> Option<u32> {
         self.faults.iter().find(|timed| timed.reaches() > LATEST).map(|timed| timed.id)
     }
 
-    /// Returns the first node in the plan that is not in the deployment, with the id of its fault.
+    /// The first node in the plan that is not in the deployment, with the id of its fault.
     pub fn unknown_node(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;

@@ -1,6 +1,5 @@
 //! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
-//! its own stream id (RFC 8439's nonce; `ChaCha8Rng::set_stream`). Removing a consumer does not
-//! change the draws of the others. Shrinking a plan depends on this independence.
+//! its own stream id, so removing a consumer does not change the draws of the others.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -9,45 +8,44 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that determines a whole run. In JSON it is a decimal string.
+/// Determines a whole run. In JSON it is a decimal string.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// The consumer of a random stream. Two consumers never share a stream.
+/// The consumer of random numbers. No two consumers share a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
-    /// The faults of the family with this index in the table of families.
+    /// The faults of the family with this number.
     Plan(u16),
-    /// The families that a swarm run enables, and their intensity.
+    /// The families that swarm testing enables, and their intensity.
     Swarm,
-    /// Random decisions in the workload of a thread, such as how long it holds the lock.
+    /// Choices of a thread's workload, such as how long it holds the lock.
     Workload(Node),
-    /// Retry delays of a process, shared by its threads.
+    /// Retry delays. The threads of a process share the stream.
     Jitter(Node),
-    /// Owner values of a process's locks, shared by its threads.
+    /// Owner values of locks. The threads of a process share the stream.
     Owner(Node),
     /// Run ids and election delays of a server.
     Server(Node),
     /// The initial skew of a node's clocks.
     Clock(Node),
-    /// Latency of the messages in one direction of a link. Message `n` uses draw `n`.
+    /// Latency in one direction of a link. Message `n` uses draw `n`.
     Latency(Node, Node),
-    /// The lengths of leases, critical sections and waits in a swarm run.
+    /// Lengths of leases, critical sections and waits in a swarm run.
     Lengths,
-    /// The choice of incidents to move, and of the places to move them to.
+    /// The choice of incidents to move, and of their new places.
     Aim,
-    /// The order of preference among links with priorities.
+    /// The relative priorities of the links.
     Priorities,
-    /// The choice of the lock calls that a thread abandons.
+    /// The choice of lock calls that a thread abandons.
     Impatience(Node),
-    /// The choice of critical sections in which a thread acquires a re-entrant lock again.
+    /// The choice of critical sections in which a thread takes a re-entrant lock again.
     Nesting(Node),
-    /// The number of unsynced bytes that survive a power loss of a server, with torn writes.
+    /// Number of unsynced bytes that survive a server's power loss, with torn writes.
     Torn(Node),
 }
 
 impl Seed {
-    /// Returns the random stream of a consumer.
     pub fn stream(self, stream: Stream) -> ChaCha8Rng {
         let mut key = [0_u8; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
@@ -59,7 +57,7 @@ impl Seed {
 }
 
 impl Stream {
-    /// Returns the stream id: 8 bits for the kind, and 28 bits each for two nodes.
+    /// Packs 8 bits for the consumer and 28 bits for each of two nodes.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

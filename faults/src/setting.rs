@@ -154,49 +154,32 @@ pub struct Knobs {
     pub spell: Spans,
 }
 
-/// An error in a setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
-    /// The fault window ends before it begins.
     #[error("fault window {begin}..{end}: the end is before the start", begin = .0.begin_us, end = .0.end_us)]
     Window(Window),
-    /// The minimum of a range of durations is above its maximum.
     #[error(
         "range {name} {min}..{max}: the minimum is above the maximum",
         min = .spans.min_us,
         max = .spans.max_us
     )]
-    Spans {
-        /// Name of the parameter with the reversed range.
-        name: &'static str,
-        /// The reversed range.
-        spans: Spans,
-    },
-    /// The minimum number of faults is above the maximum.
+    Spans { name: &'static str, spans: Spans },
     #[error(
         "fault counts {min}..{max}: the minimum is above the maximum",
         min = .0.min,
         max = .0.max
     )]
     Counts(Counts),
-    /// The share of power losses is above 1000 per mille.
     #[error("power_loss_per_mille {0}: expected 0 to 1000")]
     PowerLoss(u16),
-    /// The clock drift, in ppm, is so large that a clock could stop or run backwards.
     #[error("drift_ppm {0}: expected 0 to 500000")]
     Drift(u32),
-    /// The quorum is zero or above the number of masters.
     #[error("quorum {quorum} of {masters} masters: expected 1 to {masters}")]
-    Quorum {
-        /// The requested quorum.
-        quorum: u16,
-        /// Number of independent masters.
-        masters: u16,
-    },
+    Quorum { quorum: u16, masters: u16 },
 }
 
 impl Setting {
-    /// Returns a setting with the default window, and the default ranges for leases of `ttl_us`.
+    /// Uses the default window and the default ranges for leases of `ttl_us`.
     pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
         Setting {
             topology,
@@ -207,12 +190,11 @@ impl Setting {
         }
     }
 
-    /// Returns every process that takes the lock.
     pub fn clients(&self) -> Vec<Node> {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Returns all servers that store the lock, the initial primary first.
+    /// Servers that store the lock, the initial primary first.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -224,7 +206,6 @@ impl Setting {
         (1..=redis).map(Node::Redis).collect()
     }
 
-    /// Returns all Sentinels. Only a replicated deployment has them.
     pub fn sentinels(&self) -> Vec<Node> {
         match self.topology {
             Topology::Replicated { sentinels, .. } => (1..=sentinels).map(Node::Sentinel).collect(),
@@ -235,12 +216,11 @@ impl Setting {
         }
     }
 
-    /// Returns all hosts that a plan may name: servers, Sentinels, the storage and the clients.
+    /// Every host that a plan may name.
     pub fn targets(&self) -> Vec<Node> {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
 
-    /// Returns whether the servers replicate data among themselves.
     pub fn is_replicated(&self) -> bool {
         match self.topology {
             Topology::Replicated { .. } | Topology::Standby { .. } => true,
@@ -249,7 +229,7 @@ impl Setting {
         }
     }
 
-    /// Returns how many servers may fail before the quorum is lost; zero without a quorum.
+    /// Number of servers that may fail before the quorum is lost; zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -260,7 +240,6 @@ impl Setting {
         }
     }
 
-    /// Checks the window, the quorum and all ranges.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
         if self.window.begin_us > self.window.end_us {
             return Err(InvalidSetting::Window(self.window));
@@ -275,39 +254,35 @@ impl Setting {
 }
 
 impl Window {
-    /// Returns the time in the window that is closest to `at`.
+    /// The time in the window that is closest to `at`.
     pub fn nearest(&self, at: SimTime) -> SimTime {
         at.min(self.end_us).max(self.begin_us)
     }
 
-    /// Returns the length of the window, or zero if it ends before it begins.
+    /// Zero if the window ends before it begins.
     pub fn length(&self) -> Micros {
         self.end_us.since(self.begin_us)
     }
 }
 
 impl Default for Window {
-    /// Returns the window from 2 s, when processes have settled, to 60 s, when most are still
-    /// running.
+    /// From 2 s, when processes have settled, to 60 s, when most are still running.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }
 }
 
 impl Spans {
-    /// Returns the range of durations from `min_us` to `max_us`.
     pub const fn new(min_us: Micros, max_us: Micros) -> Spans {
         Spans { min_us, max_us }
     }
 
-    /// Returns the range of durations from `min` to `max` milliseconds.
     pub const fn millis(min: u64, max: u64) -> Spans {
         Spans::new(Micros::from_millis(min), Micros::from_millis(max))
     }
 }
 
 impl Knobs {
-    /// Returns the default ranges for leases of length `ttl_us`.
     pub fn for_ttl(ttl_us: Micros) -> Knobs {
         let up_to = |min: Micros, max: u64| Spans::new(min.min(Micros(max)), Micros(max));
         let (ttl, ms) = (ttl_us.as_micros(), Micros::from_millis);

@@ -1,4 +1,4 @@
-//! Minimizes a plan that causes a violation: removes faults and nodes, and reduces magnitudes.
+//! Minimizes a violating plan: removes faults and nodes, and reduces magnitudes.
 
 mod ddmin;
 mod magnitude;
@@ -16,16 +16,15 @@ pub use magnitude::{Magnitude, magnitudes, with_magnitude};
 
 const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
-/// The result of minimizing a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShrunkPlan {
-    /// A plan that still causes a violation. It is minimal if `complete`.
+    /// Minimal if `complete`; violates in any case.
     pub plan: FaultPlan,
-    /// The smallest violating value of each magnitude, in plan order.
+    /// The thresholds of the plan's magnitudes, in plan order.
     pub boundaries: Vec<Boundary>,
     /// Number of calls to `violates`.
     pub calls: u32,
-    /// `false` if the limit on calls ended the search before the plan was minimal.
+    /// `false` if the search reached the limit on calls before the plan was minimal.
     pub complete: bool,
 }
 
@@ -43,11 +42,11 @@ pub struct Boundary {
     pub not_enough: Option<i64>,
 }
 
-/// Shrinks a plan for which `violates` returns `true`, with at most `calls_max` calls. Returns
+/// Minimizes a plan for which `violates` returns `true`, with at most `calls_max` calls. Returns
 /// `None` if `violates` returns `false` for the plan itself.
 ///
-/// Faults keep their ids and kinds, get no further nodes and no larger magnitudes, and move by less
-/// than a second. `violates` must depend on the plan alone, but need not be monotone.
+/// Faults keep their ids and kinds, gain no nodes or magnitude, and move by less than a second.
+/// `violates` must depend on the plan alone, but need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
     calls_max: u32,
@@ -74,8 +73,7 @@ pub fn shrink(
     Some(ShrunkPlan { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
-/// Removes whole faults only, with at most `calls_max` calls. Returns `None` if `violates` returns
-/// `false` for the plan itself.
+/// Like [`shrink`], but only removes whole faults.
 pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
@@ -145,8 +143,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value at which `holds` is true, and false one `step` closer to zero. Prefers multiples
-/// of `step`. Unless `thorough`, returns `value` if `holds` is false one step closer to zero.
+/// Finds a value for which `holds` is true, and false one `step` closer to zero. Prefers multiples
+/// of `step`. Unless `thorough`, searches no further if the first step makes `holds` false.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -186,7 +184,7 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
             return best;
         };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // The moved fault must not collide with another fault.
+            // Rounding must not create a collision.
             candidate.collision().is_none() && oracle.violates(candidate)
         });
         rounded.unwrap_or(best)

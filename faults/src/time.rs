@@ -1,4 +1,4 @@
-//! Simulated time and durations, in whole microseconds.
+//! Virtual time and durations, in whole microseconds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,42 +19,36 @@ pub struct SimTime(pub u64);
 pub struct Micros(pub u64);
 
 impl SimTime {
-    /// The start of every run.
     pub const ZERO: SimTime = SimTime(0);
-    /// A time later than any event of any run.
+    /// Later than any event of any run.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
-    /// Returns the time in microseconds since the start of the run.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Returns the duration since `earlier`; zero if `earlier` is later.
+    /// Zero if `earlier` is later.
     pub const fn since(self, earlier: SimTime) -> Micros {
         Micros(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Micros {
-    /// A duration of zero.
     pub const ZERO: Micros = Micros(0);
 
-    /// Returns a duration of whole milliseconds.
     pub const fn from_millis(millis: u64) -> Micros {
         Micros(millis * 1_000)
     }
 
-    /// Returns a duration of whole seconds.
     pub const fn from_secs(secs: u64) -> Micros {
         Micros(secs * 1_000_000)
     }
 
-    /// Returns the duration in microseconds.
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Returns the duration in whole milliseconds, rounded down.
+    /// Rounds down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000
     }
@@ -93,7 +87,7 @@ impl Sub for Micros {
     }
 }
 
-/// Writes seconds as `3.250s`, or if needed `3.250100s`. Times below one second look like `12ms`.
+/// Formats seconds as `3.250s` or `3.250100s`, and times below one second as `12ms`.
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
@@ -106,7 +100,7 @@ impl fmt::Display for SimTime {
     }
 }
 
-/// Writes the duration in the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
+/// Formats in the largest unit that fits: `250us`, `74.9ms`, `3.25s`.
 impl fmt::Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (per_unit, digits, unit) = match self.0 {

@@ -1,10 +1,8 @@
-//! `checked`: the lock on one Redis, checked again just before the guarded write.
+//! `checked`: [`single_node`](crate::single_node), checked again just before the guarded write.
 //!
 //! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
-//! and compare". The check detects a lock that was lost unnoticed. Everything else is as in
-//! [`single_node`](crate::single_node). One mistake remains: **the check and the write are two
-//! steps**, so a pause or a delay between the two steps still does harm. The lock `fencing` fixes
-//! this mistake, because its storage checks the token of each write.
+//! and compare". One mistake remains: **the check and the write are two steps**, so the lock may be
+//! lost between them. `fencing` fixes this, because its storage checks the token of each write.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -13,7 +11,6 @@ use crate::lock::{Acquisition, Check, Definition, Lease, Lock, Release, Usage};
 use crate::owned_key::release;
 use crate::retry::Retry;
 
-/// Definition of `checked`.
 pub const DEFINITION: Definition = entry(
     "checked",
     "single-node with a GET and a comparison just before the guarded write",

@@ -18,12 +18,17 @@
 //! ```
 //!
 //! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
-//! `jedis-getset` keeps the mistakes. **The release is a DEL that ignores the owner**, so a holder
-//! whose lock has expired removes the next holder's lock. **The code treats GETSET nil as a loss**:
-//! if the holder releases between GET and GETSET, the lock stays taken without a holder until its
-//! time has passed. **The loser's GETSET overwrites the winner's time.** `jedis-getset-owner` fixes
-//! all three mistakes with an owner next to the time, compare-and-set and compare-and-delete. In
-//! both locks **clients compare their own clocks**.
+//! `jedis-getset` keeps these mistakes:
+//!
+//! - **The release is a DEL that ignores the owner**, so a holder whose lock has expired removes
+//!   the next holder's lock.
+//! - **The code treats GETSET nil as a loss.** If the holder releases between GET and GETSET, the
+//!   key stays until its time has passed, but no process holds the lock.
+//! - **The loser's GETSET overwrites the winner's time.**
+//!
+//! `jedis-getset-owner` fixes all three: it stores an owner next to the time, and changes the key
+//! only by compare-and-set and compare-and-delete. In both locks **clients compare their own
+//! clocks**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};
@@ -37,7 +42,6 @@ use std::time::Duration;
 
 const SLEEP_MS: i64 = 100;
 
-/// Definition of `jedis-getset`.
 pub const DEFINITION: Definition = Definition {
     name: "jedis-getset",
     about: "the Java class: SETNX key end-time, GETSET and a string comparison, 100 ms between \
@@ -51,7 +55,6 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// Definition of `jedis-getset-owner`.
 pub const OWNER: Definition = Definition {
     name: "jedis-getset-owner",
     about: "jedis-getset with an owner next to the time: takes over by compare-and-set, releases \

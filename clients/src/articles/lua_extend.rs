@@ -1,5 +1,4 @@
-//! `lua-extend` and two faulty variants: the application extends the lease when little of it is
-//! left.
+//! `lua-extend` and two faulty variants: the application extends a lease that is about to end.
 //!
 //! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
 //! the key exists and has the client's value"), with this pseudo-code:
@@ -9,15 +8,13 @@
 //! else getDLock() // acquire the lock again
 //! ```
 //!
-//! `lua-extend` implements the quoted sentence: its script gets the value, compares it and calls
-//! PEXPIRE. The lease is valid for one ttl, counted from the time when the client sent the SET or
-//! the extension. Each variant has one mistake:
+//! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease is valid for one ttl from
+//! the time when the client sent the SET or the extension. Each variant has one mistake:
 //!
 //! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
-//!   overwrites the lock of the next holder.
-//! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`), and the
-//!   critical section continues. Another process may have held the lock meanwhile, so the value
-//!   that the holder read may be stale.
+//!   overwrites the next holder's lock.
+//! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`) and the holder
+//!   continues, although another process may have changed the data meanwhile.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -30,14 +27,12 @@ use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
 
-/// Definition of `lua-extend`.
 pub const DEFINITION: Definition = entry(
     "lua-extend",
     "single-node with a validity time; the application extends it with a Lua compare-and-expire",
     |env, servers, settings| lock(Base::new(env, servers, settings), ExtendMode::IfOwned),
 );
 
-/// Definition of `lua-extend-unchecked`, which extends the lock without checking the owner.
 pub const UNCHECKED: Definition = Definition {
     name: "lua-extend-unchecked",
     about: "lua-extend whose extension is SET key owner PX ttl, without checking the owner",
@@ -45,7 +40,6 @@ pub const UNCHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `lua-extend-reacquire`, which acquires a lost lock again when it extends it.
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
     about: "lua-extend whose extension retakes the lock if it is gone, and continues",
@@ -53,7 +47,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Script that extends the caller's key or creates a missing key. Returns 1 if it did, 0 otherwise.
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller has the lock, otherwise 0.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

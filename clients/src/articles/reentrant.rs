@@ -1,20 +1,12 @@
 //! `reentrant-by-value` and `reentrant-counted`: locks that a holder can take again.
 //!
-//! Source: article 003, 5.2. The acquire and the release come from section 1 of that article:
-//!
-//! ```text
-//! acquire: SET resource my_random_value NX PX ttl
-//!          if set: acquired
-//!          else if get(key) == my_random_value: reentered
-//! release: the Lua compare-and-delete
-//! ```
-//!
-//! `reentrant-by-value` keeps two mistakes. **It has no counter**, so the release of the inner
-//! acquire removes the lock during the outer critical section. **`my_random_value` stays the same
-//! for the life of the process**, because the process must recognise it. If the reply to a SET is
-//! lost, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes both
-//! mistakes: it counts nested acquires in the process, and writes a fresh value for each outermost
-//! acquire. Like the article, neither lock extends its ttl on reentry.
+//! Source: article 003, 5.2: if the SET of section 1 finds the key taken, the acquire sends GET and
+//! reenters if the value is `my_random_value`. `reentrant-by-value` keeps two mistakes. **It has no
+//! counter**, so the release of an inner acquire removes the lock during the outer critical
+//! section. **A process keeps one `my_random_value` for its whole life**, so after a lost reply to
+//! a SET, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes
+//! both: it counts nested acquires and draws a value for each outermost acquire. Neither lock
+//! extends its ttl on reentry.
 
 use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;
@@ -25,7 +17,6 @@ use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Definition of `reentrant-by-value`.
 pub const DEFINITION: Definition = entry(
     "reentrant-by-value",
     "SET key value NX PX ttl; a holder that finds its own value re-enters; releases are not \
@@ -36,7 +27,6 @@ pub const DEFINITION: Definition = entry(
     },
 );
 
-/// Definition of `reentrant-counted`, which counts nested acquisitions.
 pub const COUNTED: Definition = Definition {
     name: "reentrant-counted",
     about: "reentrant-by-value with a count: only the outermost release removes the lock",

@@ -2,16 +2,14 @@
 //!
 //! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` replaces setnx, and the
 //! release remains `del(lock_sale_ID)`. One mistake remains: **all processes write the same value,
-//! and DEL ignores it**. A holder that works for longer than its ttl removes the next holder's
-//! lock, and a third process acquires it, as the article says in its second problem.
-//! `set-px-get-del` fixes this mistake except for a race, and `single-node` fixes it completely.
+//! and DEL ignores it**. A holder that outlasts its ttl removes the next holder's lock, as the
+//! article says in its second problem. `single-node` fixes this; `set-px-get-del` leaves a race.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx_ex;
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// Definition of `set-ex-del`.
 pub const DEFINITION: Definition = entry(
     "set-ex-del",
     "SET key 1 NX EX ttl; released by DEL without checking the owner",

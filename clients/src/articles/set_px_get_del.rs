@@ -1,19 +1,11 @@
-//! `set-px-get-del` and `thread-id-get-del`: the client compares the owner in the value before it
-//! deletes the key.
+//! `set-px-get-del` and `thread-id-get-del`: the client compares owners before it sends DEL.
 //!
-//! Source: article 001, "Problems", second:
-//!
-//! ```text
-//! acquire: threadId = Thread.currentThread().getId(); set(key, threadId, 30, NX)
-//! release: if (threadId.equals(redisClient.get(key))) { del(key) }
-//! ```
-//!
-//! Both locks keep one mistake: **GET and DEL are two commands**, as the article says. If the lock
-//! expires between the two commands and another process takes it, DEL removes that process's lock.
-//! `single-node` fixes this mistake. `thread-id-get-del` keeps a second mistake: **a thread's
-//! number is unique only within its process**. The main threads of all processes have the same
-//! number, so the comparison always succeeds. `set-px-get-del` writes a random value per attempt
-//! instead of the thread's number.
+//! Source: article 001, "Problems", second. Both locks keep one mistake: **GET and DEL are two
+//! commands**, as the article says. If the lock expires between them and another process takes it,
+//! DEL removes that process's lock. `single-node` fixes this. `thread-id-get-del` writes the
+//! article's `Thread.currentThread().getId()`, which is a second mistake: **a thread's number is
+//! unique only within its process**. All main threads have the same number, so the comparison
+//! always succeeds. `set-px-get-del` writes a random value per attempt instead.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;
@@ -23,14 +15,12 @@ use crate::lock::{Definition, Lease};
 use crate::owned_key::{fresh_owner, set_if_absent};
 use bytes::Bytes;
 
-/// Definition of `set-px-get-del`.
 pub const DEFINITION: Definition = entry(
     "set-px-get-del",
     "SET key owner NX PX ttl; released by GET, a comparison in the client, and DEL",
     |env, servers, settings| stepwise(env, servers, settings, Owner::Random),
 );
 
-/// Definition of `thread-id-get-del`, whose owner values are thread numbers.
 pub const THREAD_ID: Definition = Definition {
     name: "thread-id-get-del",
     about: "set-px-get-del with the thread number as owner, which is the same in every process",
@@ -48,7 +38,7 @@ impl Owner {
     fn value(self, env: &Env) -> Bytes {
         match self {
             Owner::Random => fresh_owner(env),
-            // The main thread of a Java process has the number 1.
+            // The main thread of a Java process has number 1.
             Owner::ThreadId => Bytes::from_static(b"1"),
         }
     }

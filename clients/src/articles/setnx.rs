@@ -1,17 +1,16 @@
-//! `setnx`: the lock is held while its key exists.
+//! `setnx`: SETNX without an expiry.
 //!
 //! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired, `DEL
 //! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake remains: **the
 //! key never expires**. If a holder dies, or a DEL or the reply to a SETNX is lost, the lock stays
-//! taken forever. `set-ex-del` fixes this mistake. DEL ignores the owner, which is harmless while
-//! no other process can take the lock.
+//! taken forever. `set-ex-del` fixes this. DEL ignores the owner, which is harmless here because
+//! no other process can take the lock before the DEL.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx;
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// Definition of `setnx`.
 pub const DEFINITION: Definition = entry(
     "setnx",
     "SETNX key time without any expiry; released by DEL",

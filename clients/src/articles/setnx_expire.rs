@@ -1,25 +1,16 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command.
 //!
-//! Source: article 001, "Lock timeout":
-//!
-//! ```text
-//! if (setnx(lock_sale_ID, 1) == 1) {
-//!     expire(lock_sale_ID, 30)
-//!     try { do something } finally { del(lock_sale_ID) }
-//! }
-//! ```
-//!
-//! `setnx-expire` keeps the article's mistakes. **SETNX and EXPIRE are not atomic**, as the article
-//! says: a crash or a lost connection between the two commands leaves a key that never expires.
-//! EXPIRE precedes the `try`, so an error from EXPIRE does not release the lock. The caller
-//! ignores the reply to EXPIRE. DEL ignores the owner. `set-ex-del` has the article's fix.
+//! Source: article 001, "Lock timeout". The lock keeps the article's mistakes. **SETNX and EXPIRE
+//! are not atomic**, as the article says: a crash or a lost connection between them leaves a key
+//! that never expires. EXPIRE precedes the `try` whose `finally` sends DEL, so an error from EXPIRE
+//! does not release the lock. The caller ignores the reply to EXPIRE, and DEL ignores the owner.
+//! `set-ex-del` is the article's fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};
 use crate::lock::Definition;
 use bytes::Bytes;
 
-/// Definition of `setnx-expire`.
 pub const DEFINITION: Definition = entry(
     "setnx-expire",
     "SETNX key 1, then EXPIRE as a second command; released by DEL",

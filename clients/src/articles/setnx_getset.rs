@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variants: the value is the time of the acquire, and a waiter uses GETSET
-//! to take over a lock that is too old.
+//! `setnx-getset` and its variants: waiters use GETSET to take over a lock that is too old. The
+//! value is the time of the acquire.
 //!
 //! Source: article 000, "Handling deadlocks" and the text after it:
 //!
@@ -17,19 +17,19 @@
 //!   `setnx-getset-server-time` uses TIME instead.
 //! - **GET nil counts as a time long past, and GETSET nil as "another was faster"**, as the article
 //!   says. If the holder releases between a waiter's GET and GETSET, the waiter takes the lock
-//!   without knowing it, and all processes wait until the lock is too old. After GET nil
-//!   `setnx-getset-nil` tries SETNX again, and it treats GETSET nil as a success.
+//!   without knowing it, and all processes wait until the lock is too old. `setnx-getset-nil` tries
+//!   SETNX again after GET nil, and treats GETSET nil as a success.
 //! - **The loser's GETSET overwrites the winner's time**, which the article calls negligible. But a
-//!   loser that was paused after it read the clock sets the time *back*, and a third process takes
-//!   over the lock early. The holder's own check then fails, as `setnx-getset-checked` shows.
+//!   loser that was paused after it read the clock sets the time *back*, so a third process takes
+//!   over the lock early. `setnx-getset-checked` shows that the holder's own check then fails.
 //!   `setnx-getset-owner` takes over by compare-and-set, so losers write nothing.
 //! - **The release is a DEL that ignores the owner.** `setnx-getset-owner` stores the time and a
 //!   random owner, and releases by compare-and-delete.
 //!
-//! `setnx-getset-seconds` stores whole seconds, which the article advises against. Whole seconds do
-//! not let two processes take over the same stale lock, because each writes a time more than
-//! `expire` after the stale time. But whole seconds break the holder's check, because two
-//! acquisitions within one second have the same value.
+//! `setnx-getset-seconds` stores whole seconds, which the article advises against. Two processes
+//! still cannot take over the same stale lock, because each writes a time more than `expire` after
+//! the stale time. But the holder's check breaks, because two acquisitions within one second store
+//! the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
@@ -39,14 +39,12 @@ use crate::lock::{Definition, Lease, Usage};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
-/// Definition of `setnx-getset`.
 pub const DEFINITION: Definition = entry(
     "setnx-getset",
     "SETNX key time; a waiter takes over an old time by GETSET and a comparison; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, PUBLISHED),
 );
 
-/// Definition of `setnx-getset-seconds`, which stores whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
@@ -57,7 +55,6 @@ pub const SECONDS: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `setnx-getset-checked`, whose holder checks the lock before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
     about: "setnx-getset whose holder checks before the key step that the key still holds its time",
@@ -68,7 +65,6 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `setnx-getset-nil`, which interprets nil replies correctly.
 pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that reads nil replies correctly, as a free lock",
@@ -78,7 +74,6 @@ pub const NIL_HANDLED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `setnx-getset-server-time`, which uses the server's clock.
 pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
@@ -88,7 +83,6 @@ pub const SERVER_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `setnx-getset-owner`, which stores an owner and compares at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
     about: "setnx-getset with an owner next to the time: takes over by compare-and-set, releases \
@@ -126,7 +120,7 @@ enum Clock {
 enum Nil {
     /// GET nil counts as a time long past, and GETSET nil means that another process was faster.
     IsTimeout,
-    /// After GET nil the client tries SETNX again, and GETSET nil means that it acquired the lock.
+    /// The client repeats SETNX after GET nil, and treats GETSET nil as a success.
     IsFree,
 }
 

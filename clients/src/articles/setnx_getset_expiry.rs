@@ -1,5 +1,4 @@
-//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the time at which the lock
-//! ends.
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the lock's end time.
 //!
 //! Source: article 000, second part, "Pseudo-code":
 //!
@@ -14,14 +13,17 @@
 //! if now() < GET lock.foo: DEL lock.foo
 //! ```
 //!
-//! Unix time is in whole seconds; the 1 compensates for the rounding. A nil reply counts as a time
-//! long past, so GETSET nil is a success. `setnx-getset-expiry` keeps the mistakes. **The guard of
-//! the release checks a time, not an owner.** If another process has taken over the lock, its time
-//! is in the future, so the guard lets the DEL remove that process's lock. If the lock has expired
-//! but no other process has taken it, the guard stops the DEL. **The loser's GETSET overwrites the
-//! winner's time.** `setnx-getset-expiry-owner` fixes both mistakes with an owner next to the time,
-//! compare-and-set and compare-and-delete. In both locks **clients compare their own clocks**,
-//! which `setnx-getset-server-time` fixes.
+//! Unix time is in whole seconds, and the 1 compensates for the rounding. A nil reply counts as a
+//! time long past, so GETSET nil is a success. `setnx-getset-expiry` keeps these mistakes:
+//!
+//! - **The guard of the release checks a time, not an owner.** If another process has taken over
+//!   the lock, its time is in the future, so the DEL removes that process's lock. If the lock has
+//!   expired and no other process has taken it, the guard prevents the DEL.
+//! - **The loser's GETSET overwrites the winner's time.**
+//!
+//! `setnx-getset-expiry-owner` fixes both: it stores an owner next to the time, and changes the key
+//! only by compare-and-set and compare-and-delete. In both locks **clients compare their own
+//! clocks**, which `setnx-getset-server-time` fixes.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
@@ -35,7 +37,6 @@ use std::time::Duration;
 
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// Definition of `setnx-getset-expiry`.
 pub const DEFINITION: Definition = entry(
     "setnx-getset-expiry",
     "SETNX key end-time; a waiter takes over a passed end time by GETSET; DEL only before the end \
@@ -43,7 +44,6 @@ pub const DEFINITION: Definition = entry(
     |env, servers, settings| lock(env, servers, settings, Value::Bare),
 );
 
-/// Definition of `setnx-getset-expiry-owner`, which compares owners.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-expiry-owner",
     about: "setnx-getset-expiry with an owner next to the time: takes over by compare-and-set, \

@@ -1,21 +1,12 @@
-//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire, and a waiter
-//! removes a lock that is too old.
+//! `setnx-stale-del` and `setnx-stale-compare`: waiters remove a lock that is too old. The value is
+//! the time of the acquire.
 //!
-//! Source: article 000, "Handling deadlocks", whose first version does not work:
-//!
-//! ```text
-//! SETNX foo.lock <current unix time>             1: acquired
-//! GET foo.lock                                   not older than the limit: wait, try again
-//! DEL foo.lock, SETNX foo.lock <current unix time>
-//! ```
-//!
-//! `setnx-stale-del` keeps the mistakes. **DEL does not check the value again**, as the article
-//! says: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
-//! C2's lock and takes the lock too. `setnx-stale-compare` fixes this mistake: it removes the lock
-//! only while the value is the stale time. `setnx-getset` is another fix. **Clients compare their
-//! own clocks with the holder's**, and **the release is a DEL that ignores the owner**, so a holder
-//! that exceeds the limit removes the next holder's lock. Variants of `setnx-getset` fix both
-//! mistakes.
+//! Source: article 000, "Handling deadlocks", first version. `setnx-stale-del` keeps its mistakes.
+//! **DEL does not check the value again**, as the article says: C2 and C3 both find the lock of C1
+//! stale; C2 deletes it and takes the lock; C3 deletes C2's lock and takes the lock too.
+//! `setnx-stale-compare` and `setnx-getset` fix this. **Clients compare their own clocks with the
+//! holder's**, and **the release is a DEL that ignores the owner**. Variants of `setnx-getset` fix
+//! both.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
@@ -24,14 +15,12 @@ use crate::lock::Definition;
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
-/// Definition of `setnx-stale-del`.
 pub const DEFINITION: Definition = entry(
     "setnx-stale-del",
     "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
     |env, servers, settings| stepwise(env, servers, settings, Removal::Blind),
 );
 
-/// Definition of `setnx-stale-compare`, which compares the value before it deletes the key.
 pub const COMPARING: Definition = Definition {
     name: "setnx-stale-compare",
     about: "setnx-stale-del that deletes a stale lock only if its value has not changed",

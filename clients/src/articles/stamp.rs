@@ -1,4 +1,4 @@
-//! Acquisition and expiry times that a lock stores as the value of its key.
+//! The times that locks store as the value of their key.
 
 use super::AttemptFailure;
 use crate::call_error::CallError;
@@ -9,7 +9,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Script that sets the key to `ARGV[2]` and returns 1 if the key still has the value `ARGV[1]`.
+/// KEYS: lock. ARGV: the expected value, the new value. Returns 1 if it set the key, otherwise 0.
 pub static COMPARE_AND_SET: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     redis.call("set",KEYS[1],ARGV[2])
@@ -19,7 +19,7 @@ else
 end"#,
 );
 
-/// Replaces the value `seen` with `value`. Returns whether the key had the value `seen`.
+/// Returns `false` if the key no longer has the value `seen`.
 pub async fn set_if_unchanged(
     session: &mut Session,
     key: &str,
@@ -35,9 +35,9 @@ pub async fn set_if_unchanged(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// The value is a time, which the client writes with GETSET and compares itself.
+    /// Only a time. The client writes it with GETSET and compares it itself.
     Bare,
-    /// The value is a time and an owner, which the server compares before any change.
+    /// A time and an owner. The server compares the value before it changes it.
     Owned,
 }
 
@@ -50,7 +50,6 @@ impl Value {
     }
 }
 
-/// Returns a value that contains only the time.
 pub fn bare(time: i64) -> Bytes {
     Bytes::from(time.to_string())
 }
@@ -59,7 +58,7 @@ fn owned(time: i64, env: &Env) -> Bytes {
     Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
 }
 
-/// Returns the time in a value, or `None` if the value does not begin with a number.
+/// Returns `None` if the value does not begin with a number.
 pub fn time_of(value: &[u8]) -> Option<i64> {
     let digits = value.split(|byte| *byte == b':').next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
@@ -69,12 +68,12 @@ pub(super) fn time_in(value: &[u8]) -> Result<i64, AttemptFailure> {
     time_of(value).ok_or_else(|| AttemptFailure::Failed("the key's value is not a time".to_owned()))
 }
 
-/// Returns the host's wall clock in whole milliseconds since the Unix epoch.
+/// Wall clock in milliseconds since the Unix epoch, rounded down.
 pub fn now_ms(env: &Env) -> i64 {
     env.wall_clock().as_millis()
 }
 
-/// Returns the host's wall clock in whole seconds since the Unix epoch, rounded down.
+/// Wall clock in whole seconds since the Unix epoch, rounded down.
 pub fn now_seconds(env: &Env) -> i64 {
     now_ms(env).div_euclid(1_000)
 }

@@ -1,4 +1,4 @@
-//! `watchdog` and its variants: a background task renews the lease until the holder releases it.
+//! `watchdog` and its variants: a background task renews the lease until the release.
 //!
 //! Source: article 001, "Concurrency is still possible". The holder starts a daemon that extends a
 //! lock that is about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second,
@@ -6,22 +6,20 @@
 //! dies too, and the lock expires.
 //!
 //! `watchdog` applies the idea carefully to the lock of [`single_node`](crate::single_node). It
-//! renews every third of the ttl by a Lua compare-and-expire on its own connection, and the holder
-//! stops it before sending the release. It reports the loss and ends when the server refuses a
-//! renewal, or confirms no renewal for a whole ttl. A pause of the whole process for longer than
-//! the ttl still causes an overlap. **A holder stuck in its business code keeps the lock forever**;
-//! `watchdog-capped` therefore stops renewing after [`LEASES_MAX`] ttls and reports the loss before
-//! the lock expires.
+//! renews every third of the ttl by compare-and-expire on its own connection. The holder stops it
+//! before the release. It reports the loss when the server refuses a renewal, or when a whole ttl
+//! passes without a confirmed renewal. A pause of the whole process for longer than the ttl still
+//! causes an overlap. **A holder that hangs keeps the lock forever**; `watchdog-capped` therefore
+//! stops renewing after [`LEASES_MAX`] ttls and reports the loss before the lock expires.
 //!
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
 //!   renewal extends the lock exactly to the time of the next renewal**: a lock renewed at the 29th
 //!   second expires at the 49th, just before or after the next renewal arrives. **EXPIRE ignores
-//!   the owner**, and the daemon ignores the reply, so a holder that lost the lock keeps another
-//!   process's lock alive.
+//!   the owner**, and the daemon ignores the reply, so it can extend another process's lock.
 //! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
 //!   arrives after the release restores the lock, or replaces the next owner with the old one.
-//! - `watchdog-unstopped` **never closes the daemon**. As long as its own process lives, the daemon
-//!   keeps the locks of other processes alive, even of dead processes.
+//! - `watchdog-unstopped` **never stops the daemon**. While its own process lives, the daemon
+//!   extends the locks of other processes, even of dead processes.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -36,17 +34,15 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Number of ttls after the grant at which `watchdog-capped` stops renewing.
+/// `watchdog-capped` stops renewing this many ttls after the grant.
 pub const LEASES_MAX: u32 = 6;
 
-/// Definition of `watchdog`.
 pub const DEFINITION: Definition = entry(
     "watchdog",
     "single-node with a task that renews the lease every third of the ttl until the release",
     |env, servers, settings| lock(env, servers, settings, default_policy(settings.ttl)),
 );
 
-/// Definition of `watchdog-capped`, which limits how long a hanging holder keeps the lock.
 pub const CAPPED: Definition = Definition {
     name: "watchdog-capped",
     about: "watchdog that stops renewing after six ttls and reports the loss before the lock \
@@ -62,7 +58,6 @@ pub const CAPPED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `watchdog-expire`, which renews as the article does.
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
     about: "watchdog with a plain EXPIRE: at 29/30 of the ttl, then every 2/3 of the ttl, for 2/3 \
@@ -81,7 +76,6 @@ pub const EXPIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `watchdog-resurrecting`, whose renewal can restore a released lock.
 pub const RESURRECTING: Definition = Definition {
     name: "watchdog-resurrecting",
     about: "watchdog that renews by GET, a comparison in the client, and SET",
@@ -96,7 +90,6 @@ pub const RESURRECTING: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `watchdog-unstopped`, whose daemon continues after the release.
 pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
     about: "watchdog with a plain EXPIRE that continues after the release",
@@ -124,7 +117,7 @@ struct RenewalPolicy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewal {
     IfOwned,
-    /// Sends PEXPIRE instead of the article's EXPIRE, so that any ttl is possible.
+    /// Sends PEXPIRE instead of the article's EXPIRE, to support ttls that are not whole seconds.
     Expire,
     GetThenSet,
 }
@@ -228,7 +221,7 @@ impl Renewer {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // The watchdog stops a hundredth of the ttl early, in case the clock drifts.
+                // Ends a hundredth of the ttl early, in case the clock drifts.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -1,4 +1,4 @@
-//! Calls to a Chubby cell. Any replica names the master, and the master answers (2.2).
+//! Calls to a Chubby cell. Any replica can name the master, which answers all other calls (2.2).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env};
@@ -7,7 +7,6 @@ use crate::stream::Stream;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// One process's connections to a Chubby cell.
 pub struct Cell {
     env: Env,
     members: Vec<Address>,
@@ -17,7 +16,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Creates a client that knows all replicas. Panics if the servers are not an ensemble.
+    /// Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Cell {
         let Servers::Ensemble(members) = servers else {
             panic!("a cell is needed, but the servers are {servers:?}")
@@ -35,7 +34,6 @@ impl Cell {
         &self.env
     }
 
-    /// Sends a request once, without a retry, and returns the words of the answer.
     pub async fn call(&self, request: &str) -> Result<Vec<String>, CallError> {
         let idle = self.idle.borrow_mut().take();
         let is_idle = idle.is_some();

@@ -1,12 +1,12 @@
 //! A session, as the Chubby client library maintains it (2.8):
 //!
-//! - A KeepAlive is always outstanding. The master holds it until the lease is close to its end.
-//! - The **local lease** is a conservative estimate of the lease at the master. It begins before
-//!   the master sends the answer, and is shorter by a sixteenth, because clocks differ in rate.
+//! - A KeepAlive is always pending. The master answers it shortly before the lease ends.
+//! - The **local lease** is a conservative estimate of the lease at the master. It begins when the
+//!   client sends the KeepAlive, and is shorter by a sixteenth, because clocks differ in rate.
 //! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
 //!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
 //!   the session is safe again; otherwise the library assumes that it has expired.
-//! - If the master has a new epoch number, the next KeepAlive acknowledges that number (2.9).
+//! - After a change of master, the next KeepAlive sends the new epoch number back (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
@@ -18,27 +18,21 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Time that the library gives a session in jeopardy to recover (2.8: "45s by default").
+/// Time that a session in jeopardy has to recover (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// Status of a session as the client library knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// The local lease has not ended.
     Safe,
     /// The local lease has ended, and the library looks for a master.
     Jeopardy,
-    /// The session has ended, or the library assumes that it has.
     Expired,
 }
 
-/// A failed call in a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The session has expired.
     Expired {
-        /// `true` if the cell may have executed the call.
         may_have_applied: bool,
     },
     /// The master refused the call permanently, with this reason.
@@ -47,7 +41,7 @@ pub enum Failure {
     Late(String),
 }
 
-/// A session that a background task keeps alive. A dropped session expires at the master.
+/// A background task keeps the session alive. A dropped session expires at the master.
 pub struct Session {
     cell: Rc<Cluster>,
     shared: Rc<Shared>,
@@ -65,7 +59,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Opens a session, and retries until the deadline.
     pub async fn open(cell: &Rc<Cluster>, deadline: Monotonic) -> Result<Session, Failure> {
         let mut attempts = Attempts::until(deadline);
         loop {
@@ -91,28 +84,25 @@ impl Session {
         }
     }
 
-    /// Returns the status of the session as the library knows it.
     pub fn status(&self) -> Status {
         self.shared.status.get()
     }
 
-    /// Returns the session's number at the cell.
     pub fn id(&self) -> u64 {
         self.shared.id
     }
 
-    /// Returns the number of the next acquire, by which the cell recognises a delayed acquire.
+    /// Numbers the next acquire, so that the cell recognises a delayed one.
     pub fn next_acquire(&self) -> u64 {
         self.shared.acquires.set(self.shared.acquires.get() + 1);
         self.shared.acquires.get()
     }
 
-    /// Waits for the next event or change of status after this call.
+    /// Completes at the first event or change of status after this call.
     pub fn changed(&self) -> Notified {
         self.shared.changed.notified()
     }
 
-    /// Returns when the session is in jeopardy or has expired.
     pub async fn wait_until_unsafe(&self) {
         loop {
             let changed = self.changed();
@@ -123,7 +113,7 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers it or the session expires. All calls are idempotent.
+    /// Repeats a call until the cell answers or the session expires. All calls are idempotent.
     pub async fn call(
         &self,
         verb: &str,
@@ -245,7 +235,6 @@ impl Shared {
         });
     }
 
-    /// Handles the answer to a KeepAlive. Returns `None` if the next KeepAlive must wait.
     fn handle_answer(&self, sent: Monotonic, answer: &[String]) -> Option<()> {
         let number = |at: usize| answer.get(at)?.parse::<u64>().ok();
         match answer.first()?.as_str() {

@@ -1,5 +1,3 @@
-//! Tests sent commands, the classification of failures, and connections after failures.
-
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;
 use crate::reply::Reply;

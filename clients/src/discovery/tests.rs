@@ -1,5 +1,3 @@
-//! Tests that clients follow the primary, with two Sentinels and two servers.
-
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};
 use std::rc::Rc;

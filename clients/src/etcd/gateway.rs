@@ -1,10 +1,9 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until a member answers
-//! the read, and repeats a change only if it certainly did not send the change. The library waits
-//! 25 ms plus or minus a tenth between two tries (`defaultBackoffWaitBetween`), without a timeout.
-//! In this client a call ends after the `command_timeout`, as if the application had passed a
-//! context with a timeout.
+//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until a member answers,
+//! and repeats a change only if it certainly did not send it. The library waits 25 ms plus or minus
+//! a tenth between two tries (`defaultBackoffWaitBetween`), without a timeout. In this client a
+//! call ends after the `command_timeout`, as if the application had set a deadline in its context.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -15,24 +14,21 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// gRPC's code UNAVAILABLE, with which a member reports that it cannot answer now.
+/// gRPC's code UNAVAILABLE: the member cannot answer now.
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
-/// A failed call to the cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The server refused the call and did not execute it.
+    /// The server did not execute the call.
     Refused(String),
-    /// No leader exists, or agreement takes too long. The cluster may execute the call later.
+    /// The cluster has no leader or is slow to agree, and may execute the call later.
     Unavailable(String),
-    /// No answer arrived.
     Lost(CallError),
 }
 
 impl Failure {
-    /// Returns whether the server may have executed the call.
     pub fn may_have_applied(&self) -> bool {
         match self {
             Failure::Refused(_) => false,
@@ -59,7 +55,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// One process's connections to an etcd cluster.
+/// Sends all requests to one member until that member is unavailable.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
@@ -69,7 +65,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Creates a client that begins with a random member. Panics if there is no ensemble.
+    /// Starts with a random member. Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")
@@ -85,12 +81,10 @@ impl Gateway {
         }
     }
 
-    /// Returns the [`Env`] of the client's process.
     pub fn env(&self) -> &Env {
         &self.env
     }
 
-    /// Returns the time limit of a call.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
@@ -104,7 +98,7 @@ impl Gateway {
         Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
     }
 
-    /// Makes a call without retries.
+    /// Makes one call. If the member is unavailable, later calls go to the next member.
     pub async fn call(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let outcome = self.exchange(path, &body.to_string()).await;
         if let Err(Failure::Lost(_) | Failure::Unavailable(_)) = &outcome {
@@ -126,7 +120,7 @@ impl Gateway {
         }
         let (status, answer) = outcome?;
         *self.idle.borrow_mut() = Some(link);
-        // A streamed answer has one value per line, of which the client needs only the first.
+        // A streamed answer has one value per line, and the client needs only the first.
         let text = String::from_utf8_lossy(&answer);
         let first = text.lines().next().unwrap_or_default();
         let value: Value = serde_json::from_str(first)
@@ -141,7 +135,7 @@ impl Gateway {
         }
     }
 
-    /// Makes a change until the deadline, and retries it only if it was certainly not sent.
+    /// Retries until the deadline, but only while the change was certainly not sent.
     pub async fn change(
         &self,
         path: &str,
@@ -157,7 +151,7 @@ impl Gateway {
         }
     }
 
-    /// Reads, and retries until the deadline if no answer arrived.
+    /// Retries until the deadline while no member answers.
     pub async fn read(
         &self,
         path: &str,
@@ -182,7 +176,7 @@ impl Gateway {
         !self.env.is_interrupted()
     }
 
-    /// Waits until a key is deleted at this revision or later (`waitDelete`), without a timeout.
+    /// Waits without a timeout until the key is deleted at `revision` or later (`waitDelete`).
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (to_base64(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

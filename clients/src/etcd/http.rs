@@ -1,4 +1,4 @@
-//! [`Link`], an HTTP connection that sends one request at a time.
+//! HTTP connections ([`Link`]) that send one request at a time.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -9,16 +9,14 @@ use std::time::Duration;
 const HEAD_MAX: usize = 64 << 10;
 const PIECE_MAX: usize = 64 << 20;
 
-/// An open HTTP connection. After an error, the connection cannot be used.
+/// After an error, the connection cannot be used.
 pub struct Link {
     stream: Stream,
     timeout: Duration,
 }
 
-/// The head of an HTTP response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// HTTP status code, such as 200.
     pub status: u16,
     body: Body,
 }
@@ -30,7 +28,7 @@ enum Body {
 }
 
 impl Link {
-    /// Connects. `timeout` limits the connect and each request.
+    /// `timeout` limits the connect and each request.
     pub async fn open(env: &Env, to: &Address, timeout: Duration) -> Result<Link, CallError> {
         let none = |reason: String| no_connection(to, reason);
         match env.timeout(timeout, env.connect(to)).await {
@@ -40,13 +38,12 @@ impl Link {
         }
     }
 
-    /// Sends a request and returns the status code and the body of the response.
     pub async fn ask(&mut self, path: &str, body: &str) -> Result<(u16, Vec<u8>), CallError> {
         let head = self.begin(path, body).await?;
         self.read_body(head).await
     }
 
-    /// Does the same as [`Link::ask`], without a time limit for the answer.
+    /// Like [`Link::ask`], but waits for the answer without a limit.
     pub async fn ask_without_timeout(
         &mut self,
         path: &str,
@@ -71,7 +68,6 @@ impl Link {
         Ok((head.status, whole))
     }
 
-    /// Sends a request and reads the head of the response.
     pub async fn begin(&mut self, path: &str, body: &str) -> Result<Head, CallError> {
         self.stream.limit(self.timeout);
         self.send(path, body).await?;
@@ -96,12 +92,11 @@ impl Link {
         }
     }
 
-    /// Removes the time limit for answers.
     pub fn wait_for_ever(&mut self) {
         self.stream.lift_limit();
     }
 
-    /// Reads the next piece of the body. Returns `None` at its end.
+    /// Returns `None` at the end of the body.
     pub async fn read_piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),

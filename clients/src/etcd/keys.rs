@@ -1,4 +1,4 @@
-//! A queue of contenders. Each contender has a key with a lease, and all keys have a common prefix.
+//! The queue of a lock's contenders. Each contender has a key with its lease below one prefix.
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
@@ -6,15 +6,12 @@ use super::{number, to_base64};
 use crate::env::Monotonic;
 use serde_json::{Value, json};
 
-/// Position of a contender's key in the queue.
 pub struct Place {
-    /// Revision that created the contender's key.
     pub revision: i64,
-    /// `true` if the contender's key is the oldest.
     pub is_first: bool,
 }
 
-/// Creates a key with a lease, unless it exists. Returns its place in the queue.
+/// Creates the key unless it exists.
 pub async fn enter(
     gateway: &Gateway,
     (prefix, key): (&str, &str),
@@ -35,8 +32,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before `revision`, with the revision of the cluster at the time of
-/// the read. Returns `None` if the prefix has no older key.
+/// Returns the last key created before `revision`, and the cluster's revision at the read. Returns
+/// `None` if the prefix has no older key.
 pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,
@@ -48,13 +45,12 @@ pub async fn last_key_before(
     Ok(last.map(|key| (key, number(&before["header"]["revision"]))))
 }
 
-/// Returns whether a key exists. Retries until the deadline while no member answers.
+/// Retries until the deadline while no member answers.
 pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result<bool, Failure> {
     let found = gateway.read("kv/range", &json!({"key": to_base64(key)}), deadline).await?;
     Ok(!found["kvs"][0].is_null())
 }
 
-/// Deletes a key. Returns whether it existed.
 pub async fn delete(gateway: &Gateway, key: &str) -> Result<bool, Failure> {
     let deleted = gateway.call("kv/deleterange", &json!({"key": to_base64(key)})).await?;
     Ok(number(&deleted["deleted"]) > 0)
@@ -74,7 +70,7 @@ fn enter_request(prefix: &str, key: &str, lease: i64) -> Value {
     json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
 }
 
-/// Reads the last key created before `revision` (`WithLastCreate`, `WithMaxCreateRev`).
+/// Equivalent to `WithLastCreate` and `WithMaxCreateRev`.
 fn last_key_request(prefix: &str, revision: i64) -> Value {
     json!({
         "key": to_base64(prefix), "range_end": to_base64(end_of(prefix)), "limit": "1",
@@ -83,7 +79,7 @@ fn last_key_request(prefix: &str, revision: i64) -> Value {
     })
 }
 
-/// Returns the end of the key range below a prefix that ends in a slash (`GetPrefixRangeEnd`).
+/// The end of the key range below a prefix that ends in a slash (`GetPrefixRangeEnd`).
 fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

@@ -9,16 +9,16 @@
 //!      watch it until it is deleted; then get key: gone means that the session has expired
 //! ```
 //!
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as `etcdctl
-//! lock` does: it opens a session and a mutex, and closes both at the end. If the key is gone at
-//! the release, the lock reports that it was not held; the library ignores the missing key.
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as in
+//! `etcdctl lock`. If the key is gone at the release, the lock reports that it was not held; the
+//! library ignores the missing key.
 //!
 //! - `etcd-mutex-unchecked` is the mutex of 3.4.0 to 3.4.45, which **does not check its own key
 //!   after the wait**. If its lease has ended meanwhile, the key is gone, and another process may
 //!   hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
 //! - The mutex does not notify a holder whose session ends. The holder of `etcd-mutex-done` leaves
-//!   its critical section when `Session.Done` fires. With `etcd-mutex-fencing` the storage checks
-//!   the revision that created the key, as the documentation of etcd advises.
+//!   its critical section when `Session.Done` fires. In `etcd-mutex-fencing` the storage checks the
+//!   revision that created the key, as the documentation of etcd advises.
 
 use super::gateway::{Failure, Gateway};
 use super::keys::{self, Place};
@@ -32,7 +32,6 @@ use crate::lock::{
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Definition of `etcd-mutex`.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-mutex",
     about: "etcd's concurrency.Mutex: keys below a prefix; the oldest holds the lock, each waits \
@@ -44,7 +43,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(&env, servers, settings, Traits::CURRENT),
 };
 
-/// Definition of `etcd-mutex-unchecked`, the mutex of etcd 3.4.
 pub const OLD: Definition = Definition {
     name: "etcd-mutex-unchecked",
     about: "etcd-mutex as in etcd 3.4, which does not check its own key after waiting",
@@ -55,7 +53,6 @@ pub const OLD: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `etcd-mutex-done`, whose holder leaves when its session ends.
 pub const DONE: Definition = Definition {
     name: "etcd-mutex-done",
     about: "etcd-mutex whose holder leaves when its session ends",
@@ -65,7 +62,6 @@ pub const DONE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `etcd-mutex-fencing`, whose token is the revision of its key.
 pub const FENCING: Definition = Definition {
     name: "etcd-mutex-fencing",
     about: "etcd-mutex with the create revision of its key as fencing token",
@@ -119,7 +115,7 @@ impl Mutex {
         let deadline = env.monotonic_clock().plus(self.acquire_timeout);
         let session = match Session::open(&self.gateway, self.ttl, deadline).await {
             Ok(session) => session,
-            // The session has no keys yet, so even a granted lease excludes no other process.
+            // The session has no keys yet, so even a granted lease blocks no other process.
             Err(failure) => return Acquisition::Refused(failure.to_string().into()),
         };
         let prefix = format!("{resource}/");

@@ -1,16 +1,12 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
 //!
-//! ```text
-//! lease grant ttl, kept alive;  lock name lease;  critical section;  unlock key;  lease revoke
-//! ```
-//!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
 //! "The returned key [...] exists [...] so long as the caller owns the lock." As in the Jepsen
 //! analysis of etcd 3.4.3, the client keeps the lease alive and calls the server.
 //!
-//! Every 3.4 server has this mistake: **it does not check the caller's key after the caller has
-//! waited**, so it grants the lock to a caller whose lease has ended (etcd issue 11456). The
-//! servers of `etcd-lock-api-fixed` behave like servers since 3.5.0.
+//! Every 3.4 server has this mistake: **it does not check the caller's key after the wait**, so it
+//! grants the lock to a caller whose lease has ended (etcd issue 11456). The servers of
+//! `etcd-lock-api-fixed` check the key, as servers since 3.5.0 do.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
@@ -23,7 +19,6 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Definition of `etcd-lock-api`.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-lock-api",
     about: "etcd 3.4's server-side Lock, which grants the lock to a waiter even if its lease has \
@@ -35,7 +30,6 @@ pub const DEFINITION: Definition = Definition {
     build,
 };
 
-/// Definition of `etcd-lock-api-fixed`, whose servers check the caller's key.
 pub const FIXED: Definition = Definition {
     name: "etcd-lock-api-fixed",
     about: "etcd-lock-api on servers that check the caller's key first, as etcd does since 3.5.0",
@@ -73,7 +67,7 @@ impl ServerSide {
             }
             Err(why) => why,
         };
-        // If the server created the lock's key, the end of the lease deletes it.
+        // The end of the lease deletes the lock's key, if the server has created it.
         match session.close().await {
             Ok(()) => Acquisition::Refused(why.into()),
             Err(failure) if !failure.may_have_applied() => Acquisition::Refused(why.into()),
@@ -103,7 +97,7 @@ impl ServerSide {
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
-        // The server's answer does not show whether the server deleted a key.
+        // The server answers in the same way whether or not it deleted a key.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;
         match (unlocked, closed) {

@@ -1,12 +1,12 @@
-//! An etcd session: a lease that a background task keeps alive until it ends or is given up.
+//! An etcd session: a lease that a background task keeps alive.
 //!
 //! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
 //!
 //! - The client renews the lease when a third of its ttl has passed since the last answer. After a
 //!   failed renewal it tries again after 500 ms (`retryConnWait`).
-//! - The session is done when a server says that the lease is gone, or when the ttl has passed
-//!   without an answer (5 s for the first answer). The application learns this only if it checks
-//!   `Session.Done`.
+//! - The session is done when a server reports that the lease is gone, or when the ttl passes
+//!   without an answer (5 s for the first answer). The application notices this only if it waits
+//!   for `Session.Done`.
 //! - `Close` revokes the lease.
 
 use super::gateway::{Failure, Gateway};
@@ -18,14 +18,14 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Time limit for the first answer (`defaultTTL`).
+/// Time limit of the first answer (`defaultTTL`).
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A lease and the task that keeps it alive. The lease of a dropped session expires.
+/// The lease of a dropped session expires at the server.
 pub struct Session {
     gateway: Rc<Gateway>,
-    /// Id of the lease, after which the client names its keys.
+    /// The client names its keys after this id.
     pub lease: i64,
     shared: Rc<Shared>,
     task: Option<Spawned>,
@@ -38,7 +38,7 @@ struct Shared {
 }
 
 impl Session {
-    /// Requests a lease of the ttl in whole seconds, rounded up, and keeps it alive.
+    /// Rounds the ttl up to whole seconds.
     pub async fn open(
         gateway: &Rc<Gateway>,
         ttl: Duration,
@@ -51,7 +51,6 @@ impl Session {
         Ok(Session { gateway: gateway.clone(), lease, shared, task: Some(task) })
     }
 
-    /// Returns when the session has ended.
     pub async fn done(&self) {
         std::future::poll_fn(|context| {
             if self.shared.is_done.get() {
@@ -63,7 +62,7 @@ impl Session {
         .await;
     }
 
-    /// Ends the session and revokes its lease, which deletes all keys of the session.
+    /// Revokes the lease, which deletes all keys of the session.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.stop_keep_alive();
         let id = self.lease.to_string();
@@ -83,7 +82,7 @@ impl Drop for Session {
     }
 }
 
-/// Converts a ttl to whole seconds, the unit of etcd, rounded up.
+/// Rounds up, because etcd counts ttls in whole seconds.
 pub fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

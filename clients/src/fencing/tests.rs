@@ -1,5 +1,3 @@
-//! Tests the commands that `fencing` sends to one server.
-
 use crate::lock::{Acquisition, FencingToken, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, one, settings};
 use std::rc::Rc;

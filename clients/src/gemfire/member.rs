@@ -1,7 +1,6 @@
-//! A process that is a member of a distributed system ([`Member`]). The member's cache closes when
-//! a server reports the member's departure. It also closes when the servers that answered within
-//! 2.5 member timeouts have no more than half of the view's weight (the oldest server weighs 15,
-//! each other server 10).
+//! A process that is a member of a distributed system ([`Member`]). Its cache closes when a server
+//! reports the member's departure. It also closes when the servers that answered within 2.5 member
+//! timeouts have at most half of the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -19,12 +18,10 @@ use std::time::Duration;
 
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// A failed call by a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The cache is closed.
     Departed {
-        /// `true` if a server may have executed the call or may not know of the departure yet.
+        /// `true` if a server may have executed the call, or may not yet know of the departure.
         may_have_applied: bool,
     },
     /// The server refused the call permanently, with this reason.
@@ -33,7 +30,7 @@ pub enum Failure {
     Late(String),
 }
 
-/// A membership. A dropped member departs without a message.
+/// A dropped member departs without a message.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
@@ -62,7 +59,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
-    /// `true` if the grantor reported the member's departure, which released its locks.
+    /// `true` if the grantor reported the departure, so it has released the member's locks.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
@@ -70,7 +67,7 @@ struct Shared {
 }
 
 impl Member {
-    /// Joins the distributed system through any server.
+    /// Tries the servers in turn, beginning with a random one.
     pub async fn join(system: &Rc<System>, deadline: Monotonic) -> Result<Member, Failure> {
         let env = &system.env;
         let name = String::from_utf8_lossy(&fresh_digits(env)[..8]).into_owned();
@@ -125,28 +122,25 @@ impl Member {
         Some(Member { shared, tasks })
     }
 
-    /// Returns the member's name in the system.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// Returns `true` once the member's cache is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed.get()
     }
 
-    /// Returns the time without answers after which the member departs.
+    /// After this time without answers the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
 
-    /// Returns the number of the next lock call, by which servers recognise a delayed call.
+    /// Numbers the next lock call, so that servers recognise a delayed one.
     pub fn next_serial(&self) -> u64 {
         self.shared.serials.set(self.shared.serials.get() + 1);
         self.shared.serials.get()
     }
 
-    /// Waits for a lock until the deadline.
     pub async fn lock(
         &self,
         lock: &str,
@@ -170,7 +164,7 @@ impl Member {
         }
     }
 
-    /// Releases a lock or cancels a lock call. Returns whether the lock was held.
+    /// Also cancels a lock call. Returns whether the lock was held.
     pub async fn unlock(
         &self,
         lock: &str,
@@ -188,7 +182,7 @@ impl Member {
         }
     }
 
-    /// Increments a counter in the region at every server of the view. Returns the new value.
+    /// Writes the new value to every server of the view, and returns it.
     pub async fn increment(&self, key: &str, deadline: Monotonic) -> Result<u64, Failure> {
         loop {
             let view = self.shared.view.borrow().clone();
@@ -300,7 +294,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache after a server reported a departure that the grantor may not know of yet.
+    /// Closes the cache. The grantor may not know of the departure unless it reported it.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -1,4 +1,4 @@
-//! The servers of a distributed system ([`System`]) and calls to them.
+//! Calls to the servers of a distributed system ([`System`]).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -10,7 +10,6 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-/// One process's connections to the servers of a distributed system.
 pub struct System {
     pub(super) env: Env,
     pub(super) servers: Vec<Address>,
@@ -18,7 +17,7 @@ pub struct System {
 }
 
 impl System {
-    /// Creates a client that knows all servers. Panics if the servers are not an ensemble.
+    /// Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> System {
         let Servers::Ensemble(servers) = servers else {
             panic!("servers of a system are needed, but the servers are {servers:?}")
@@ -36,7 +35,6 @@ impl System {
         stream.exchange(request).await
     }
 
-    /// Sends one request to the first server and returns the words of the answer.
     pub async fn ask_first_server(&self, request: &str) -> Result<Vec<String>, CallError> {
         self.ask(&self.servers[0], request).await
     }

@@ -42,7 +42,7 @@ impl Actor {
         }
     }
 
-    /// Calls a function of the script. The future is boxed because calls can be nested.
+    /// Boxed, because calls can be nested.
     fn call_within(
         &self,
         function: &Pinned,
@@ -162,7 +162,7 @@ impl Actor {
     }
 }
 
-/// Prefixes of the error replies to commands and scripts that are wrong in every run.
+/// Error replies that show a mistake in the script, because they do not depend on the run.
 const WRONG_COMMANDS: [&str; 8] = [
     "ERR unknown command",
     "ERR unknown subcommand",
@@ -180,7 +180,7 @@ fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
         Err(CallError::Server(text))
             if WRONG_COMMANDS.iter().any(|wrong| text.starts_with(wrong)) =>
         {
-            // Redis repeats the arguments after an unknown command.
+            // Redis lists the arguments after an unknown command.
             let brief = text.split(", with args beginning with:").next().unwrap_or_default();
             Reply::Misused(CallError::Server(brief.to_owned()).to_string())
         }

@@ -1,4 +1,4 @@
-//! The connections of one task of a script, which it opens on demand.
+//! The connections of one task of a script, opened on demand.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -86,7 +86,7 @@ impl CoordinatorConnection {
     }
 }
 
-/// A connection that requests share. A request that finds the connection in use opens another one.
+/// A request that finds the shared connection in use opens another one.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 pub(super) struct SlotGuard<'s, T> {

@@ -137,7 +137,7 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
     }
 }
 
-/// Converts rows to Lua. NULL becomes `false`, because Lua lists cannot contain `nil`.
+/// NULL becomes `false`, because Lua lists cannot contain `nil`.
 fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
     let cell =
         |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));

@@ -1,4 +1,4 @@
-//! Reads facts about a script from its table `lock` and from the functions that it defines.
+//! Reads a script's facts from its table `lock` and from the functions that it defines.
 
 use super::lint::nearest;
 use super::machine::{Machine, PARTS};

@@ -1,4 +1,4 @@
-//! Runs a Lua script as a [`Lock`] of one process.
+//! A Lua script as the [`Lock`] of one process.
 
 use super::actor::Actor;
 use super::connections::Place;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Script {
-    /// Builds the lock of one process. Panics if the servers do not fit the script's deployment.
+    /// Panics if the servers do not fit the script's deployment.
     pub fn build(&self, env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
         let place = Rc::new(Place::new(&env, servers, settings, self.facts.deployment));
         let actor = Process::new(&env, &self.source, (servers, settings))
@@ -47,7 +47,7 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Calls a function of the script. Fails if a background task failed earlier.
+    /// Fails if a background task has failed earlier.
     async fn call(
         &self,
         function: Function,
@@ -84,7 +84,6 @@ impl Scripted {
         }
     }
 
-    /// Returns the outcome of all attempts, and the time when the last attempt began.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;
@@ -226,7 +225,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Reads a function's result as a boolean. Rejects numbers, because 0 is true in Lua.
+/// Rejects numbers, because 0 is true in Lua.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,
@@ -310,7 +309,7 @@ fn valid_until(
             ));
         }
     };
-    // A time before the start of the run becomes the start of the run.
+    // Moves a time before the start of the run to the start.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

@@ -1,4 +1,4 @@
-//! The state of a script in one process: its globals, coroutines, and remaining instructions.
+//! A script in one process: its globals, coroutines, and remaining instructions.
 
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
@@ -83,7 +83,7 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
-    /// Arguments for the function, or results of the request that it yielded.
+    /// Arguments of a new coroutine, or results of the request that it yielded.
     Values(Vec<LuaValue>),
     Failed {
         message: String,

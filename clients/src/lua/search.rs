@@ -1,13 +1,13 @@
-//! Charges a script for the steps of string.find, match, gmatch and gsub before Lua runs them,
-//! because Lua's own matcher cannot be interrupted.
+//! Charges for string.find, match, gmatch and gsub before Lua runs them, because Lua's own matcher
+//! cannot be interrupted.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
 
-/// Charges for one search. The arguments are the text, the pattern, the number of the first byte,
-/// and the kind of search: "first", "every" or "replace". Returns the number of matches.
+/// Charges for one search and returns the number of matches. The arguments are the text, the
+/// pattern, the first byte's number, and the kind of search: "first", "every" or "replace".
 pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let argument = |vm: &Vm, place| vm.nat_arg(slot, count, place);
     let (Value::Str(text), Value::Str(pattern), Value::Int(first), Value::Str(kind)) =
@@ -18,7 +18,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let Some(start) = start_of(first, text.len()) else { return Ok(0) };
     let kind = kind.as_bytes();
-    // string.gmatch takes `^` for an ordinary character.
+    // string.gmatch treats `^` as an ordinary character.
     let (is_anchored, pattern) = match pattern.strip_prefix(b"^") {
         Some(rest) if kind != b"every" => (true, rest),
         _ => (false, pattern),
@@ -28,7 +28,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     while at <= text.len() {
         let found = match matcher.match_at(at) {
             Ok(found) => found.filter(|end| Some(*end) != last),
-            // Lua finds the same problem and describes it.
+            // Lua reports the same problem when it runs the search.
             Err(Failure::Pattern(_)) => break,
             Err(Failure::Raised(error)) => return Err(error),
         };
@@ -42,7 +42,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     Ok(vm.nat_return(slot, &[Value::Int(matches)]))
 }
 
-/// Returns the offset of the first byte. Negative numbers count from the end, as in Lua.
+/// Counts negative numbers from the end, as Lua does.
 fn start_of(first: i64, length: usize) -> Option<usize> {
     let back = usize::try_from(first.unsigned_abs()).unwrap_or(usize::MAX);
     match first {

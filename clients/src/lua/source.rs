@@ -4,7 +4,7 @@ use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
 use sha1::{Digest, Sha1};
 
-/// Name that Lua uses for the script in error messages.
+/// Lua's name for the script in error messages.
 pub(super) const CHUNK: &str = "?lua";
 
 #[derive(PartialEq, Eq, Debug)]
@@ -72,7 +72,7 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// Returns the offset in the line of the first `token` that the parser rejects.
+    /// The offset in the line of the first `token` that the parser rejects.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -84,7 +84,7 @@ impl Source {
     }
 }
 
-/// Adds a missing line number to an error, from the first script line in the traceback.
+/// Adds the line number of the first script line in the traceback, if the error has none.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

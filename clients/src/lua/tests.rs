@@ -1,5 +1,3 @@
-//! Tests Lua scripts as locks in the test world.
-
 use super::{InvalidScript, Script};
 use crate::lock::{Acquisition, Check, Extension, Lock, Release};
 use crate::testing::{Answer, TestWorld, granted, normal, once, one, settings};

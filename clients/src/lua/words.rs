@@ -1,4 +1,4 @@
-//! A script's requests to the host ([`Request`]), decoded from the values that it yields.
+//! Decodes the values that a script yields into requests to the host ([`Request`]).
 
 use super::machine::Machine;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
-    /// A command for a Redis master. Masters are numbered from 1. Number 0 means the only server.
+    /// `place` counts Redis masters from 1; 0 means the only server.
     Call {
         place: usize,
         words: Words,
@@ -204,7 +204,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
         let told = number_text(value).unwrap_or_default();
         return Err(format!("{function}: {told} ms: expected 0 to 86400000"));
     }
-    // A sleep takes at least a microsecond, so that no loop runs forever at one instant.
+    // At least a microsecond, so that no loop runs forever at one instant.
     Ok(Duration::from_micros(((milliseconds * 1_000.0).round() as u64).max(1)))
 }
 

@@ -1,9 +1,9 @@
 //! `memcached-add`: `add` takes the lock, `delete` releases it.
 //!
 //! Source: article 001, which releases the same lock on Redis by DEL. Two mistakes remain.
-//! **`delete` ignores the owner**, so a holder that works for longer than its lease removes the
-//! next holder's lock, and a third process acquires it. **The lock trusts the requested lease**,
-//! which may end almost a second early. `memcached-cas` fixes both mistakes.
+//! **`delete` ignores the owner**, so a holder that outlasts its lease removes the next holder's
+//! lock. **The lock trusts the requested lease**, which may end almost a second early.
+//! `memcached-cas` fixes both.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::env::BoxFuture;
@@ -11,7 +11,6 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
-/// Definition of `memcached-add`.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-add",
     about: "memcached: add key owner ttl; released by delete without checking the owner",

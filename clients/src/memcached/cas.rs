@@ -1,13 +1,12 @@
-//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it, and the cas id is a fencing
-//! token.
+//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it; the cas id is its token.
 //!
 //! Source: memcached's doc/protocol.txt. `cas` stores only if the item has not changed since it was
 //! read, and an item stored with a negative expiry expires immediately. Together they replace the
 //! missing compare-and-delete.
 //!
-//! The cas id counts all items that the server ever stored; after a restart it begins at 1 again.
-//! The lock requests one second more than its lease, because the server may end it almost a second
-//! early.
+//! The cas id counts all items that the server ever stored, and begins at 1 again after a restart.
+//! The lock requests one second more than its lease, because the server may expire it almost a
+//! second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;
@@ -17,7 +16,6 @@ use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Definition of `memcached-cas`.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-cas",
     about: "memcached: add key owner ttl; released by gets and a cas to an expired value; the cas \
@@ -103,9 +101,9 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// The server stored the item, but the item was gone before the client read it.
+    /// The item was stored, but was gone before the client read its id.
     Lost,
-    /// The server stored the item, but the client could not read its id.
+    /// The item was stored, but the client could not read its id.
     Unconfirmed(CallError),
 }
 

@@ -1,9 +1,8 @@
-//! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes the
-//! key.
+//! `memcached-get-delete`: `add` takes the lock; the holder checks the owner before it deletes.
 //!
 //! Source: article 001, "Problems", second, on Redis. One mistake remains: **`get` and `delete` are
-//! two commands**. If the lock expires between the two commands and another process takes it,
-//! `delete` removes that process's lock. `memcached-cas` fixes this mistake.
+//! two commands**. If the lock expires between them and another process takes it, `delete` removes
+//! that process's lock. `memcached-cas` fixes this.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;
@@ -12,7 +11,6 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
-/// Definition of `memcached-get-delete`.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-get-delete",
     about: "memcached: add key owner ttl; released by get, a comparison in the client, and delete",

@@ -4,29 +4,25 @@ use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
 const LINE_MAX: usize = 2_048;
-/// Maximum size of an item in bytes, twice the server's default limit.
+/// Twice the server's default limit, in bytes.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
-/// A server's answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// One line, without its line end.
+    /// Without its line end.
     Line(String),
-    /// The items found by `get` or `gets`.
     Items(Vec<Item>),
 }
 
-/// An item that a server returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// Value of the item.
     pub value: Bytes,
-    /// Cas id of the item. Only `gets` returns it.
+    /// Only `gets` returns it.
     pub cas: Option<u64>,
 }
 
 impl Answer {
-    /// Removes one complete answer from the front of the buffer. Returns `None` if there is none.
+    /// Removes one complete answer from the buffer. Returns `None` until there is one.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {

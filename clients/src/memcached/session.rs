@@ -6,7 +6,7 @@ use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;
 
-/// A client of one server, which closes its connection after any failure.
+/// Closes its connection after any failure.
 pub struct Session {
     env: Env,
     address: Address,
@@ -15,12 +15,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session. `timeout` limits each connect and each call.
+    /// `timeout` limits each connect and each call.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends one command at most once. Replaces a connection that broke before the command.
+    /// Sends the command at most once. Reconnects if the connection was broken before that.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {
@@ -29,7 +29,7 @@ impl Session {
         }
     }
 
-    /// Takes the connection out of the session, so that a failure or a drop closes it.
+    /// Takes the connection out of the session, so that a failure or a dropped call closes it.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

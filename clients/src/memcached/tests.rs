@@ -1,5 +1,3 @@
-//! Tests the commands that the memcached locks send to one server.
-
 use super::whole_seconds;
 use crate::lock::{Acquisition, FencingToken, Release};
 use crate::testing::{Answer, granted, normal, once, one_cache};

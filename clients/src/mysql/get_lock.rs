@@ -1,15 +1,13 @@
-//! `mysql-get-lock`: `GET_LOCK` waits in the server's queue for a lock that belongs to the
-//! connection, and `RELEASE_LOCK` releases it.
+//! `mysql-get-lock`: `GET_LOCK` and `RELEASE_LOCK`, with a lock that belongs to the connection.
 //!
-//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the lock is
-//! released when the session ends, normally or not. Flyway, Liquibase, Rails' migrations and
-//! django-mysql's `Lock` also use one connection, a timeout in whole seconds, and a release on the
-//! same connection.
+//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the server
+//! releases the lock when the session ends, normally or not. Flyway, Liquibase, Rails' migrations
+//! and django-mysql's `Lock` also use one connection and a timeout in whole seconds.
 //!
-//! One mistake remains: **the holder does not learn that its session has ended**. A restart of the
-//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends the session and the
-//! lock, and the holder notices this only at its release. `mysql-get-lock-checked` checks the owner
-//! right before the guarded write, as django-mysql's `is_held` does.
+//! One mistake remains: **the holder does not notice that its session has ended** until it releases
+//! the lock. A restart of the server, `wait_timeout`, KILL or a proxy that drops idle connections
+//! ends the session and the lock. `mysql-get-lock-checked` checks the owner right before the
+//! guarded write, as django-mysql's `is_held` does.
 //!
 //! The owner value is the number of the connection, as in `IS_USED_LOCK`.
 
@@ -24,7 +22,6 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// Definition of `mysql-get-lock`.
 pub const DEFINITION: Definition = Definition {
     name: "mysql-get-lock",
     about: "MySQL: GET_LOCK on the connection; released by RELEASE_LOCK",
@@ -35,7 +32,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(GetLock::new(env, servers, settings, Usage::PLAIN)),
 };
 
-/// Definition of `mysql-get-lock-checked`, which checks the owner before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "mysql-get-lock-checked",
     about: "mysql-get-lock whose holder checks IS_USED_LOCK before it writes",
@@ -63,7 +59,7 @@ impl GetLock {
         GetLock { env, settings: settings.clone(), server, usage }
     }
 
-    /// Waits in the server's queue for the remaining whole seconds, at least one.
+    /// Lets the server queue the request for the remaining whole seconds, at least one.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
@@ -96,7 +92,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // The connection is closed, so the server has released the lock or soon will.
+            // On a closed connection, the server has released the lock or soon will.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld

@@ -6,19 +6,16 @@ use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
 const BODY_MAX: usize = 1024 * 1024;
-/// Flags for long passwords, protocol 4.1, transactions, secure passwords and plugin login.
+/// Long passwords, protocol 4.1, transactions, secure passwords and plugin login.
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
-/// Rows of a result as text. `None` means NULL.
+/// Values as text; `None` means NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// An error packet from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Error number, such as 1205.
     pub code: u16,
-    /// Human-readable text of the error.
     pub message: String,
 }
 
@@ -33,24 +30,21 @@ fn packet(number: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..3], &[number], &body].concat()
 }
 
-/// Encodes the client's reply to the server's greeting.
 pub fn login() -> Vec<u8> {
     let sizes = [0, 0, 0, 1, UTF8MB4];
     let user = b"root\0\0mysql_native_password\0";
     packet(1, &[&CAPABILITIES.to_le_bytes(), &sizes, &[0; 23], user])
 }
 
-/// Encodes a statement as a `COM_QUERY` packet.
 pub fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()])
 }
 
-/// Returns the text as a quoted SQL literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Takes the first packet from the buffer and returns its body, or `None` if it is incomplete.
+/// Returns the first packet's body, or `None` if the packet is incomplete.
 pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     let Some(head) = input.first_chunk::<4>() else { return Ok(None) };
     let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;
@@ -65,7 +59,6 @@ pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     Ok(Some(body))
 }
 
-/// Returns the session's number in the server's greeting.
 pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     let after = |text: &[u8]| text.iter().position(|byte| *byte == 0).map(|end| end + 1);
     let id = after(greeting).and_then(|at| greeting.get(at..)?.first_chunk::<4>());
@@ -74,7 +67,6 @@ pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     id.map(|id| u32::from_le_bytes(*id)).ok_or_else(malformed)
 }
 
-/// An answer that consists of several packets.
 #[derive(Debug, Default)]
 pub struct Answer {
     columns: Option<usize>,
@@ -83,7 +75,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads the next packet. Returns the rows or the refusal when the answer is complete.
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
         let is_end = body.first() == Some(&0xfe) && body.len() < 9;

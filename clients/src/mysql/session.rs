@@ -1,5 +1,5 @@
 //! A client of a MySQL server ([`Session`]), which connects on demand. It replaces a connection
-//! that broke before a statement was sent, unless a lock is bound to that connection.
+//! that broke before a statement was sent, unless the connection may own a lock.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -9,7 +9,6 @@ use bytes::Bytes;
 use std::io;
 use std::time::Duration;
 
-/// A client of one MySQL server.
 pub struct Session {
     env: Env,
     address: Address,
@@ -22,21 +21,20 @@ struct Open {
     id: u32,
 }
 
-/// A failed statement.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// Creates a session. `timeout` limits each connect, and each statement outside a lock's queue.
+    /// `timeout` limits each connect, and each statement outside a lock's queue.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Returns the session's number (`CONNECTION_ID()`) if a connection is open.
+    /// The number of the open connection (`CONNECTION_ID()`).
     pub fn id(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs a statement that may use a new connection. Adds `wait` to the usual time limit.
+    /// May use a new connection. Adds `wait` to the time limit of the statement.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {
@@ -47,7 +45,7 @@ impl Session {
         }
     }
 
-    /// Runs a statement on the open connection. Fails with [`CallError::Unsent`] if none is open.
+    /// Fails with [`CallError::Unsent`] if no connection is open.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
@@ -55,7 +53,7 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Takes the connection out of the session, so that a drop or an error closes it.
+    /// Takes the connection out of the session, so that an error or a dropped call closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,

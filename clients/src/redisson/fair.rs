@@ -1,4 +1,4 @@
-//! `redisson-fair`: waiters are served in order of arrival.
+//! `redisson-fair`: a queue serves waiters in order of arrival.
 //!
 //! Source: `RedissonFairLock` of the version that [`super`] names. Article 004 describes the idea
 //! (a list as the queue, all in Lua).
@@ -10,18 +10,16 @@
 //! waiter that gives up leaves the queue, and each waiter listens to its own channel.
 //!
 //! The model keeps the library's oddities. A new waiter's time is that of the last waiter plus a
-//! `wait`, and each grant subtracts a `wait` from every waiter's time. In a queue that is never
-//! empty the times stay constant while the clock advances, and **after a `wait` and a lease the
-//! script removes live waiters**. The lock's definition therefore promises no order, and the
-//! checkers require none. A waiter behind a dead waiter **polls without a pause** while the lock is
-//! free, because the script then returns a waiting time of zero. The release of an expired lock
-//! **counts as released**.
+//! `wait`, and each grant subtracts a `wait` from every waiter's time. If the queue is never empty,
+//! the times stay constant while the clock advances, so **the script removes live waiters after a
+//! `wait` and a lease**. The lock's definition therefore promises no order. A waiter behind a dead
+//! waiter **polls without a pause** while the lock is free, because the script then returns a
+//! waiting time of zero. The release of an expired lock **counts as released**.
 
 use super::rlock::LockOptions;
 use super::{DEFINITION, build};
 use crate::lock::Definition;
 
-/// Definition of `redisson-fair`.
 pub const FAIR: Definition = Definition {
     name: "redisson-fair",
     about: "redisson with a queue: the scripts keep a list of waiters and their timeouts",

@@ -4,19 +4,18 @@
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
 //! ttl:
 //!
-//! 1. The library takes one lock after the other **for twice the wait**. For each lock it waits
-//!    through the lock's channel, for at most that lock's share of the wait.
+//! 1. The library takes one lock after the other **for twice the wait**. For each lock it waits on
+//!    the lock's channel, for at most that lock's share of the wait.
 //! 2. A majority is enough. Without a majority the library releases the taken locks and begins
 //!    again, until the wait is over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer.
-//! 4. The library does not measure how long these steps took, so the lease has **no drift and no
+//! 4. The library does not measure how long these steps take, so the lease has **no drift and no
 //!    validity**.
 //!
-//! If step 1 took a lock and step 3 did not reach it, that lock stays for twice the wait. The model
-//! differs from the library in two points. The model uses the same `uuid:thread` on all servers;
-//! the library has a different one for each client object, but never compares them. The model
-//! unlocks the servers one after the other.
+//! A lock that step 1 took and step 3 did not reach stays for twice the wait. The model uses the
+//! same `uuid:thread` on all servers; the library has a different one for each client object, but
+//! never compares them. The model unlocks the servers one after the other.
 
 use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
@@ -26,7 +25,6 @@ use crate::session::Session;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Definition of `redisson-redlock`.
 pub const RED_LOCK: Definition = Definition {
     name: "redisson-redlock",
     about: "a majority of redisson locks on independent masters, whose lease is set afterwards by \
@@ -112,7 +110,7 @@ impl RedLock {
         }
     }
 
-    /// Unlocks every lock. Returns `Released` if a majority was held.
+    /// Returns `Released` if the caller held a majority.
     async fn release_all(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

@@ -14,29 +14,24 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Number of attempts to have a replica acknowledge an acquire (`retryAttempts`).
+/// After this many grants that no replica acknowledges, the attempt fails (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
-/// Returns a unique process id.
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
     String::from_utf8_lossy(&fresh_owner(env)).into()
 }
 
-/// The differences between the locks that use [`RLock`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LockOptions {
-    /// Lease of the lock. `None` means that a watchdog renews it.
+    /// `None` if a watchdog renews the lock.
     pub lease: Option<Duration>,
-    /// `true` if waiters are served in order of arrival.
     pub fair: bool,
-    /// `true` if a replica must acknowledge an acquire.
     pub synchronous: bool,
 }
 
-/// A function that opens a session for the thread of an `Env`, always to the same server.
+/// Opens a session for the thread of an `Env`, always to the same server.
 pub type Open = Rc<dyn Fn(&Env) -> Session>;
 
-/// The lock of one thread at one server.
 pub struct RLock {
     env: Env,
     settings: Settings,
@@ -44,7 +39,6 @@ pub struct RLock {
     open: Open,
     redis: Session,
     uuid: Rc<str>,
-    /// Owner id of the form `uuid:thread`.
     id: String,
     watch: Watch,
 }
@@ -57,12 +51,11 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Another process holds the lock. The value limits the wait for a message about the release.
+    /// Limits the wait for a message about the release.
     Held(Option<Duration>),
 }
 
 impl RLock {
-    /// Creates the lock for the thread of `env` in the process with this uuid.
     pub fn new(
         uuid: Rc<str>,
         env: Env,
@@ -75,12 +68,10 @@ impl RLock {
         RLock { redis: open(&env), settings, watch, env, options, open, uuid, id }
     }
 
-    /// Returns the lock of another thread of the same process.
     pub fn for_thread(&self, env: Env) -> RLock {
         RLock::new(self.uuid.clone(), env, &self.settings, self.options, self.open.clone())
     }
 
-    /// Runs the library's `tryLock(wait, lease)`.
     pub async fn try_lock(&mut self, key: &str, wait: Duration) -> Acquisition {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
@@ -101,11 +92,11 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws an exception, but the server may have executed the acquire.
+                // The library throws, although the server may have executed the acquire.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // Redisson retries commands that it could not send, or that the server rejected.
+                // Redisson retries commands that it could not send or that the server rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {
@@ -114,7 +105,7 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The client may have missed messages before it subscribed.
+                    // The client may have missed a message before it subscribed.
                     continue;
                 }
             }
@@ -173,8 +164,7 @@ impl RLock {
         }
     }
 
-    /// Returns whether a replica has the lock. Waits for at most a third of the reply timeout, as
-    /// the library does by default.
+    /// Waits for at most a third of the reply timeout, as the library does by default.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -201,7 +191,7 @@ impl RLock {
         self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// Runs the library's `unlock()`. Retries only commands that could not be sent.
+    /// The library's `unlock()`. Retries only commands that could not be sent.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let mut outcome = self.unlock_once(key).await;
         for _ in 1..RELEASE_ATTEMPTS {
@@ -282,7 +272,7 @@ impl RLock {
         }
     }
 
-    /// Decrements the watchdog's count, even if the unlock fails, as the library does.
+    /// Like the library, decrements the count even if the unlock failed.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -1,12 +1,11 @@
-//! The Lua scripts of Redisson's locks, equivalent to the library's. Times are in milliseconds.
+//! Scripts equivalent to those of Redisson's locks. Times are in milliseconds.
 
 use crate::script::Script;
 
-/// Message that a release publishes.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// Script that acquires the lock or increments its holder's count. KEYS: lock. ARGV: ttl,
-/// `uuid:thread`. Returns nil if the caller now holds the lock, or otherwise the remaining ttl.
+/// Takes the lock or increments its holder's count. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns
+/// nil if the caller now holds the lock, otherwise the remaining ttl.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)
@@ -16,8 +15,8 @@ end
 return redis.call("pttl",KEYS[1])"#,
 );
 
-/// Script that releases the lock once. KEYS: lock, channel. ARGV: message, ttl, `uuid:thread`.
-/// Returns nil if the caller does not hold the lock, 0 if it still holds it, and 1 if it is free.
+/// Releases the lock once. KEYS: lock, channel. ARGV: message, ttl, `uuid:thread`. Returns nil if
+/// the caller does not hold the lock, 0 if it still holds it, and 1 if the lock is free.
 pub static RELEASE: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
     return nil
@@ -31,7 +30,7 @@ redis.call("publish",KEYS[2],ARGV[1])
 return 1"#,
 );
 
-/// Script that renews the lock. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns 1 if it was held.
+/// KEYS: lock. ARGV: ttl, `uuid:thread`. Returns 1 if the caller held the lock, otherwise 0.
 pub static RENEW: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("pexpire",KEYS[1],ARGV[1])
@@ -40,9 +39,8 @@ end
 return 0"#,
 );
 
-/// Script that acquires the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl,
-/// `uuid:thread`, the `wait`, the wall clock. Returns nil if the caller holds the lock, or
-/// otherwise the time to wait in the queue.
+/// Takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl, `uuid:thread`,
+/// `wait`, the wall clock. Returns nil if the caller holds the lock, otherwise the time to wait.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -87,9 +85,9 @@ end
 return ttl"#,
 );
 
-/// Script that releases the fair lock once. KEYS: lock, queue, timeouts, channel. ARGV: message,
-/// ttl, `uuid:thread`, the wall clock. Returns nil if another process holds the lock, 0 if the
-/// caller still holds it, and 1 if it is free.
+/// Releases the fair lock once. KEYS: lock, queue, timeouts, channel. ARGV: message, ttl,
+/// `uuid:thread`, the wall clock. Returns nil if another process holds the lock, 0 if the caller
+/// still holds it, and 1 if the lock is free.
 pub static FAIR_RELEASE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -119,7 +117,7 @@ end
 return 1"#,
 );
 
-/// Script that removes a waiter. KEYS: queue, timeouts. ARGV: `uuid:thread`, its `wait`.
+/// Removes a waiter. KEYS: queue, timeouts. ARGV: `uuid:thread`, its `wait`.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

@@ -1,5 +1,3 @@
-//! Tests the commands that Redisson's locks send to one server.
-
 use crate::lock::{Acquisition, Release, Settings};
 use crate::testing::{
     Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings,

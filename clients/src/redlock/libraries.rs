@@ -1,15 +1,15 @@
 //! Redlock as three libraries implement it. Time, quorum and release follow the library;
-//! connections and timeouts are those of this crate. All three libraries use one random value for
-//! all attempts of an acquire.
+//! connections and timeouts are those of this crate. All three use one random value for all
+//! attempts of an acquire.
 //!
-//! - `redlock-py` 1.0.8 asks the masters one after the other. It measures the elapsed time by
-//!   **`time.time()`, the wall clock**, with a drift of 1 % and 2 ms. It makes 3 attempts with a
-//!   fixed delay of 200 ms. It **raises `MultipleRedlockException` for a lock that it took while
-//!   one master gave an error**, and the majority keeps the key.
+//! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
+//!   the wall clock**, with a drift of 1 % and 2 ms, and makes 3 attempts 200 ms apart. If it
+//!   takes the lock but one master gives an error, it **raises `MultipleRedlockException`**, and
+//!   the majority keeps the key.
 //! - `node-redlock` 5 (main branch) asks all masters in parallel, with a drift of 1 % and 2 ms. It
 //!   **does not compare the end of the validity with the current time**. It makes 10 retries 100 to
-//!   300 ms apart. It **releases a failed attempt's keys only when the last attempt has failed**,
-//!   so a process blocks itself.
+//!   300 ms apart. It **releases a failed attempt's keys only after the last attempt**, so a
+//!   process blocks itself.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 % without the 2 ms. It makes 32
 //!   tries 50 to 250 ms apart.
 
@@ -24,7 +24,6 @@ use bytes::Bytes;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
 
-/// Definition of `redlock-py`.
 pub const PYTHON: Definition = Definition {
     name: "redlock-py",
     about: "redlock with the wall clock and three attempts 200 ms apart; raises if a master \
@@ -36,7 +35,6 @@ pub const PYTHON: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `node-redlock`.
 pub const NODE: Definition = Definition {
     name: "node-redlock",
     about: "redlock on all masters in parallel; does not compare the validity with the time; \
@@ -48,7 +46,6 @@ pub const NODE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `redsync`.
 pub const REDSYNC: Definition = Definition {
     name: "redsync",
     about: "redlock on all masters in parallel, with a drift margin of 1 % only",
@@ -118,7 +115,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // A lease always ends at a time on the monotonic clock.
+            // A lease's end is always on the monotonic clock.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

@@ -1,4 +1,4 @@
-//! Redlock's independent masters ([`Masters`]), which vote on a lock.
+//! Calls to Redlock's independent masters ([`Masters`]), which vote on a lock.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -13,7 +13,7 @@ use std::task::Poll;
 pub(super) enum Vote {
     Locked,
     NotLocked,
-    /// The client did not reach the master, which therefore cannot have the key.
+    /// The master cannot have the key, because the client did not reach it.
     Unreached,
     Unknown,
 }
@@ -22,9 +22,9 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has the key. An earlier request may have removed it without a reply.
+    /// The master no longer has the key. An earlier request without a reply may have removed it.
     Gone,
-    /// The master did not answer. `reached` means that the request may have arrived.
+    /// `reached` means that the request may have arrived.
     Unanswered {
         reached: bool,
     },
@@ -80,7 +80,6 @@ impl Votes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failure {
     pub(super) is_in_time: bool,
-    /// `true` if a master may still hold the key of this attempt.
     pub(super) may_stand: bool,
 }
 
@@ -119,7 +118,7 @@ impl Masters {
         Votes(answers.iter().map(Vote::of).collect())
     }
 
-    /// Unlocks all masters. Returns whether a master may still have the key.
+    /// Returns `true` if a master may still have the key.
     pub(super) async fn unlock_all(
         &mut self,
         resource: &str,
@@ -133,7 +132,7 @@ impl Masters {
         standing
     }
 
-    /// Unlocks only masters that confirmed the lock. Returns whether any may still have the key.
+    /// Skips masters that did not confirm the lock. Returns `true` if any may still have the key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,
@@ -202,7 +201,7 @@ impl Vote {
 fn may_remain(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
-        // The lost request may still arrive and set the key.
+        // The unanswered request may still arrive and set the key.
         (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
     }
 }

@@ -1,5 +1,3 @@
-//! Tests the commands that `redlock` sends to five masters.
-
 use super::masters::{Removal, judge};
 use super::min_validity;
 use crate::env::Monotonic;
@@ -39,7 +37,7 @@ fn asks_all_masters_in_turn_and_states_its_validity() {
     let world = world(&[], normal);
     let mut lock = world.lock("redlock", &five(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
-    // The validity is 10 s less 1 % and 2 ms, and begins when the acquire begins, at 0 s.
+    // The validity is 10 s less 1 % and 2 ms, from the start of the acquire at 0 s.
     assert_eq!(lease.valid_until, Some(Monotonic(9_898_000)));
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     insta::assert_snapshot!(world.trace(), @r"
@@ -89,7 +87,7 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     world.serve("m3", dark);
     let mut lock = world.lock("redlock", &five(), &one_attempt());
     let acquisition = world.run(lock.acquire("lock"));
-    // The client removed the key at m4, whose reply to SET was lost, and never reached m3.
+    // The client deleted the key at m4, whose reply to SET was lost, and it never reached m3.
     assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".into()));
     for master in ["m3", "m4", "m5"] {
         assert_eq!(world.value(master, "lock"), None, "{master}");
@@ -189,7 +187,7 @@ fn a_quorum_just_in_time_is_granted() {
     });
     let settings = Settings { ttl: Duration::from_millis(100), ..one_attempt() };
     let mut lock = world.lock("redlock", &five(), &settings);
-    // The 5 masters take 95 ms to connect and answer, and the validity ends at 97 ms.
+    // The 5 masters need 95 ms, and the validity ends at 97 ms.
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!((world.now(), lease.valid_until), (95_000, Some(Monotonic(97_000))));
 }

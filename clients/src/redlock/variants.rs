@@ -1,16 +1,15 @@
 //! Redlock with one step left out or changed. The correct twin of each variant is `redlock`, unless
-//! the list names another twin:
+//! the list names another:
 //!
-//! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a majority is
-//!   enough, however late, and the lease has no validity.
+//! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a late majority is
+//!   enough, and the lease has no validity.
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
 //!   lock**. A master whose answer was lost keeps the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
-//!   processes**, the middle of the range. If processes split the votes once, they soon split them
-//!   again. Its twin is `redlock-parallel`, which asks all masters in parallel and has a random
-//!   delay.
-//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. These
-//!   bits do not contain the order of grants, so a storage that compares them rejects rightful
+//!   processes**, the middle of the range. Processes that split the votes once soon split them
+//!   again. Its twin is `redlock-parallel`, with a random delay.
+//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. Random
+//!   bits do not follow the order of grants, so a storage that compares them rejects rightful
 //!   holders and accepts stale ones. Its twin is `fencing`.
 
 use super::masters::{Failure, Masters, Votes};
@@ -22,7 +21,6 @@ use crate::retry::Retry;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Definition of `redlock-no-validity-check`, which ignores the elapsed time.
 pub const NO_VALIDITY_CHECK: Definition = Definition {
     name: "redlock-no-validity-check",
     about: "redlock that accepts a majority even if it came too late",
@@ -30,7 +28,6 @@ pub const NO_VALIDITY_CHECK: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `redlock-unlock-answered`, which unlocks only masters that confirmed the lock.
 pub const UNLOCK_ANSWERED: Definition = Definition {
     name: "redlock-unlock-answered",
     about: "redlock that unlocks only the masters that answered",
@@ -41,7 +38,6 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `redlock-parallel`, which asks all masters in parallel.
 pub const PARALLEL: Definition = Definition {
     name: "redlock-parallel",
     about: "redlock that asks all masters in parallel",
@@ -49,7 +45,6 @@ pub const PARALLEL: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `redlock-no-random-delay`, which has a constant retry delay.
 pub const NO_RANDOM_DELAY: Definition = Definition {
     name: "redlock-no-random-delay",
     about: "redlock-parallel with the same delay between all attempts",
@@ -60,7 +55,6 @@ pub const NO_RANDOM_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `redlock-fencing`, whose tokens are random.
 pub const FENCING: Definition = Definition {
     name: "redlock-fencing",
     about: "redlock whose random value is the fencing token, although random values have no order",
@@ -198,7 +192,7 @@ impl Lock for Fencing {
     }
 }
 
-/// Returns the first 52 bits of the owner value, a number that JSON represents exactly.
+/// Takes 52 bits, because JSON represents such numbers exactly.
 fn token_of(owner: &Bytes) -> Option<FencingToken> {
     let digits = std::str::from_utf8(owner.get(..13)?).ok()?;
     u64::from_str_radix(digits, 16).ok().map(FencingToken)

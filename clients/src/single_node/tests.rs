@@ -1,5 +1,3 @@
-//! Tests the commands that `single-node` sends to one server.
-
 use crate::lock::{Acquisition, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};
 use std::rc::Rc;
@@ -206,8 +204,8 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // Two of these replies have a certain outcome. The reply 1 to the script confirms the undo. The
-    // bytes after the nil make the client close the connection before the next command.
+    // Two of these replies leave no doubt. The script's reply 1 confirms the undo. The bytes after
+    // the nil make the client close the connection before the next command.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),

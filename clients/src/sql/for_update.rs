@@ -1,19 +1,13 @@
-//! `select-for-update`: the lock is a transaction with a row lock.
-//!
-//! ```text
-//! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
-//! critical section
-//! COMMIT
-//! ```
+//! `select-for-update`: a transaction locks a row before the critical section, and COMMIT frees it.
 //!
 //! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `FOR UPDATE` keeps
-//! all other transactions from locking or changing the row until the transaction ends.
-//! `lock_timeout` limits the wait in the server's queue to the application's timeout.
+//! other transactions from locking or changing the row until the transaction ends. `lock_timeout`
+//! limits the wait in the server's queue to the application's timeout.
 //!
 //! One mistake remains: **only the end of the connection ends the transaction of a paused holder**,
 //! so all other processes wait for the whole pause. In `select-for-update-timeout` the server ends
-//! the transaction after the ttl (`idle_in_transaction_session_timeout`). The lock is then gone,
-//! and the holder learns this when it commits.
+//! the transaction after the ttl (`idle_in_transaction_session_timeout`) and frees the lock. The
+//! holder notices this when it commits.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
@@ -26,7 +20,6 @@ use crate::lock::{
 use crate::retry::Retry;
 use std::time::Duration;
 
-/// Definition of `select-for-update`.
 pub const DEFINITION: Definition = Definition {
     name: "select-for-update",
     about: "PostgreSQL: SELECT ... FOR UPDATE locks a row until the transaction ends",
@@ -37,7 +30,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ForUpdate::new(env, servers, settings, None)),
 };
 
-/// Definition of `select-for-update-timeout`, whose transaction may be idle for a ttl at most.
 pub const TIMEOUT: Definition = Definition {
     name: "select-for-update-timeout",
     about: "select-for-update whose transaction the server ends when it is idle for the ttl",
@@ -116,7 +108,7 @@ impl ForUpdate {
         }
     }
 
-    /// Acquires the lock. Retries only failures that occur before the wait at the server.
+    /// Retries only failures that occur before the wait at the server.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

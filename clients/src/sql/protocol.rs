@@ -1,9 +1,8 @@
-//! The client's side of PostgreSQL's protocol, version 3.0, with extended queries, unnamed
-//! statements and values as text.
+//! The client's side of PostgreSQL's protocol, version 3.0 ("Frontend/Backend Protocol"), with
+//! extended queries, unnamed statements and values as text.
 //!
-//! Source: PostgreSQL's documentation, "Frontend/Backend Protocol". Like pgjdbc, the client sends a
-//! statement as Parse, Bind, Describe, Execute and Sync in one message. A pending BEGIN precedes
-//! the statement in the same message.
+//! Like pgjdbc, the client sends a statement as Parse, Bind, Describe, Execute and Sync in one
+//! message. A pending BEGIN precedes the statement in the same message.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -11,51 +10,44 @@ use std::fmt;
 
 const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// The declared type of a parameter, as pgjdbc chooses it.
+/// The declared type of a parameter, which pgjdbc derives from the Java type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The type that the server infers, for a `java.sql.Timestamp`.
+    /// For a `java.sql.Timestamp`. The server infers the type.
     Unspecified,
-    /// The type `varchar`, for a `java.lang.String`.
+    /// For a `java.lang.String`.
     Varchar,
-    /// The type `int8`, for a `long`.
+    /// For a `long`.
     Int8,
-    /// The type `timestamp`, for a `LocalDateTime`.
+    /// For a `LocalDateTime`.
     Timestamp,
 }
 
-/// A parameter of a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// Declared type.
     pub kind: Kind,
-    /// Value as text.
     pub text: String,
 }
 
 impl Parameter {
-    /// Returns a parameter for a `java.lang.String`.
     pub fn text(text: impl Into<String>) -> Parameter {
         Parameter { kind: Kind::Varchar, text: text.into() }
     }
 }
 
-/// The result of one statement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatementResult {
-    /// Command tag, such as `UPDATE 1`.
+    /// Such as `UPDATE 1`.
     pub tag: String,
-    /// Returned rows as text. `None` means NULL.
+    /// Values as text; `None` means NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
 impl StatementResult {
-    /// Returns the number of changed rows.
     pub fn count(&self) -> u64 {
         self.tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
-    /// Returns whether the first value of the first row is true.
     pub fn is_true(&self) -> bool {
         let first = self.rows.first().and_then(|row| row.first());
         first.is_some_and(|value| value.as_deref() == Some("t"))
@@ -80,13 +72,12 @@ fn message(out: &mut Vec<u8>, kind: u8, body: &[&[u8]]) {
     body.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// Encodes the first message of a connection.
 pub fn startup() -> Vec<u8> {
     let body = b"\0\x03\0\0user\0fencepost\0database\0fencepost\0client_encoding\0UTF8\0\0";
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// Encodes one statement, which the next Sync executes.
+/// The server executes the statement at the next Sync.
 pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     let count = (parameters.len() as u16).to_be_bytes();
     let kinds: Vec<u8> = parameters.iter().flat_map(|one| one.kind.oid().to_be_bytes()).collect();
@@ -102,41 +93,31 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     message(out, b'E', &[b"\0\0\0\0\0"]);
 }
 
-/// Encodes the Sync message, which executes the statements before it.
 pub fn sync(out: &mut Vec<u8>) {
     message(out, b'S', &[]);
 }
 
-/// A message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Process id of the backend.
+    /// The process id of the backend.
     Key(u32),
-    /// A row, with `None` for NULL.
     Row(Vec<Option<String>>),
-    /// The command tag of a completed statement.
     Complete(String),
-    /// An error that the server reports.
     Error(Refusal),
-    /// The server waits for the next statement.
     Ready {
-        /// `true` if a transaction is open, even if it has failed.
+        /// `true` if a transaction is open, even a failed one.
         in_transaction: bool,
     },
     /// `true` if the server is a standby (`in_hot_standby`).
     IsStandby(bool),
-    /// A message that needs no handling.
     Other,
 }
 
-/// An error message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// `true` if the error ends the session.
     pub is_fatal: bool,
-    /// SQLSTATE code.
     pub code: String,
-    /// Human-readable text of the error.
     pub message: String,
 }
 
@@ -147,7 +128,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Removes one complete answer from the front of the buffer.
+    /// Removes one complete answer from the buffer. Returns `None` until there is one.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

@@ -1,10 +1,9 @@
 //! A client of a PostgreSQL server ([`Session`]), which connects on demand.
 //!
-//! A session keeps its connection until an error or a dropped call. If a connection was broken
-//! before the client sent anything, the client replaces it once, unless a lock or a transaction was
-//! bound to the connection. With several hosts, each connect takes the first host that answers and
-//! accepts writes: `target_session_attrs=read-write` of libpq, `targetServerType=primary` of
-//! pgjdbc.
+//! A session keeps its connection until an error or a dropped call. It replaces a connection once
+//! that broke before the client sent anything, unless a lock or a transaction was bound to it. With
+//! several hosts, each connect takes the first host that answers and accepts writes
+//! (`target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc).
 
 use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
 use crate::call_error::CallError;
@@ -13,7 +12,6 @@ use crate::stream::{self, Stream, no_connection};
 use std::io;
 use std::time::Duration;
 
-/// A client of one server, or of the one host among several that accepts writes.
 pub struct Session {
     env: Env,
     hosts: Vec<Address>,
@@ -28,33 +26,33 @@ struct Open {
     is_standby: bool,
 }
 
-/// A failed statement. After a refusal the caller rolls back the transaction.
+/// After a refusal, the caller must roll back its transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
-    /// Returns whether the server refused the statement with this SQLSTATE.
+    /// Compares the SQLSTATE of a refusal.
     pub fn is(&self, code: &str) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.code == code)
     }
 }
 
 impl Session {
-    /// Creates a session. `timeout` limits each connect and each statement.
+    /// `timeout` limits each connect and each statement.
     pub fn new(env: &Env, hosts: &[Address], timeout: Duration) -> Session {
         Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
     }
 
-    /// Returns the process id of the backend of the open connection.
+    /// The process id of the backend, as in `pg_locks`.
     pub fn backend(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.backend)
     }
 
-    /// Closes the connection, which ends every lock and transaction bound to it.
+    /// Ends every lock and transaction that is bound to the connection.
     pub fn close(&mut self) {
         self.open = None;
     }
 
-    /// Runs a statement outside of any lock or transaction.
+    /// May use a new connection, so the statement must not depend on a lock or a transaction.
     pub async fn run(
         &mut self,
         sql: &str,
@@ -63,7 +61,7 @@ impl Session {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }
 
-    /// Runs the first statement of a transaction after the statement that begins it.
+    /// Sends `begin` and the first statement of the transaction in one message.
     pub async fn begin(
         &mut self,
         begin: &str,
@@ -73,7 +71,7 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Runs a statement on the open connection. Fails with [`CallError::Unsent`] if none is open.
+    /// Fails with [`CallError::Unsent`] if no connection is open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -86,7 +84,6 @@ impl Session {
         self.attempt(&[(sql, parameters)], timeout).await
     }
 
-    /// Runs the next statement of a transaction.
     pub async fn run_next(
         &mut self,
         sql: &str,
@@ -95,12 +92,12 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Commits. Returns `false` if the transaction had failed and was rolled back.
+    /// Returns `false` if the transaction had failed, so that the server rolled it back.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }
 
-    /// Rolls back the transaction, or closes the connection if the rollback fails.
+    /// Closes the connection if the rollback fails.
     pub async fn roll_back(&mut self) {
         if self.run_next("ROLLBACK", &[]).await.is_err() {
             self.open = None;
@@ -124,7 +121,7 @@ impl Session {
         }
     }
 
-    /// Takes the connection out of the session, so that a drop or an error closes it.
+    /// Takes the connection out of the session, so that an error or a dropped call closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

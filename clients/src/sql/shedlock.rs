@@ -4,23 +4,15 @@
 //! an INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
 //! nothing, it tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with
 //! `usingDbTime()` in `PostgresSqlServerTimeStatementsSource`. Each statement is its own
-//! transaction.
+//! transaction. The owner (`lockedBy`) is the name of the host; the model draws it once for each
+//! process. `lockAtLeastFor` is zero. The library does not wait; the application tries again, as a
+//! scheduler does.
 //!
-//! ```text
-//! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
-//!   ON CONFLICT (name) DO UPDATE SET ... WHERE shedlock.lock_until <= :now
-//! UPDATE shedlock SET lock_until, locked_at, locked_by WHERE name = :name AND lock_until <= :now
-//! unlock, up to ten times:
-//!   UPDATE shedlock SET lock_until = :unlockTime WHERE name = :name AND locked_by = :lockedBy
-//! ```
-//!
-//! `lockedBy` is the name of the host; the model draws it once for each process. `lockAtLeastFor`
-//! is zero. The library does not wait; the application tries again, as a scheduler does. One
-//! mistake remains: **`:now` comes from the client's clock** unless `usingDbTime()` is set
-//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
-//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
-//! clock. In its statements the model writes `make_interval(secs => ...)` as `cast(... as
-//! interval)`, as ShedLock did until version 5.
+//! One mistake remains: **the current time comes from the client's clock** unless `usingDbTime()`
+//! is set (ShedLock's README asks for synchronised clocks). A client whose clock is fast finds
+//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. Its
+//! statements contain `cast(... as interval)`, as ShedLock's did until version 5, instead of
+//! `make_interval(secs => ...)`.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -34,10 +26,9 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Maximum number of attempts to unlock in `JdbcTemplateStorageAccessor`.
+/// The limit of `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
-/// Definition of `shedlock-jdbc`.
 pub const DEFINITION: Definition = Definition {
     name: "shedlock-jdbc",
     about: "ShedLock on PostgreSQL: a row with lock_until, compared with each client's clock",
@@ -48,7 +39,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
 };
 
-/// Definition of `shedlock-db-time`, which uses the clock of the database.
 pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
     about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
@@ -104,7 +94,7 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// `true` if the name is in the library's `LockRecordRegistry`.
+    /// `true` if the library's `LockRecordRegistry` contains the name.
     is_known: bool,
 }
 
@@ -140,7 +130,6 @@ impl ShedLock {
         values
     }
 
-    /// Implements `doLock` of the library.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -174,7 +163,7 @@ impl ShedLock {
         }
     }
 
-    /// Unlocks, and retries after a refusal. The library throws an exception if the answer is lost.
+    /// Retries after a refusal. Like the library, gives up if the answer is lost.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {

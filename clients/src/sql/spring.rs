@@ -3,40 +3,32 @@
 //! Source: spring-integration-jdbc, package `lock`: 4.3 to 5.3 (`jdbc-4`), 5.4 to 5.5 (`jdbc-5`),
 //! 7.0 (`jdbc-7`).
 //!
-//! ```text
-//! tryLock(wait): lock the ReentrantLock of this key within `wait`; call acquire() every 100 ms
-//!   until the wall clock shows that `wait` is over. After a transient error (SQLSTATE class 40,
-//!   such as a serialization failure) call it again immediately. A failed COMMIT is another error
-//!   (TransactionSystemException): 4 throws it, 5.4.8 and later call acquire() again immediately.
-//! acquire(), one transaction:
-//!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
-//!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
-//!   5: SERIALIZABLE    UPDATE CLIENT_ID, CREATED_DATE
-//!                      WHERE CLIENT_ID is ours OR CREATED_DATE < now - ttl; INSERT
-//!   7: READ COMMITTED  UPDATE CLIENT_ID, EXPIRED_AFTER
-//!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
-//!   the lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
-//! unlock: count down; if that was the outermost, DELETE WHERE CLIENT_ID is ours. After a transient
-//!   error 4 throws, and later versions try again immediately. 7 throws if the DELETE found no row.
-//!   In any case release the ReentrantLock.
-//! ```
+//! `tryLock(wait)` takes the process's ReentrantLock within `wait`, and then calls `acquire()`
+//! every 100 ms until the wall clock shows that `wait` is over. After a transient error (SQLSTATE
+//! class 40, such as a serialization failure) it calls `acquire()` again immediately. After a
+//! failed COMMIT (TransactionSystemException) 4 throws, and 5.4.8 and later call `acquire()` again
+//! immediately. `acquire()` runs the statements of its generation (`GENERATIONS`) in one
+//! transaction. The lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a
+//! refusal. The outermost `unlock()` sends the DELETE and releases the ReentrantLock. After a
+//! transient error 4 throws, and later versions try again immediately. 7 throws if the DELETE found
+//! no row.
 //!
 //! The client id belongs to the repository and stays the same for the life of a process, so a
 //! process finds its own row and continues. The key is the resource itself; the library converts it
 //! to a UUID.
 //!
 //! These mistakes remain. **`now` comes from the client's clock**: a client whose clock is fast
-//! takes a lock that has not expired, and a client whose clock is slow loses its row. **Nothing
-//! renews the row** unless the application does. Generations 4 and 5 do not check whether the
-//! release found the row. `jdbc-5-app-id` gives every process the name of the application as its
-//! client id (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do:
-//! **each process's UPDATE treats every other process's row as its own**.
+//! takes a lock that has not expired, and a client whose clock is slow loses its row. **Only the
+//! application renews the row.** Generations 4 and 5 do not check whether the release found the
+//! row. `jdbc-5-app-id` gives every process the name of the application as its client id (`new
+//! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
+//! UPDATE treats every other process's row as its own**.
 //!
 //! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
-//! a duplicate key PostgreSQL rolls back the transaction at its COMMIT. Drivers before pgjdbc
-//! 42.2.11 do not report this rollback, and neither does the model. Later drivers throw, and Spring
-//! from 5.4.8 on then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which
-//! the documentation recommends for PostgreSQL from 6.1 on, avoids the error.
+//! a duplicate key PostgreSQL rolls back the transaction at its COMMIT. The model does not report
+//! this, and neither do drivers before pgjdbc 42.2.11. Later drivers throw, and Spring from 5.4.8
+//! on then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which the
+//! documentation recommends for PostgreSQL from 6.1 on, avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
@@ -51,13 +43,12 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Delay between two tries, the library's `idleBetweenTries`.
+/// The library's `idleBetweenTries`.
 const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
 const APPLICATION: &str = "orders-service";
 const DUPLICATE: &str = "23505";
 
-/// Definition of `jdbc-4`, the registry of 4.3 to 5.3.
 pub const FOUR: Definition = Definition {
     name: "jdbc-4",
     about: "Spring's JdbcLockRegistry 4.3: DELETE of a row expired by the client's clock, UPDATE, \
@@ -69,7 +60,6 @@ pub const FOUR: Definition = Definition {
     build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[0], false),
 };
 
-/// Definition of `jdbc-5`, the registry of 5.4 and 5.5.
 pub const FIVE: Definition = Definition {
     name: "jdbc-5",
     about: "Spring's JdbcLockRegistry 5.4: UPDATE of its own or an expired row, INSERT",
@@ -78,7 +68,6 @@ pub const FIVE: Definition = Definition {
     ..FOUR
 };
 
-/// Definition of `jdbc-5-app-id`, which has one client id for all processes.
 pub const APP_ID: Definition = Definition {
     name: "jdbc-5-app-id",
     about: "jdbc-5 whose client id is the application's name, the same in every process",
@@ -86,7 +75,6 @@ pub const APP_ID: Definition = Definition {
     ..FIVE
 };
 
-/// Definition of `jdbc-7`, the registry of 7.0.
 pub const SEVEN: Definition = Definition {
     name: "jdbc-7",
     about: "Spring's JdbcLockRegistry 7.0: like jdbc-5 with EXPIRED_AFTER, and a release that \
@@ -100,15 +88,15 @@ struct Generation {
     begin: &'static str,
     /// Parameters: $1 key, $2 region, $3 time up to which rows have expired.
     delete_expired: Option<&'static str>,
-    /// Parameters: $1 key, $2 region, $3 owner, $4 new time. Without `delete_expired` there is also
-    /// $5, the time up to which rows have expired.
+    /// Parameters: $1 key, $2 region, $3 owner, $4 new time, and without `delete_expired` also $5,
+    /// the time up to which rows have expired.
     update: &'static str,
     /// Parameters: $1 key, $2 region, $3 owner, $4 now, and in 7.0 also $5, the expiry time.
     insert: &'static str,
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if the library also retries a COMMIT or release that failed with a transient error.
+    /// `true` if the library also retries after a transient error of a COMMIT or a release.
     retries_all: bool,
 }
 
@@ -264,7 +252,6 @@ impl Jdbc {
                 }
                 Err(Failed { error, at_commit })
                     if is_transient(&error) && (self.generation.retries_all || !at_commit) => {}
-                // The library throws CannotAcquireLockException.
                 Err(Failed { error, .. }) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -275,7 +262,7 @@ impl Jdbc {
         }
     }
 
-    /// Implements `DefaultLockRepository.acquire`. Returns whether the caller now has the row.
+    /// The library's `DefaultLockRepository.acquire`. Returns whether the caller now has the row.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -336,7 +323,7 @@ impl Jdbc {
         }
     }
 
-    /// Implements `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
+    /// The library's `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);
@@ -355,7 +342,7 @@ impl Jdbc {
     }
 }
 
-/// Returns whether Spring throws a `TransientDataAccessException` for the error.
+/// Whether Spring throws a `TransientDataAccessException` for the error.
 fn is_transient(error: &Failure) -> bool {
     match error {
         Failure::Refused(refusal) => refusal.code.starts_with("40"),

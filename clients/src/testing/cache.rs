@@ -1,4 +1,4 @@
-//! A memcached for tests, with the commands that locks use.
+//! A memcached server for tests, with only the commands that locks use.
 
 use std::collections::BTreeMap;
 

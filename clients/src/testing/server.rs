@@ -1,4 +1,4 @@
-//! A Redis server for tests, with a few keys and failures that the test chooses.
+//! A Redis server for tests, which can inject failures.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
@@ -9,12 +9,12 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Initial time of all wall clocks, in microseconds since the Unix epoch.
+/// Start of all wall clocks, in microseconds since the Unix epoch.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
     pub(crate) number: usize,
-    /// Words of the command. A new connection has the single word `CONNECT`.
+    /// A new connection has the single word `CONNECT`.
     pub(crate) words: &'a [String],
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Answer {
     ResetAfter,
     /// Resets the connection without executing the command, or refuses the connect.
     ResetBefore,
-    /// Replies with these bytes and does not execute the command.
+    /// Sends these bytes instead of executing the command.
     Says(&'static str),
 }
 
@@ -215,7 +215,7 @@ impl Store {
         }
     }
 
-    /// Runs Redisson's scripts on hashes with one field, stored as `field=count`.
+    /// Supports only hashes with one field, stored as `field=count`.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

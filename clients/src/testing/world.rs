@@ -1,4 +1,4 @@
-//! [`TestWorld`], which runs locks and lets each test control servers, clocks and time.
+//! [`TestWorld`], in which a test runs locks and controls servers, clocks and time.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
@@ -54,7 +54,7 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server. `mishaps` decides what happens to each command and connect.
+    /// `mishaps` decides what happens to each command and connect.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -203,8 +203,8 @@ impl TestWorld {
         state.handle(event);
     }
 
-    /// Returns the traffic since the last call, one message per line with numbered owner values. A
-    /// reply after 1 ms is on its request's line.
+    /// The traffic since the last call, with numbered owner values. A reply after 1 ms is on its
+    /// request's line.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -222,7 +222,7 @@ impl TestWorld {
     }
 }
 
-/// Joins a request with its reply if the reply took as long as usual and the line stays short.
+/// Returns `None` for an unusual delay, or if the joined line is too long.
 fn exchange(request: &str, reply: &str) -> Option<String> {
     let ((asked, _), (answered, said)) = (request.split_once(" < ")?, reply.split_once(" > ")?);
     let parts = |head: &str| {

@@ -1,5 +1,4 @@
-//! Curator's client ([`Curator`]): retries, a new session after the old one has ended, and the
-//! connection state for listeners.
+//! Curator's client ([`Curator`]): retries, new sessions, and the connection state for listeners.
 //!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
 //! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
@@ -34,29 +33,26 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Version that these locks model.
 pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKeeper 3.8");
 
 const RETRIES: u32 = 3;
 
-/// Minimum base of the retry delays, so that time passes between two attempts.
+/// Smallest base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// How Curator handles a node whose deletion no server confirmed.
+/// Curator's reaction if no server confirms the deletion of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// The node remains if one deletion fails.
+    /// The node remains after one failed deletion.
     Once,
     /// A background task retries the deletion until it succeeds (`delete().guaranteed()`).
     Guaranteed,
 }
 
-/// The states of the connection for listeners (`ConnectionState`).
+/// The states that listeners receive (`ConnectionState`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionState {
-    /// The client has not connected yet.
     Latent,
-    /// A server is connected (CONNECTED, RECONNECTED).
     Connected,
     /// No server is connected. The session may continue.
     Suspended,
@@ -64,7 +60,7 @@ pub enum ConnectionState {
     Lost,
 }
 
-/// The client of one process. Clones share its session.
+/// The client of one process. Clones share one session.
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
@@ -95,7 +91,6 @@ struct Core {
 }
 
 impl Curator {
-    /// Begins a session, and manages it in a background task.
     pub fn start(env: &Env, ensemble: Ensemble, settings: &Settings) -> Curator {
         let watcher = Rc::<Watcher>::default();
         let core = Rc::new(Core {
@@ -114,17 +109,15 @@ impl Curator {
         Curator(Rc::new(Owner { core, manager }))
     }
 
-    /// Returns the [`Env`] of the client's process.
     pub fn env(&self) -> &Env {
         &self.0.core.env
     }
 
-    /// Returns the current session.
     pub fn session(&self) -> Session {
         self.0.core.session.borrow().clone()
     }
 
-    /// Executes an operation with the current session. Retries it as the policy allows.
+    /// Retries the operation as the policy allows. Each attempt uses the current session.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -141,7 +134,7 @@ impl Curator {
         }
     }
 
-    /// Sleeps before a retry. Returns `false` if no retry is allowed (`SleepingRetry.allowRetry`).
+    /// Sleeps, or returns `false` if the policy allows no retry (`SleepingRetry.allowRetry`).
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;
@@ -152,8 +145,8 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Deletes a node. Returns `false` if the node was gone at the first request. A later `NoNode`
-    /// counts as deleted, because Curator ignores it (`LockInternals.deleteOurPath`).
+    /// Returns `false` if the node was gone at the first request. A later `NoNode` counts as
+    /// deleted, because Curator ignores it (`LockInternals.deleteOurPath`).
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {
@@ -172,7 +165,7 @@ impl Curator {
         }
     }
 
-    /// Retries the deletion of a node for as long as the host runs (`FailedDeleteManager`).
+    /// Retries the deletion for as long as the host runs (`FailedDeleteManager`).
     pub fn delete_in_background(&self, path: &str) {
         let (client, path) = (self.clone(), path.to_owned());
         self.env().spawn(async move {
@@ -181,13 +174,12 @@ impl Curator {
         });
     }
 
-    /// Returns the number of losses of the connection or session so far.
+    /// Number of times that the connection or the session has been lost.
     pub fn interruptions(&self) -> u64 {
         self.0.core.interruptions.get()
     }
 
-    /// Returns when a `ConnectionStateListener` would learn that the connection or session is lost
-    /// again.
+    /// Completes when a `ConnectionStateListener` would learn of a further loss.
     pub async fn wait_for_interruption_after(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }
@@ -213,7 +205,7 @@ impl Curator {
     }
 }
 
-/// Returns whether the retry policy retries after this error (`RetryPolicy.allowRetry`).
+/// Whether the retry policy retries after this error (`RetryPolicy.allowRetry`).
 pub fn is_retryable(error: &ZooKeeperError) -> bool {
     match error {
         ZooKeeperError::ConnectionLoss

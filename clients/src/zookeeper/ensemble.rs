@@ -9,8 +9,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Configuration of a client: the addresses of the ensemble's members, the session timeout and the
-/// session options.
 #[derive(Clone)]
 pub struct Ensemble {
     env: Env,
@@ -20,7 +18,7 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Creates a configuration with the ttl as session timeout. Panics if there is no ensemble.
+    /// Requests the ttl as session timeout. Panics if the servers are not an ensemble.
     pub fn new(
         env: &Env,
         servers: &Servers,
@@ -33,26 +31,23 @@ impl Ensemble {
         Ensemble { env: env.clone(), members: members.clone(), timeout: settings.ttl, options }
     }
 
-    /// Begins a session whose events `watcher` receives.
     pub fn open(&self, watcher: Rc<Watcher>) -> Session {
         Session::open(&self.env, &self.members, self.timeout, self.options, watcher)
     }
 }
 
-/// A client that begins a new session on demand after the last session has ended.
 pub struct Client {
     ensemble: Ensemble,
     current: RefCell<Session>,
 }
 
 impl Client {
-    /// Begins the first session.
     pub fn open(ensemble: Ensemble) -> Client {
         let current = RefCell::new(ensemble.open(Rc::default()));
         Client { ensemble, current }
     }
 
-    /// Returns the current session, or a new session if the current one is known to have ended.
+    /// Begins a new session if the current one is known to have ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

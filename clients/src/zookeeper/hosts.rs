@@ -3,10 +3,9 @@
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// Delay after all servers have been tried (`hostProvider.next(1000)`).
+/// Follows a round in which the client tried every server (`hostProvider.next(1000)`).
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
-/// The servers of an ensemble, in one client's order.
 pub struct Hosts {
     servers: Vec<Address>,
     current: Option<usize>,
@@ -14,7 +13,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the servers with the process's random numbers. Panics if there are no servers.
+    /// Shuffles the servers. Panics if there are none.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();
@@ -25,12 +24,11 @@ impl Hosts {
         Hosts { servers, current: None, last: None }
     }
 
-    /// Returns the number of servers.
     pub fn count(&self) -> u32 {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns the next server to try. Waits first if all servers have been tried.
+    /// Waits first if the client has tried all servers.
     pub async fn next(&mut self, env: &Env) -> Address {
         let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
         self.current = Some(next);
@@ -41,7 +39,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Records that the last tried server has accepted the session.
+    /// Call this when the last tried server has accepted the session.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

@@ -5,56 +5,49 @@ use bytes::{Bytes, BytesMut};
 /// Default of ZooKeeper's `jute.maxbuffer`, in bytes.
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
-/// Reason why the received bytes are not the expected record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
 
-/// A frame under construction.
 pub struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// Creates an empty frame with room for its length.
     pub fn frame() -> Encoder {
         Encoder(vec![0; 4])
     }
 
-    /// Appends an `int`, 4 bytes in big-endian order.
     pub fn int(mut self, value: i32) -> Encoder {
         self.0.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    /// Appends a `long`, 8 bytes in big-endian order.
     pub fn long(mut self, value: i64) -> Encoder {
         self.0.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    /// Appends a `boolean`, one byte.
     pub fn boolean(mut self, value: bool) -> Encoder {
         self.0.push(u8::from(value));
         self
     }
 
-    /// Appends a `buffer`: its length as an `int`, then the bytes.
+    /// The length as an `int`, then the bytes.
     pub fn buffer(mut self, bytes: &[u8]) -> Encoder {
         self = self.count(bytes.len());
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// Appends a `ustring`, a `buffer` with UTF-8 text.
+    /// A `ustring`, which is a `buffer` of UTF-8.
     pub fn string(self, text: &str) -> Encoder {
         self.buffer(text.as_bytes())
     }
 
-    /// Appends a `vector<ustring>`: the number of strings as an `int`, then the strings.
+    /// A `vector<ustring>`: the number of strings as an `int`, then the strings.
     pub fn strings(self, texts: &[String]) -> Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
 
-    /// Returns the whole frame, preceded by its length.
     pub fn finish(mut self) -> Vec<u8> {
         let length = u32::try_from(self.0.len() - 4).expect("a frame of less than 4 GiB");
         self.0[..4].copy_from_slice(&length.to_be_bytes());
@@ -70,7 +63,7 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes one complete frame from the received bytes. Returns `None` if there is none.
+    /// Removes one complete frame from the received bytes. Returns `None` until there is one.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -84,12 +77,10 @@ impl Decoder {
         Ok(Some(Decoder(frame)))
     }
 
-    /// Reads an `int`, 4 bytes in big-endian order.
     pub fn int(&mut self) -> Result<i32, Malformed> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
-    /// Reads a `long`, 8 bytes in big-endian order.
     pub fn long(&mut self) -> Result<i64, Malformed> {
         Ok(i64::from_be_bytes(self.array()?))
     }
@@ -101,7 +92,7 @@ impl Decoder {
         Ok(byte)
     }
 
-    /// Reads a `buffer`. A null buffer counts as empty.
+    /// A null buffer counts as empty.
     pub fn buffer(&mut self) -> Result<Bytes, Malformed> {
         match self.int()? {
             -1 => Ok(Bytes::new()),
@@ -109,13 +100,13 @@ impl Decoder {
         }
     }
 
-    /// Reads a `ustring`. Fails if it is not UTF-8.
+    /// Fails if the text is not UTF-8.
     pub fn string(&mut self) -> Result<String, Malformed> {
         String::from_utf8(self.buffer()?.to_vec())
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))
     }
 
-    /// Reads a `vector<ustring>`. A null vector counts as empty.
+    /// A null vector counts as empty.
     pub fn strings(&mut self) -> Result<Vec<String>, Malformed> {
         let count = self.int()?.max(0);
         (0..count).map(|_| self.string()).collect()

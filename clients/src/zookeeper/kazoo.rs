@@ -28,10 +28,8 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Infix of node names (`_NODE_NAME`).
 const NODE_NAME: &str = "__lock__";
 
-/// Definition of `kazoo-lock`.
 pub const DEFINITION: Definition = Definition {
     name: "kazoo-lock",
     about: "kazoo's Lock: ephemeral sequential nodes with a uuid; each waiter watches its \
@@ -67,9 +65,9 @@ struct State {
     node: Option<String>,
 }
 
-/// Reasons why `_inner_acquire` did not return.
+/// An exception of the library's `_inner_acquire`.
 enum Exception {
-    /// The library calls `_inner_acquire` again after this error.
+    /// The library catches it and calls `_inner_acquire` again.
     Retryable(String),
     Final(String),
 }
@@ -141,7 +139,7 @@ impl KazooLock {
         }
     }
 
-    /// Implements `_inner_acquire`. Returns the name of the node at the head of the queue.
+    /// The library's `_inner_acquire`. Returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds the lock".to_owned()));
@@ -216,7 +214,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Implements `_best_effort_cleanup`. Unlike the library, it returns errors.
+    /// The library's `_best_effort_cleanup`, except that it returns errors.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {

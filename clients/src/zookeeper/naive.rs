@@ -1,5 +1,4 @@
-//! `zookeeper-naive` and its relatives: the lock that articles and the documentation's recipe
-//! describe, on the plain client.
+//! `zookeeper-naive` and its relatives: the documentation's recipe on the plain client.
 //!
 //! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
 //! those who wait"; article 002 says that the nodes are deleted "when the client disconnects". The
@@ -15,14 +14,14 @@
 //! ```
 //!
 //! These mistakes remain. After a connection loss the client **retries a create without checking
-//! whether the node exists**, so two nodes may remain, one of them without an owner. (The recipe's
-//! note on recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves
-//! the node**, which lives as long as the session; a later acquire by the same process waits for
-//! that node. The holder never checks whether its session has ended.
+//! whether the node exists**, so it may leave a second node without an owner. (The recipe's note on
+//! recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves the
+//! node**, which lives as long as the session; a later acquire by the same process waits for that
+//! node. The holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
-//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so that every change wakes
-//!   all waiters.
+//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so every change wakes all
+//!   waiters.
 //! - `zookeeper-lost-watch` does not set its watches again at another server
 //!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the notification of the
 //!   deletion alone** (a latch that a watcher counts down).
@@ -40,7 +39,6 @@ use std::time::Duration;
 
 const NODE_NAME: &str = "node-";
 
-/// Definition of `zookeeper-naive`.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-naive",
     about: "ephemeral sequential nodes; each waiter watches its predecessor; creates a second node \
@@ -52,7 +50,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Wait::Predecessor),
 };
 
-/// Definition of `zookeeper-herd`, whose waiters all watch the same node.
 pub const HERD: Definition = Definition {
     name: "zookeeper-herd",
     about: "zookeeper-naive whose waiters watch the whole queue, so each change wakes them all",
@@ -60,7 +57,6 @@ pub const HERD: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `zookeeper-lost-watch`, whose watches are lost with the connection.
 pub const LOST_WATCH: Definition = Definition {
     name: "zookeeper-lost-watch",
     about: "zookeeper-naive that does not set its watches again on another server and waits for \
@@ -71,11 +67,11 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Waits until the acquire timeout for a change of the predecessor or the session.
+    /// Ends at the acquire timeout, or when the predecessor or the session changes.
     Predecessor,
-    /// Waits until the acquire timeout for a change of the queue or the session.
+    /// Ends at the acquire timeout, or when the queue or the session changes.
     AllChildren,
-    /// Waits without limit for the deletion of the predecessor.
+    /// Ends only with the deletion of the predecessor.
     DeletionOnly,
 }
 

@@ -4,30 +4,23 @@ use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Xid of a watch's notification (`ClientCnxn.NOTIFICATION_XID`).
 pub const NOTIFICATION_XID: i32 = -1;
-/// Xid of a ping (`ClientCnxn.PING_XID`).
 pub const PING_XID: i32 = -2;
 
-/// A failed request.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
-    /// The connection was lost while the request was in transit, or could not be opened.
+    /// The connection was lost while the request was in transit, or the client could not open it.
     #[error("connection loss")]
     ConnectionLoss,
-    /// The session has ended, and its ephemeral nodes are deleted.
+    /// The servers have deleted the ephemeral nodes of the session.
     #[error("session expired")]
     SessionExpired,
-    /// The session has moved to another server.
     #[error("session moved")]
     SessionMoved,
-    /// The node does not exist.
     #[error("no node")]
     NoNode,
-    /// The node already exists.
     #[error("node exists")]
     NodeExists,
-    /// The server returned another error code.
     #[error("the server answered error {0}")]
     Server(i32),
 }
@@ -45,10 +38,8 @@ impl ZooKeeperError {
     }
 }
 
-/// The kind of a new node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CreateMode {
-    /// The node stays until it is deleted.
     Persistent,
     /// The server deletes the node with its session, and appends a sequence number to its name.
     EphemeralSequential,
@@ -66,59 +57,44 @@ impl CreateMode {
     }
 }
 
-/// A request of a client within its session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// Creates a node without data and without access restrictions.
+    /// Creates a node without data and without access restrictions. `path` has no sequence number.
     Create {
-        /// Path of the node, without a sequence number.
         path: String,
-        /// Kind of the node.
         mode: CreateMode,
     },
-    /// Deletes any version of a node.
     Delete {
-        /// Path of the node.
         path: String,
     },
-    /// Reads the stat of a node.
+    /// Reads a node's stat. A watch also works if the node does not exist.
     Exists {
-        /// Path of the node.
         path: String,
-        /// `true` to set a watch.
         watch: bool,
     },
-    /// Reads the data and the stat of a node.
+    /// Reads a node's stat. The server sets a watch only if the node exists.
     GetData {
-        /// Path of the node.
         path: String,
-        /// `true` to set a watch, if the node exists.
         watch: bool,
     },
-    /// Reads the names of a node's children.
+    /// Reads the names of a node's children. The server sets a watch only if the node exists.
     GetChildren {
-        /// Path of the node.
         path: String,
-        /// `true` to set a watch, if the node exists.
         watch: bool,
     },
-    /// Shows that the client is alive.
     Ping,
     /// Sets watches again at a new server, which immediately reports the events that they missed.
     SetWatches {
         /// Zxid of the last transaction that the client saw at the previous server.
         relative_zxid: i64,
-        /// Paths with a data watch.
         data: Vec<String>,
-        /// Paths with a watch on a node that did not exist.
+        /// Watches on nodes that did not exist.
         exist: Vec<String>,
-        /// Paths with a child watch.
         child: Vec<String>,
     },
 }
 
 impl Request {
-    /// Encodes the request as a frame.
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
@@ -156,12 +132,11 @@ impl Request {
         }
     }
 
-    /// Reads the server's answer to this request. The request must have succeeded.
     pub fn decode(&self, reply: &mut Decoder) -> Result<Response, Malformed> {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // The answer for a container also has a stat, as for `create2`.
+                // An answer for a container also has a stat, as for `create2`. No caller needs it.
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -177,16 +152,12 @@ impl Request {
     }
 }
 
-/// The answer to an executed request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// The path of the created node.
     Path(String),
-    /// The stat of the node.
     Stat(Stat),
-    /// The names of the children, unordered.
+    /// Unordered.
     Children(Vec<String>),
-    /// An answer without content.
     Nothing,
 }
 
@@ -195,7 +166,7 @@ pub enum Response {
 pub struct Stat {
     /// Zxid of the transaction that created the node, which serves as a fencing token.
     pub czxid: i64,
-    /// Session that owns the node, or 0 for a persistent node.
+    /// The session that owns the node, or 0 for a persistent node.
     pub ephemeral_owner: i64,
 }
 
@@ -210,42 +181,35 @@ impl Stat {
     }
 }
 
-/// The header of every reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplyHeader {
-    /// Xid of the answered request.
     pub xid: i32,
     /// Zxid of the last transaction that the server has applied; 0 or less if it sends none.
     pub zxid: i64,
-    /// Error of the request, or `None` if it succeeded.
     pub error: Option<ZooKeeperError>,
 }
 
 impl ReplyHeader {
-    /// Reads the header of a reply.
     pub fn decode(reply: &mut Decoder) -> Result<ReplyHeader, Malformed> {
         let (xid, zxid, code) = (reply.int()?, reply.long()?, reply.int()?);
         Ok(ReplyHeader { xid, zxid, error: (code != 0).then(|| ZooKeeperError::of_code(code)) })
     }
 }
 
-/// A session's number and password, as its client knows them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
-    /// Session number, or 0 before the first server has answered.
+    /// 0 before the first server has answered.
     pub session: i64,
-    /// Password that proves the ownership of the session.
+    /// Proves the ownership of the session.
     pub password: Bytes,
 }
 
 impl Credentials {
-    /// Returns the credentials of a client that requests a new session.
     pub fn none() -> Credentials {
         Credentials { session: 0, password: Bytes::from_static(&[0; 16]) }
     }
 }
 
-/// Encodes the first frame on a connection.
 pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -> Vec<u8> {
     let timeout_ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
     Encoder::frame()
@@ -258,22 +222,18 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
         .finish()
 }
 
-/// The answer to a connect request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
-    /// The session continues, or has begun.
     Accepted {
-        /// Time for which the session outlives its last heartbeat.
+        /// The session outlives its last heartbeat by this time.
         timeout: Duration,
-        /// Credentials of the session.
         credentials: Credentials,
     },
-    /// The session has ended.
     Expired,
 }
 
 impl ConnectResponse {
-    /// Reads the answer. Ignores `readOnly`, which servers before 3.4 omit.
+    /// Ignores `readOnly`, which servers before 3.4 omit.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
@@ -286,20 +246,15 @@ impl ConnectResponse {
     }
 }
 
-/// A change of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeChange {
-    /// The node was created.
     Created,
-    /// The node was deleted.
     Deleted,
-    /// The node's data changed.
     Data,
-    /// A child was created or deleted.
     Children,
 }
 
-/// Reads a notification. Returns the change and the node's path.
+/// Returns the change and the node's path.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

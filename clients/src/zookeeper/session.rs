@@ -1,4 +1,4 @@
-//! The interface of a ZooKeeper session ([`Session`]), after `ZooKeeper` and `ClientCnxn` of 3.8.
+//! A ZooKeeper session ([`Session`]), after `ZooKeeper` and `ClientCnxn` of 3.8.
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};
@@ -9,7 +9,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session that its clones share. It expires after the last clone is dropped.
+/// Clones share the session, which expires after the last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -27,7 +27,7 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// Opens a session, which outlives its last heartbeat by about `timeout`.
+    /// The session outlives its last heartbeat by about `timeout`.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -42,7 +42,7 @@ impl Session {
         Session(Rc::new(Owner { shared, task }))
     }
 
-    /// Creates a node and returns its path, which includes the number of a sequential node.
+    /// Returns the node's path, which includes the number of a sequential node.
     pub async fn create(&self, path: &str, mode: CreateMode) -> Result<String, ZooKeeperError> {
         match self.ask(Request::Create { path: path.to_owned(), mode }, None).await? {
             Response::Path(path) => Ok(path),
@@ -50,13 +50,12 @@ impl Session {
         }
     }
 
-    /// Deletes a node. Fails with `NoNode` if the node does not exist.
+    /// Fails with `NoNode` if the node does not exist.
     pub async fn delete(&self, path: &str) -> Result<(), ZooKeeperError> {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// Returns the stat of a node, or `None` if it does not exist. Sets a given watch in both
-    /// cases.
+    /// Returns `None` if the node does not exist. Sets a given watch in both cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -70,7 +69,7 @@ impl Session {
         }
     }
 
-    /// Reads a node's stat, and sets a watch if the node exists.
+    /// Sets a given watch only if the node exists.
     pub async fn get_data(
         &self,
         path: &str,
@@ -80,7 +79,7 @@ impl Session {
         self.ask(request, watcher.cloned()).await.map(stat_of)
     }
 
-    /// Returns the names of a node's children, unordered.
+    /// Returns names in no particular order. Sets a given watch only if the node exists.
     pub async fn get_children(
         &self,
         path: &str,
@@ -93,17 +92,15 @@ impl Session {
         }
     }
 
-    /// Returns the state of the session, as its client knows it.
     pub fn status(&self) -> Status {
         self.0.shared.state.borrow().status
     }
 
-    /// Returns the number of the session, or 0 before a server has assigned one.
+    /// 0 before a server has assigned a number.
     pub fn id(&self) -> i64 {
         self.0.shared.state.borrow().credentials.session
     }
 
-    /// Returns the time for which the session outlives its last heartbeat.
     pub fn timeout(&self) -> Duration {
         self.0.shared.state.borrow().timeout
     }
@@ -113,7 +110,6 @@ impl Session {
         self.0.shared.close();
     }
 
-    /// Returns whether the client knows that the session has ended.
     pub fn is_over(&self) -> bool {
         self.status() == Status::Closed
     }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Fate of watches when a client loses its server.
+/// Whether a client keeps its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
@@ -18,45 +18,38 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// Fate of requests while no server is connected.
+/// Whether requests wait while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
     FailWithConnect,
-    /// Requests wait until a server is connected or the session has ended (`_session_callback`).
+    /// Requests wait for a connection or the end of the session (`_session_callback`).
     UntilConnected,
 }
 
-/// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOptions {
-    /// Fate of watches when the client loses its server.
     pub after_loss: AfterLoss,
-    /// Fate of requests while no server is connected.
     pub queued: Queued,
 }
 
 impl SessionOptions {
-    /// Behaviour of the Java client with its default settings.
+    /// The Java client with its default settings.
     pub const JAVA: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Restore, queued: Queued::FailWithConnect };
-    /// Behaviour of kazoo 2.11.
     pub const KAZOO: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
 
-/// The state of a session, as its client knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// No server answers. The session may continue.
     Connecting,
-    /// A server has accepted the session.
     Connected,
-    /// The session has ended.
     Closed,
 }
 
-/// A queued request, with its watcher and the place for its answer (`ClientCnxn.Packet`).
+/// `ClientCnxn.Packet`: a queued request, its watcher and the place for its answer.
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,
@@ -122,7 +115,6 @@ impl Shared {
         Shared { options, watcher, state: RefCell::new(state) }
     }
 
-    /// Queues a request, or fails it immediately if the session has ended (`queuePacket`).
     pub(super) fn submit(&self, request: Request, watcher: Option<Rc<Watcher>>) -> Rc<Answer> {
         let answer = Rc::<Answer>::default();
         let state = &mut *self.state.borrow_mut();

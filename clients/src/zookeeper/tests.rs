@@ -1,5 +1,3 @@
-//! Tests sessions and locks with a simulated ZooKeeper that each test configures.
-
 use crate::lock::{Acquisition, Release};
 use crate::testing::{
     Answer, Call, TestWorld, both, ensemble, granted, normal, settings, three_keepers,
@@ -210,7 +208,7 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
             creates += usize::from(call.name() == "create-sequential");
             match call.name() {
                 "create-sequential" if creates == 2 => Answer::Lost,
-                // The server reports the end of the session while the session's node still exists.
+                // The server reports the end of the session, but the session's node still exists.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
                         "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\
@@ -289,7 +287,7 @@ async fn break_all(world: &std::rc::Rc<TestWorld>, after_ms: u64) {
     ["zk1", "zk2", "zk3"].iter().for_each(|host| world.reset_connections(host));
 }
 
-/// Loses the reply to the second sequential create, which is the first whose parent exists.
+/// The second create is the first whose parent exists.
 fn lose_second_create() -> impl FnMut(&Call<'_>) -> Answer {
     let mut creates = 0;
     move |call| {

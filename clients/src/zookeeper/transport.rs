@@ -1,22 +1,17 @@
-//! The task that maintains a session's connection, and moves to another server when the current
-//! server stops answering.
-//!
-//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
+//! The task that keeps a session connected. It moves to another server when the current server
+//! stops answering. Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8:
 //!
 //! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, which ends
 //!   with the server's answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
-//! - The client sends a ping when it has sent nothing for `readTimeout / 2`, a third of the
-//!   session's timeout, and after 10 s at the latest. If it has sent nothing for more than a
-//!   second, the ping is due a second earlier.
+//! - The client sends a ping when it has sent nothing for `readTimeout / 2`, and after 10 s at the
+//!   latest. If it has sent nothing for more than a second, the ping is due a second earlier.
 //! - Before every attempt after the first connection, the client waits for a random time of up to a
 //!   second.
 //!
 //! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
-//! the same timeouts. It pings up to 0.4 s earlier, at random, and closes a connection whose ping
-//! is unanswered when the next ping is due. It waits 0.1 s before it begins the list of servers
-//! again, and doubles this delay each time. No lock depends on these differences, so the model of
-//! kazoo's lock uses the times of the Java client.
+//! the same timeouts, but other pings and delays. No lock depends on these differences, so the
+//! model of kazoo's lock uses the times of the Java client.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -32,11 +27,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Longest time for which a client sends nothing (`MAX_SEND_PING_INTERVAL`).
+/// The client never stays silent for longer (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// A client that has sent nothing for this long sends its next ping this much earlier.
+/// After this much silence, the client sends its next ping this much earlier.
 const PING_MARGIN: Duration = Duration::from_secs(1);
-/// Longest delay before an attempt to connect (`Thread.sleep(nextLong(1000))`).
+/// The Java client sleeps for up to 999 ms before it reconnects (`nextLong(1000)`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
@@ -229,7 +224,6 @@ impl Transport {
         }
     }
 
-    /// Handles a frame from the server (`SendThread.readResponse`).
     fn receive(&self, mut frame: Decoder) -> Result<(), End> {
         let header = ReplyHeader::decode(&mut frame)?;
         let state = &mut *self.shared.state.borrow_mut();

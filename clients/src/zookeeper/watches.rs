@@ -6,20 +6,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// An event for a watcher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchedEvent {
     /// The session continues at a server (`SyncConnected`).
     Connected,
     /// No server answers (`Disconnected`).
     Disconnected,
-    /// The session has ended.
     Expired,
-    /// The node changed.
     Node(NodeChange),
 }
 
-/// A queue of events, which one task reads.
+/// A queue of events for a single task.
 #[derive(Default, Debug)]
 pub struct Watcher {
     events: RefCell<VecDeque<WatchedEvent>>,
@@ -27,7 +24,6 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next event, in order of arrival.
     pub async fn next(&self) -> WatchedEvent {
         std::future::poll_fn(|context| match self.events.borrow_mut().pop_front() {
             Some(event) => Poll::Ready(event),
@@ -39,12 +35,10 @@ impl Watcher {
         .await
     }
 
-    /// Discards past events.
     pub fn clear(&self) {
         self.events.borrow_mut().clear();
     }
 
-    /// Queues an event.
     pub fn notify(&self, event: WatchedEvent) {
         self.events.borrow_mut().push_back(event);
         if let Some(waker) = self.waker.take() {
@@ -55,7 +49,6 @@ impl Watcher {
 
 type Watchers = BTreeMap<String, Vec<Rc<Watcher>>>;
 
-/// The watches that a client has set in one session.
 #[derive(Default, Debug)]
 pub struct Watches {
     data: Watchers,
@@ -64,8 +57,8 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Records the watcher of an answered request if the server has set a watch. `exists` means
-    /// that the server found the node.
+    /// Records the watcher if the server has set its watch. `exists` means that the server found
+    /// the node.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -81,7 +74,7 @@ impl Watches {
         }
     }
 
-    /// Notifies the watchers of the node, and removes them.
+    /// Each watch fires once, so this removes the watchers that it notifies.
     pub fn fire(&mut self, change: NodeChange, path: &str) {
         let kinds: &mut [&mut Watchers] = match change {
             NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
@@ -93,7 +86,7 @@ impl Watches {
         }
     }
 
-    /// Notifies every watcher of an event of the session.
+    /// Does not remove the watches.
     pub fn notify_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {
@@ -101,12 +94,11 @@ impl Watches {
         }
     }
 
-    /// Forgets all watches of the session.
     pub fn forget(&mut self) {
         *self = Watches::default();
     }
 
-    /// Returns the request that sets the watches at another server, or `None` if there are none.
+    /// Returns `None` if there are no watches to set at another server.
     pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

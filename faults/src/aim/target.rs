@@ -29,7 +29,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns one time for each suitable stage of a command, and two for an idle interval.
+/// Returns one start time for each stage of a command that the fault can hit, and two for an idle
+/// interval.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -131,7 +132,7 @@ impl Place {
     }
 }
 
-/// Moves the incident to the place, and swaps its nodes with those of the place.
+/// Also swaps the incident's nodes with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

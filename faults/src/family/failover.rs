@@ -16,9 +16,9 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of failovers in a run. After two failovers, few locks remain that could be lost.
+/// After two failovers, few locks remain that a third could lose.
 const STRIKES_MAX: u16 = 2;
-/// Share of failed primaries that pause, in thousandths. All other primaries crash or are isolated.
+/// Thousandths of failed primaries that pause. The others crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -39,7 +39,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // Only the first failover is known to hit the initial primary.
+        // Later failovers find an unknown primary, so half of them guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));
@@ -61,15 +61,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Returns a pause of the primary. In a measurement, Redis 7.0.15 accepted writes for 10 s after
-/// such a pause, until a Sentinel demoted the server.
+/// Pauses the primary for up to a lease longer than the takeover. Redis 7.0.15 accepted writes for
+/// 10 s after such a pause (measured), until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failed server: as long as a takeover takes or, without
-/// Sentinel, longer than any lease.
+/// Minimum downtime of a failed server: the time of a takeover or, without Sentinel, longer than
+/// any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -77,10 +77,9 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// Returns an upper bound on the time from the failure to the first write at the new primary. Each
-/// Sentinel waits for down-after, polls the other Sentinels once a second, waits up to a second
-/// before an election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
-/// sentinel.c).
+/// Upper bound on the time from a failure to the first write at the new primary. Each Sentinel
+/// waits for down-after, polls the others once a second, waits up to a second before an election,
+/// and checks the replicas once a second (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
@@ -103,14 +102,13 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws a lag, mostly from the upper half of the range, because a short lag loses no write.
+/// Draws mostly from the upper half of the range, because a short lag loses no write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// Isolates the primary with one client and, in half of the cases, a Sentinel.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

@@ -1,15 +1,15 @@
-//! An incident: the unit that families draw, made of faults that belong together.
+//! The unit that families draw: one or more faults that must move together in time.
 
 use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that only move together in time, such as a crash with the lag before it.
+/// Faults that must move together, such as a crash and the replication lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
     /// Start of the main fault; `None` if the incident fills the window and cannot move.
     pub at: Option<SimTime>,
-    /// The faults with their start times, in the order of the draws.
+    /// In drawing order, which need not be chronological.
     pub faults: Drawn,
 }
 

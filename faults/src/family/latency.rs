@@ -1,4 +1,4 @@
-//! Family `latency`: messages get different delays, so that clients overtake each other.
+//! Family `latency`: delays each message differently, so that clients overtake each other.
 
 use super::Incident;
 use super::timing::{span, starts, up_to};

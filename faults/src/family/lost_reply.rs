@@ -1,4 +1,4 @@
-//! Family `lost-reply`: the connection ends after a command is executed and before its reply.
+//! Family `lost-reply`: a server executes a command, but the connection ends before the reply.
 
 use super::Incident;
 use super::timing::traps;

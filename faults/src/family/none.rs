@@ -1,4 +1,4 @@
-//! Family `none`: draws no faults.
+//! Family `none`: no faults.
 
 use super::Incident;
 use crate::setting::Setting;

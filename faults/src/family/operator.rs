@@ -1,4 +1,4 @@
-//! Family `operator`: an operator types commands that locks do not expect.
+//! Family `operator`: an operator runs administrative commands during normal operation.
 
 use super::Incident;
 use super::strike::victims;

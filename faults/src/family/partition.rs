@@ -74,7 +74,7 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
         servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
-    // Independent masters never communicate, so only clients can be cut off from them.
+    // Independent masters never exchange messages, so a cut between them would have no effect.
     let (side_a, side_b) = match chance(rng, 500) {
         _ if setting.knobs.cut_off == CutOff::Storage => (some_clients, vec![Node::Storage]),
         _ if from_clients || !setting.is_replicated() => (some_clients, some_servers),

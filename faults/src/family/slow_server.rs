@@ -1,4 +1,4 @@
-//! Family `slow-server`: a server needs longer for every command, so that commands queue up.
+//! Family `slow-server`: each command takes longer, so that commands queue up.
 
 use super::Incident;
 use super::timing::{span, starts};

@@ -16,7 +16,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let from = vec![any(rng, &clients)?];
         let half_a_lease = Micros(setting.ttl_us.as_micros() / 2);
         let extra_us_max = span_often_past(rng, setting.knobs.storage_delay, half_a_lease);
-        // With a low minimum, a client's read may be fast and its next write late.
+        // With a low minimum, a read can be fast and the next write late.
         let extra_us_min = if chance(rng, 500) { up_to(rng, extra_us_max) } else { Micros::ZERO };
         let duration_us = span(rng, setting.knobs.spell);
         let to = vec![Node::Storage];

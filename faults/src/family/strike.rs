@@ -1,4 +1,4 @@
-//! Strikes: faults that hit several servers within a lease, while other servers may be unreachable.
+//! Strikes hit several servers within one lease, and may cut off other servers meanwhile.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// A partition that cuts off all servers outside a quorum until just after the first hit.
+    /// Cuts off servers that a quorum does not need, until just after the first hit.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 

@@ -1,5 +1,5 @@
 //! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012).
-//! Each seed omits some families and weakens the others, so that no fault hides another.
+//! Each seed enables a random subset of families with reduced ranges, so no fault hides another.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
@@ -7,16 +7,14 @@ use crate::seed::{Seed, Stream};
 use crate::setting::Setting;
 use crate::time::Micros;
 
-/// A family that the swarm enables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Swarmed {
-    /// The enabled family.
     pub family: Family,
-    /// The part of each range that the family uses, in thousandths, from 250 to 1000.
+    /// Thousandths of each range that the family uses, from 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// Returns the families that the seed enables: about half of them, and at least one.
+/// Enables about half of the families, and at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -36,7 +34,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Reduces the ranges, except the restart delay, because an operator guarantees that delay.
+    /// Reduces the upper bounds. Keeps the restart delay, which an operator guarantees.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

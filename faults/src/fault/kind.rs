@@ -42,38 +42,26 @@ pub enum FaultKind {
     LostRequest,
 }
 
-/// The effect of a fault on its nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impact {
-    /// The fault pauses the nodes.
     Freezes,
-    /// The fault crashes the nodes or makes them unreachable.
     Kills,
-    /// The fault blocks or delays messages between the nodes.
     HoldsUpMessages,
-    /// The fault drops a reply between the nodes.
     LosesReply,
-    /// The fault drops a command between the nodes.
     LosesRequest,
-    /// The fault makes the nodes' clocks wrong.
     BendsClock,
-    /// The fault slows the nodes down.
     Slows,
-    /// The fault makes the nodes lose keys.
     LosesKeys,
-    /// The fault makes the node the primary.
     TakesOver,
     /// The effect depends on the operator's command.
     IsOperated,
 }
 
 impl FaultKind {
-    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Returns the effect on the nodes that the fault names.
     pub fn impact(self) -> Impact {
         match self {
             FaultKind::Pause | FaultKind::Suspend => Impact::Freezes,
@@ -89,7 +77,7 @@ impl FaultKind {
         }
     }
 
-    /// Returns whether a fault of this kind is instantaneous and leaves nothing to heal.
+    /// An instantaneous fault leaves nothing to heal.
     pub fn is_instant(self) -> bool {
         match self {
             FaultKind::ClockJump

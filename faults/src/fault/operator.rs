@@ -30,10 +30,9 @@ pub enum OperatorCommand {
 }
 
 impl OperatorCommand {
-    /// All commands, in order of declaration.
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// Returns the command as text for people.
+    /// The command as reports print it. Some texts abbreviate the real command.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

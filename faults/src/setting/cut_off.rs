@@ -17,7 +17,6 @@ pub enum CutOff {
 }
 
 impl CutOff {
-    /// Returns whether the value is the default, which serde skips.
     pub fn is_servers(&self) -> bool {
         *self == CutOff::Servers
     }

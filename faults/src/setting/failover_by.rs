@@ -21,7 +21,6 @@ pub enum FailoverBy {
 }
 
 impl FailoverBy {
-    /// Returns the name used in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             FailoverBy::Drawn => "drawn",
@@ -31,7 +30,6 @@ impl FailoverBy {
         }
     }
 
-    /// Returns whether the value is the default, which serde skips.
     pub fn is_drawn(&self) -> bool {
         *self == FailoverBy::Drawn
     }

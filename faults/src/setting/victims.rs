@@ -16,7 +16,6 @@ pub enum Victims {
 }
 
 impl Victims {
-    /// Returns whether the value is the default, which serde skips.
     pub fn is_all(&self) -> bool {
         *self == Victims::All
     }

@@ -28,7 +28,6 @@ pub enum Magnitude {
 }
 
 impl Magnitude {
-    /// Returns the name of the magnitude's field.
     pub fn name(self) -> &'static str {
         match self {
             Magnitude::DurationUs => "duration_us",
@@ -41,7 +40,7 @@ impl Magnitude {
         }
     }
 
-    /// Returns the name for people, without the unit.
+    /// For people, without the unit.
     pub fn in_words(self) -> &'static str {
         match self {
             Magnitude::DurationUs => "duration",
@@ -54,7 +53,7 @@ impl Magnitude {
         }
     }
 
-    /// Returns the step of minimization: a millisecond, or one part per million.
+    /// Step of the minimization: a millisecond, or one part per million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }
@@ -96,7 +95,7 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Returns the fault with a new value for one magnitude, or unchanged if it has no such magnitude.
+/// Returns the fault unchanged if it does not have the magnitude.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

@@ -1,4 +1,4 @@
-//! Calls the predicate of a search a limited number of times, and only once for each plan.
+//! Calls the predicate of a search at most `calls_max` times, and never twice for one plan.
 
 use crate::plan::FaultPlan;
 
@@ -6,7 +6,7 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// A list, because comparing plans is cheap compared with a run.
+    /// A list suffices, because comparing plans is cheap compared with a run.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

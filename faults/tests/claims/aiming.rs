@@ -1,5 +1,3 @@
-//! Tests how incidents are aimed at commands.
-
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::aim::{AimContext, Phase, Place, Stretch, aimed, is_aimed};
 use fencepost_faults::{

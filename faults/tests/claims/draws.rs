@@ -1,5 +1,3 @@
-//! Tests random integers.
-
 use fencepost_faults::draw::{any, chance, log_uniform, pick, subset, uniform};
 use fencepost_faults::{Seed, Stream};
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};

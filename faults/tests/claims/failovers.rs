@@ -1,5 +1,3 @@
-//! Tests which servers failovers hit and which writes they lose.
-
 use crate::plans::{node_of, plan};
 use crate::settings::{independent, replicated};
 use fencepost_faults::{

@@ -1,5 +1,3 @@
-//! Tests the faults that each family draws.
-
 use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;

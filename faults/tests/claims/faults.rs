@@ -1,5 +1,3 @@
-//! Tests the types for faults and plans.
-
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 
 fn every_kind() -> Vec<Fault> {

@@ -1,5 +1,3 @@
-//! Tests the crate's public interface, with one file per subject.
-
 mod aiming;
 mod draws;
 mod failovers;

@@ -1,5 +1,3 @@
-//! Tests the text forms of nodes, durations and families.
-
 use fencepost_faults::{FAMILIES, Families, Family, Micros, Node, SimTime};
 use proptest::prelude::*;
 
@@ -112,7 +110,7 @@ fn spans_and_instants_saturate() {
 #[test]
 fn the_table_holds_the_families_of_the_command_line_in_their_places() {
     let names: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
-    // A family's index is the number of its random stream, so this list may only grow at the end.
+    // A family's index numbers its random stream, so this list may only grow at the end.
     let promised = [
         "none", "pause", "replication-lag", "failover", "clock-drift", "clock-jump", "restart",
         "partition", "lost-reply", "latency", "storage-delay", "suspend", "client-crash",

@@ -1,5 +1,3 @@
-//! Tests properties that every drawn plan has.
-
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::{
     FAMILIES, Families, Family, Fault, FaultPlan, Micros, Node, Seed, Setting, SimTime, TimedFault,
@@ -160,7 +158,7 @@ proptest! {
         };
         let rates: Vec<i128> = plan.faults.iter().filter_map(rate).chain([0]).collect();
         let (slow, fast) = (rates.iter().min().unwrap(), rates.iter().max().unwrap());
-        // The condition is (1 + fast) / (1 + slow) <= 1 + drift, here in millionths.
+        // Requires (1 + fast) / (1 + slow) <= 1 + drift, in millionths.
         let allowed = (1_000_000 + slow) * (1_000_000 + i128::from(drift));
         prop_assert!((1_000_000 + fast) * 1_000_000 <= allowed);
     }

@@ -1,5 +1,3 @@
-//! The tests' settings, and tests of invalid settings.
-
 use fencepost_faults::{Counts, Micros, Node, Setting, SimTime, Spans, Topology, Window};
 
 pub(crate) fn independent() -> Setting {

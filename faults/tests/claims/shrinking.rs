@@ -1,5 +1,3 @@
-//! Tests shrinking with artificial predicates instead of simulated runs.
-
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
     Boundary, Fault, FaultKind, FaultPlan, Magnitude, Micros, Node, Seed, ShrunkPlan, SimTime,
@@ -146,7 +144,7 @@ fn faults_that_only_work_together_stay_together() {
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // The second pause can be shortened only after the first, so `shrink` needs another round.
+    // Each pause limits how short the other can be, so one round of `shrink` is not enough.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 800_000)),
         at(2, 2_000_000, pause(2, 900_000)),
@@ -235,7 +233,7 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
-    // Rounding would move the start of the second fault to the start of the first fault.
+    // Rounding the second start would move it to 1 s, where the first fault begins.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 400_000)),
         at(2, 1_490_000, pause(1, 700_000)),

@@ -1,4 +1,4 @@
-//! Snapshot tests of the plans that seeds produce. They may change only with a new version.
+//! Plans that published seeds produce. They may change only with a new version.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

@@ -1,5 +1,3 @@
-//! Tests seeds and their random streams.
-
 use fencepost_faults::{Node, Seed, Stream};
 use proptest::prelude::*;
 use rand_core::Rng;

@@ -1,11 +1,9 @@
-//! Tests the commands that `setnx-getset` and its variants send to one server, mistakes included.
-
 use crate::lock::{Acquisition, Check, Lease, Release, Settings};
 use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Milliseconds since the Unix epoch, 20 s before the test world's start.
+/// Unix time in milliseconds, 20 s before the test world starts.
 const LONG_AGO: &str = "1699999980000";
 const HELD: &str = "held by another";
 
@@ -116,8 +114,8 @@ fn a_loser_that_writes_nothing_lets_no_third_in() {
     assert!(!overlap, "{trace}");
 }
 
-/// The loser reads its clock at 0 s, the winner takes the lock over at 8.9 s, and a third process
-/// tries to acquire it at 10.1 s.
+/// The loser reads its clock at 0 s, the winner takes over at 8.9 s, and a third process tries at
+/// 10.1 s.
 fn early_third(name: &str) -> (bool, String) {
     let world = stale_world(late_get(1, 9_000));
     let mut locks = [0, 1, 2].map(|_| world.lock(name, &one(), &one_attempt()));

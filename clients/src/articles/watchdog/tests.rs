@@ -1,5 +1,3 @@
-//! Tests the commands that `watchdog` and its variants send to one server.
-
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
 
@@ -87,7 +85,7 @@ fn a_ttl_without_any_confirmed_renewal_is_noted() {
 
 #[test]
 fn a_renewal_that_the_release_overtakes_is_refused() {
-    // The client sends the second renewal at 6671.666 ms. The first renewal also loads the script.
+    // The client sends the second renewal at 6671.666 ms.
     let mut renewals = 0;
     let (world, mut lock) = one_redis("watchdog", move |call: &Call<'_>| {
         let is_renewal = call.name() == "EVALSHA" && call.words.len() == 5;

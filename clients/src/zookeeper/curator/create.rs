@@ -1,28 +1,26 @@
-//! Creates nodes as Curator does. A GUID in the name lets the client recognise its node after a
-//! lost reply.
-//!
-//! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
-//! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and
-//! `ZKPaths.mkdirs`.
+//! Creates nodes as Curator does: a GUID in the name lets the client find its node after a lost
+//! reply. Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`,
+//! `findProtectedNodeInForeground`, `protectedPathInForeground`), `ProtectedMode`,
+//! `FindAndDeleteProtectedNodeInBackground` and `ZKPaths.mkdirs`.
 
 use super::Curator;
 use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// How Curator protects the creation of a sequential node against a lost reply.
+/// Curator's protection of a sequential create against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// No protection. After a lost reply the client creates another node.
+    /// After a lost reply the client creates another node.
     None,
     /// The name contains a GUID. Any node with this GUID counts as the created node.
     AnySession,
-    /// The name contains a GUID. The client deletes a node with this GUID if another session
-    /// created it (`validateFoundNode`).
+    /// The name contains a GUID. The client deletes a node with this GUID that another session
+    /// created (`validateFoundNode`).
     SameSession,
 }
 
-/// Creates an ephemeral sequential node, and a missing parent as a container. Returns the path.
+/// Creates an ephemeral node, and a missing parent as a container. Returns the path.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,

@@ -1,6 +1,6 @@
-//! The queue of a lock ([`LockInternals`]), which a process joins to wait for its turn. Source:
-//! Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
-//! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
+//! The queue of a lock ([`LockInternals`]). Source: Curator 5.4.0, `LockInternals` (`attemptLock`,
+//! `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver` (`createsTheLock`,
+//! `getsTheLock`, `fixForSorting`).
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};
@@ -13,7 +13,6 @@ use std::time::Duration;
 
 const LOCK_NAME: &str = "lock-";
 
-/// The queue of one lock.
 pub struct LockInternals {
     curator: Curator,
     base_path: String,
@@ -23,7 +22,6 @@ pub struct LockInternals {
 }
 
 impl LockInternals {
-    /// Creates the queue below a path.
     pub fn new(
         curator: Curator,
         base_path: String,
@@ -33,7 +31,7 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Joins the queue and waits for its turn. Returns the node's path, or `None` on timeout.
+    /// Waits for its turn in the queue. Returns the node's path, or `None` on timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = RemainingWait { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -121,7 +119,7 @@ impl LockInternals {
     }
 }
 
-/// The remaining wait of an acquire, on the wall clock (`millisToWait`, `startMillis`).
+/// Measured on the wall clock (`millisToWait`, `startMillis`).
 struct RemainingWait {
     left: Duration,
     since: WallClock,

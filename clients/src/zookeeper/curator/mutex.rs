@@ -2,7 +2,7 @@
 //!
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
 //! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
-//! `release()`. As in the library, **the holder does not learn that its session has ended**:
+//! `release()`. As in the library, **the holder does not notice that its session has ended**:
 //! `isAcquiredInThisProcess()` stays true until the release. If the release finds no node, the lock
 //! reports that it was not held; the library ignores the missing node.
 //!
@@ -33,7 +33,6 @@ use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Definition of `curator-mutex`.
 pub const DEFINITION: Definition = Definition {
     name: "curator-mutex",
     about: "Curator's InterProcessMutex: ephemeral sequential nodes with a GUID; each waiter \
@@ -45,7 +44,6 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };
 
-/// Definition of `curator-suspended`, whose holder leaves when the connection is lost.
 pub const SUSPENDED: Definition = Definition {
     name: "curator-suspended",
     about: "curator-mutex whose holder leaves when the connection is suspended or lost",
@@ -55,7 +53,6 @@ pub const SUSPENDED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `curator-fencing`, whose token is the czxid of its node.
 pub const FENCING: Definition = Definition {
     name: "curator-fencing",
     about: "curator-mutex with the czxid of the holder's node as fencing token",
@@ -66,7 +63,6 @@ pub const FENCING: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `curator-unprotected`, whose nodes have no GUID.
 pub const UNPROTECTED: Definition = Definition {
     name: "curator-unprotected",
     about: "curator-mutex without protection: after a lost reply it creates a second node",
@@ -76,7 +72,6 @@ pub const UNPROTECTED: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `curator-any-session`, which accepts any node with its GUID.
 pub const ANY_SESSION: Definition = Definition {
     name: "curator-any-session",
     about: "curator-mutex that uses a node created by an earlier session",
@@ -88,7 +83,6 @@ pub const ANY_SESSION: Definition = Definition {
     ..DEFINITION
 };
 
-/// Definition of `curator-unguaranteed`, which tries to delete its node only once.
 pub const UNGUARANTEED: Definition = Definition {
     name: "curator-unguaranteed",
     about: "curator-mutex whose release gives up when the connection is lost; its node stays",
@@ -128,7 +122,6 @@ struct Mutex {
     traits: Traits,
     wait: Duration,
     queues: BTreeMap<String, LockInternals>,
-    /// The library calls this `threadData`.
     held: Option<LockData>,
 }
 

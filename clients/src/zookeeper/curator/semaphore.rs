@@ -2,11 +2,10 @@
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
 //! (`internalAcquire1Lease`). A process that holds the semaphore's mutex creates a lease, and waits
-//! until the number of leases is within the limit (one in this lock). All other waiters are in the
-//! queue of the mutex.
+//! until the number of leases is within the limit, which is one. All other waiters are in the queue
+//! of the mutex.
 //!
-//! If the process that holds the lease acquires again, this second acquire waits, and is refused at
-//! its timeout.
+//! A second acquire by the holder waits in vain until its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -25,7 +24,6 @@ use std::time::Duration;
 const LEASE_BASE_NAME: &str = "lease-";
 const LEASES_MAX: usize = 1;
 
-/// Definition of `zookeeper-semaphore`.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-semaphore",
     about: "Curator's InterProcessSemaphoreMutex: one lease, added under a mutex; not reentrant",
@@ -120,7 +118,6 @@ impl Semaphore {
         }
     }
 
-    /// Implements the library's `getThisWaitMs`.
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 const PRIMARY: Node = Node::Server(1);
 const STANDBY: Node = Node::Server(2);
 
-/// Time that an on-call engineer or a cautious script takes to promote the standby.
+/// Reaction time of an on-call engineer or a cautious script.
 const TAKEOVER: Spans = Spans::millis(500, 5_000);
 
 pub(super) fn promotion(

@@ -1,5 +1,6 @@
-//! Pauses or crashes a Sentinel, or steps its clock, near a failover. More than two seconds between
-//! two runs of a Sentinel's timer trigger TILT mode (`sentinelCheckTiltCondition` in sentinel.c).
+//! Pauses or crashes a Sentinel, or steps its clock, near a failover. A Sentinel enters TILT mode
+//! if more than two seconds pass between two runs of its timer (`sentinelCheckTiltCondition` in
+//! sentinel.c).
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};
@@ -10,7 +11,7 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 const PER_MILLE: u64 = 300;
-/// Minimum number of Sentinels for a fault. With fewer Sentinels, a majority needs all of them.
+/// With fewer Sentinels, the majority needs every one of them.
 const SENTINELS_MIN: usize = 3;
 const AWAY: Spans = Spans::millis(500, 20_000);
 const STEP: Spans = Spans::millis(500, 10_000);
