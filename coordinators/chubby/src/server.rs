@@ -61,7 +61,6 @@ pub struct Chubby {
 }
 
 impl Chubby {
-    /// Creates a replica that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Chubby {
         let files = journal::open(disk);
         let saved: Option<Saved> =

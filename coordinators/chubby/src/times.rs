@@ -18,7 +18,7 @@ pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }
 
-/// Lengthens a duration so that it has ended by any other host's clock, too.
+/// Lengthens a duration so that it has also ended by any other host's clock.
 pub(crate) fn lengthened(span: u64) -> u64 {
     span + span / 8
 }

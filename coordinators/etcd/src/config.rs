@@ -1,17 +1,14 @@
 //! Configuration of a server ([`Config`]).
 
-/// A server of a cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
     /// Number of the member, from 1.
     pub id: u8,
-    /// Host name or address of the member.
     pub host: String,
     /// Port for both clients and the other members.
     pub port: u16,
 }
 
-/// Startup settings of an etcd server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// [`Member::id`] of this server.
@@ -48,12 +45,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the minimum election timeout in milliseconds.
+    /// Minimum election timeout.
     pub fn election_ms(&self) -> u64 {
         self.heartbeat_ms * self.election_ticks
     }
 
-    /// Returns the minimum ttl in seconds (`minTTL` of `etcdserver.NewServer`).
+    /// Minimum ttl in seconds (`minTTL` of `etcdserver.NewServer`).
     pub fn ttl_min(&self) -> i64 {
         let ticks = 3 * self.election_ticks / 2;
         i64::try_from((ticks * self.heartbeat_ms).div_ceil(1_000)).unwrap_or(i64::MAX)

@@ -77,7 +77,7 @@ enum Stage {
     Ready,
 }
 
-/// A wait for a lock, with a deadline on the wall clock as in the real server.
+/// Ends at a deadline on the wall clock, as in the real server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,

@@ -41,7 +41,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Queues a session's request. Returns `false` if the request causes a deadlock and is refused.
+    /// Returns `false` if the request causes a deadlock and is refused.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {

@@ -20,7 +20,6 @@ const LOG_MAX: usize = 1 << 20;
 /// Id of the first session. The server itself uses the lower ids.
 const FIRST_SESSION: SessionId = 3;
 
-/// Startup settings of a MariaDB server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).
@@ -56,7 +55,6 @@ pub struct Mysql {
 }
 
 impl Mysql {
-    /// Creates a server that boots from this disk.
     pub fn new(config: Config, image: &DiskImage) -> Mysql {
         let files = journal::open(image);
         let store = log::replay(files.log);

@@ -1,5 +1,3 @@
-//! Compares three real members with the model: calls, a paused leader, an isolated member.
-
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
 use super::sequences::{Dice, LAST, WATCH, call, clean, number, revision_of};

@@ -140,7 +140,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Queues a session's request. Returns `false` if the request causes a deadlock and is refused.
+    /// Returns `false` if the request causes a deadlock and is refused.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);

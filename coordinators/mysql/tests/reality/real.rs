@@ -1,5 +1,3 @@
-//! A real MariaDB in its own folder, on loopback only.
-
 use super::packets::{is_whole, query, root, split};
 use fencepost_testing::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};

@@ -70,7 +70,6 @@ pub(crate) struct Serializable {
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on.
     pub(crate) fn begin(&mut self, snapshot: &Snapshot, own: Option<Xid>) -> Tracked {
         let id = Tracked(self.next);
         self.next += 1;

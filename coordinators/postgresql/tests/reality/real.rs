@@ -1,5 +1,3 @@
-//! A real PostgreSQL in its own folder, on loopback only.
-
 use super::messages::{is_whole, query, shown, split, startup};
 use fencepost_testing::{free_port, signal, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};

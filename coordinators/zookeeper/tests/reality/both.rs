@@ -1,5 +1,3 @@
-//! A client of a real or simulated ensemble, which formats each reply as text.
-
 use crate::ensemble::Ensemble;
 use crate::protocol::*;
 
