@@ -28,12 +28,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The server to run, with its configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Server {
-    /// A Redis server, primary or replica.
     Redis(Box<NodeConfig>),
-    /// A Redis Sentinel.
     Sentinel(SentinelConfig),
 }
 

@@ -39,12 +39,10 @@ mod tests;
 pub use address::Address;
 pub use machine::Sentinel;
 
-/// Configuration of a Sentinel, as in `sentinel.conf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelConfig {
     /// Host that the Sentinel announces to other Sentinels (`sentinel announce-ip`).
     pub announce_host: String,
-    /// Port that the Sentinel announces to other Sentinels.
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,

@@ -1,5 +1,3 @@
-//! Tests that keys expire exactly on time by the server's clock, and only on a primary.
-
 use crate::config::NodeConfig;
 use crate::testing::{Bench, START_MS, check, check_on};
 

@@ -1,5 +1,3 @@
-//! Compares the state after a restart on real servers and on fake-redis.
-
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
 use fake_redis::NodeConfig;

@@ -1,5 +1,3 @@
-//! Tests of complete failovers with servers and Sentinels.
-
 use super::{NodeConfig, World, changes, field, primary, replica};
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::KeyChange;
