@@ -16,12 +16,9 @@ impl WallTime {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 
-/// Readings of both clocks of the server's host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Now {
-    /// Reading of the wall clock.
     pub wall: WallTime,
-    /// Reading of the monotonic clock.
     pub monotonic: MonotonicTime,
 }
 

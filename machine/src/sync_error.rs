@@ -1,6 +1,5 @@
 //! Failed disk syncs.
 
-/// The error of a failed sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {
     /// The device reported an error (`EIO`).
