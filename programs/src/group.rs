@@ -49,7 +49,6 @@ pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf,
     crate::start::find(name, folder, folders)
 }
 
-/// Returns the name of a system call, for messages.
 pub fn name_of_call(number: u16) -> &'static str {
     crate::names::name(i64::from(number))
 }
@@ -180,7 +179,7 @@ impl Group {
         std::mem::take(&mut self.output)
     }
 
-    /// Returns the number of bytes of output that were dropped because of the limit.
+    /// Number of output bytes dropped because of the limit.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
@@ -201,7 +200,6 @@ impl Group {
         self.sync_errno = errno;
     }
 
-    /// Returns whether a sync has failed.
     pub fn has_failed_sync(&self) -> bool {
         self.has_failed_sync
     }

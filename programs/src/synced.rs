@@ -173,7 +173,6 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Returns whether no file was synced.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -103,7 +103,6 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// Executes one instruction.
     pub(crate) fn step(self) -> Option<Stop> {
         let _ = self.request(libc::PTRACE_SINGLESTEP, 0);
         self.wait()
