@@ -1,4 +1,4 @@
-//! Failed disk syncs.
+//! Errors of disk syncs, and the outputs that they belong to.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {

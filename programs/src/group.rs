@@ -35,7 +35,7 @@ const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Number of calls that starting a program counts as. 400 starts without waiting reach the limit.
+/// Number of calls that a program start counts as. 400 starts without waiting reach `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 

@@ -84,7 +84,6 @@ impl Stage {
         self.sent = sent;
     }
 
-    /// Returns the time since the stage began, in microseconds.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }

@@ -308,7 +308,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // Settles first, because this master's lease may have expired.
+        // Settles before the input, because this master's lease may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

@@ -19,7 +19,7 @@ pub struct Config {
     pub seed: u64,
     /// Heartbeat interval, in milliseconds (`--heartbeat-interval`).
     pub heartbeat_ms: u64,
-    /// Number of heartbeats per election timeout (`--election-timeout`).
+    /// Number of heartbeats per election timeout.
     pub election_ticks: u64,
     /// `true` if the server-side lock checks the waiter's key after the wait (since 3.5.0).
     pub lock_checks_key: bool,
@@ -45,7 +45,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Minimum election timeout.
+    /// Minimum election timeout (`--election-timeout`).
     pub fn election_ms(&self) -> u64 {
         self.heartbeat_ms * self.election_ticks
     }

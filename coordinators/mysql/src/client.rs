@@ -15,7 +15,7 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// Default of MariaDB's `connect_timeout`, in microseconds.
+/// Default of MariaDB's `connect_timeout`.
 const LOGIN_MAX_US: u64 = 10_000_000;
 /// Interval in microseconds at which a waiting session checks its client's connection.
 const CONNECTION_CHECK_US: i64 = 1_000_000;

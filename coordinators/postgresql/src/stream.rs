@@ -88,7 +88,7 @@ impl Log {
     }
 }
 
-/// Default of `wal_sender_timeout` in microseconds.
+/// Default of `wal_sender_timeout`.
 const SILENCE_US: u64 = 60_000_000;
 
 #[derive(Debug)]

@@ -29,7 +29,8 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction and command of logged rows. Both precede every running transaction.
+/// Transaction id and command number of rows from the log. They precede those of every running
+/// transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {

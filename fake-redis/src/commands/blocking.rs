@@ -1,4 +1,4 @@
-//! Blocking commands on lists and sorted sets.
+//! Blocking commands on lists and sorted sets (t_list.c, t_zset.c).
 
 use super::collection::peek;
 use super::list::{Route, Several};

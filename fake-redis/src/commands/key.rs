@@ -1,4 +1,4 @@
-//! Commands for keys of any type.
+//! Commands for keys of any type (db.c).
 
 use super::connection::database_number;
 use super::set;

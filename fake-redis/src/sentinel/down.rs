@@ -18,7 +18,7 @@ impl Link {
 
 impl Instance {
     /// Returns when the instance counts as down. A primary that reports itself as a replica counts
-    /// as down after down-after and two INFO periods.
+    /// as down `down_after_ms` and two INFO periods after its first such report.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);

@@ -14,7 +14,8 @@ use libc::user_regs_struct;
 
 /// Maximum number of instructions in one round of a loop.
 const ROUND_MAX: usize = 4096;
-/// Number of rounds that must be equal. A counter in memory changes the parity flag more often.
+/// Number of rounds that must be equal. Within 16 rounds, a counter in memory changes the parity
+/// flag.
 const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
 /// Bytes below the stack pointer that a function may use.

@@ -1,4 +1,4 @@
-//! One server of a stage.
+//! A server of a stage, before and after its start.
 
 use super::clock::Clock;
 use super::event::{End, Event};

@@ -44,7 +44,8 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit before this transaction's own whose writes this transaction did not see.
+    /// Earliest commit of a writer that committed first and whose change this transaction did not
+    /// see (`earliestOutConflictCommit`).
     earliest_out: Option<Moment>,
     finished_before: u64,
     /// `true` if the transaction has committed and has not written.

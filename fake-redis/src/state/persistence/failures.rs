@@ -20,7 +20,7 @@ pub(crate) struct Failures {
     saving: Option<BeforeSave>,
     save_failed_at: Option<i64>,
     rewrite_again_at: Option<i64>,
-    /// `true` until the input that follows a new snapshot, which may report its failure.
+    /// `true` in the input that begins a snapshot, because only a later input can report its failure.
     is_undecided: bool,
     reported: bool,
 }
