@@ -182,8 +182,7 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// `true` if the servers start synchronized, as in a running deployment, without the sync
-    /// delay.
+    /// `true` if the servers start synchronized, without the sync delay.
     pub starts_in_step: bool,
     /// `true` if a replica refuses writes from its clients.
     pub replica_read_only: bool,

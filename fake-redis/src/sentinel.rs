@@ -52,8 +52,8 @@ pub struct SentinelConfig {
     pub quorum: usize,
     /// Silence in milliseconds after which an instance is down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit of a failover step, in milliseconds (`failover-timeout`). The next attempt starts
-    /// after twice this time.
+    /// Time limit of a failover step, in milliseconds. The next attempt starts after twice this
+    /// time.
     pub failover_timeout_ms: i64,
     /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,

@@ -11,8 +11,7 @@ impl WallTime {
     }
 }
 
-/// Monotonic time in microseconds. The clock may run fast or slow, and stops while its host is
-/// suspended.
+/// Monotonic time in microseconds. Runs fast or slow, and stops while the host is suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 

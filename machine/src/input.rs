@@ -11,8 +11,8 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes have arrived. The server executes one command, and sets `Outputs::more` if it needs a
-    /// `Continue` to execute the next command.
+    /// The server executes one command, and sets `Outputs::more` if it needs a `Continue` for the
+    /// next.
     Received {
         connection: ConnectionId,
         /// Received bytes, which may end within a command.

@@ -1,6 +1,6 @@
 //! Changes of a server that it reports to the judge. Simulated processes cannot see them.
 
-/// A change of a server's role or of its ability to write, or an observation in a deployment.
+/// A change of a server's role or of its ability to write, or of a Sentinel's view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The server now acts as a primary. Servers also send this at startup.

@@ -194,8 +194,7 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Sets the error of all syncs that end from now on, if [`Launch::sync_us`] is set; `None` if
-    /// they succeed.
+    /// Sets the error of all later syncs, if [`Launch::sync_us`] is set; `None` if they succeed.
     pub fn fail_syncs(&mut self, errno: Option<i32>) {
         self.sync_errno = errno;
     }

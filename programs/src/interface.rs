@@ -85,8 +85,7 @@ pub enum Request {
         bytes: Vec<u8>,
     },
     Shutdown {
-        /// Connection on which the group stops sending. The peer sees the end of the stream, and
-        /// the group can still read.
+        /// Connection on which the group stops sending. The group can still read.
         socket: SocketId,
     },
     Close {

@@ -133,9 +133,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores all files in a folder after a power loss. Files that were never synced count as
-    /// empty. `kept` takes a file's number of unsynced bytes and returns how many survive, counted
-    /// from the first.
+    /// Restores a folder after a power loss. Files that were never synced become empty. `kept`
+    /// takes a file's number of unsynced bytes and returns how many of the first ones survive.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;

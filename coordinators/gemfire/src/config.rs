@@ -41,8 +41,7 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Silence after which servers remove a member: one timeout until they suspect it, and one and
-    /// a half for two checks.
+    /// Silence before a removal: one timeout until servers suspect the member, 1.5 for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }

@@ -88,8 +88,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Creates a wait. Returns `None` if the wait ends immediately, such as when its deadline
-    /// overflows 64 bits in nanoseconds.
+    /// Returns `None` if the wait ends immediately, as when its deadline overflows 64 bits in ns.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

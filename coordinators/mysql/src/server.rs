@@ -26,9 +26,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Seed for the random salts of sessions.
     pub seed: u64,
-    /// Prefix of the locks that the server reports to the judge: user locks, and locked rows of
-    /// tables named `locks`. An empty prefix also includes locked rows of other tables, as
-    /// `table/key`. `None` reports no locks.
+    /// Prefix of the user locks and of the locked rows of tables named `locks` to report to the
+    /// judge. An empty prefix also reports locked rows of other tables, as `table/key`.
     pub watch: Option<String>,
     /// Statements that create the tables when a server starts without tables.
     pub schema: String,

@@ -7,8 +7,7 @@ use libc::{
 
 /// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is the offset of the first argument's lower
-/// half.
+/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is that of the first argument's lower half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;

@@ -267,8 +267,7 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a stopped thread. Returns the result and the signals that arrived
-    /// meanwhile.
+    /// Returns the call's result, and the signals that arrived meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

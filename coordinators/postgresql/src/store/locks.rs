@@ -101,8 +101,8 @@ impl Lock {
         }
     }
 
-    /// Returns the place of a new request in the queue, and whether it can be granted immediately.
-    /// A backend queues before waiters that conflict with locks it already has.
+    /// Returns a new request's place in the queue, and whether it can be granted immediately. A
+    /// backend queues before waiters that conflict with locks it already has.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();

@@ -44,8 +44,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit of a writer that committed first and whose change this transaction did not
-    /// see (`earliestOutConflictCommit`).
+    /// Earliest commit of an unseen writer that committed first (`earliestOutConflictCommit`).
     earliest_out: Option<Moment>,
     finished_before: u64,
     /// `true` if the transaction has committed and has not written.
