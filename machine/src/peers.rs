@@ -63,7 +63,7 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Sends a message to a peer, and connects first if necessary.
+    /// Connects first if necessary.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),

@@ -39,7 +39,6 @@ pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
-/// Checks that the program can be started, without starting it.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
@@ -92,7 +91,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a program and leaves it stopped before its first instruction.
+    /// Leaves the program stopped before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();

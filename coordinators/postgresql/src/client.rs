@@ -201,7 +201,7 @@ impl Client {
         }
     }
 
-    /// Ends a commit's wait for a standby. The commit remains, and the client gets a warning.
+    /// The commit remains, and the client gets a warning.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

@@ -191,7 +191,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Prepares a multi. A refusal rolls back earlier parts and skips later parts.
+    /// A refusal rolls back earlier parts and skips later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();
@@ -211,7 +211,7 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// Prepares the end of a session. The child counts of the parents change only on commit.
+    /// The child counts of the parents change only on commit.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.outstanding_changes.ephemerals(self.tree, self.session);
         for path in &paths {

@@ -41,7 +41,7 @@ impl Stage {
         self.servers[server].is_frozen
     }
 
-    /// Ends the process of a server. Its peers see their connections end.
+    /// The server's peers see their connections end.
     pub fn crash(&mut self, server: usize) {
         self.end_process(server);
         self.settle();
@@ -82,7 +82,7 @@ impl Stage {
         self.servers[server].disk = Disk::default();
     }
 
-    /// Freezes the process of a server. Its clocks continue.
+    /// The server's clocks continue.
     pub fn freeze(&mut self, server: usize) {
         self.servers[server].is_frozen = true;
     }
