@@ -111,7 +111,7 @@ impl Default for OutputLimits {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// Evicts nothing. Commands that may need memory fail with `-OOM`.
+    /// Commands that may need memory fail with `-OOM`.
     #[default]
     NoEviction,
     AllKeysLru,

@@ -5,8 +5,8 @@
 //! models.
 //!
 //! Redis checks everything ten to twenty times a second. This implementation computes when the next
-//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of one of
-//! Redis's ticks, so that Sentinels that start together still drift apart.
+//! action is due (`schedule`) and sleeps until then. It rounds the time up by a random fraction of
+//! Redis's tick, so that Sentinels with the same start drift apart.
 
 mod address;
 mod attempt;

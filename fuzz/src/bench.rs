@@ -12,7 +12,7 @@ pub struct Bench<M> {
     machine: M,
     pub now: WallTime,
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Connections that the machine opened and that are still open, oldest first.
+    /// The machine's own open connections, oldest first.
     pub opened: Vec<ConnectionId>,
     /// The last image with which the machine replaced the disk's contents.
     pub image: Option<DiskImage>,

@@ -49,7 +49,7 @@ impl Target {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     Keep,
-    /// The corpus drops the input, because it tests nothing relevant.
+    /// Drops the input, because it tests nothing relevant.
     Reject,
 }
 

@@ -28,7 +28,7 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Time in nanoseconds that each call takes, so that a loop that polls a clock ends.
+/// Duration of each call in nanoseconds, so that a loop polling a clock ends.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;

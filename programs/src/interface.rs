@@ -122,7 +122,6 @@ pub enum Ending {
     Exited(i32),
     /// This signal killed the first process.
     Killed(i32),
-    /// A thread made a system call that is not emulated.
     NotEmulated(String),
     /// A thread runs endlessly, or every thread waits for an event that cannot happen.
     Stuck(String),

@@ -31,7 +31,7 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// The bytes of a file that a power loss may lose, from the first to the last that differ.
+/// Range from the first to the last byte that differ from the synced content.
 type Unsynced = Range<u64>;
 
 impl Pieces {

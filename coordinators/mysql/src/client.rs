@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which runs one statement at a time and meanwhile reads no packets.
+//! A client ([`Client`]), which runs one statement at a time and reads no packets while it does.
 
 mod commands;
 mod login;

@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which runs one statement at a time and meanwhile reads no messages.
+//! A client ([`Client`]), which runs one statement at a time and reads no messages while it does.
 
 mod extended;
 mod query;

@@ -120,7 +120,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // The log records the owner that the operation implies, not the owner that the flags imply.
+        // The log records the owner implied by the operation, not the one implied by the flags.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,

@@ -22,8 +22,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls of which only some commands stop the thread. Each entry lists the call, one such command,
-/// and the lowest number from which every command stops the thread.
+/// Calls that stop the thread for only some commands: the call, one such command, and the lowest
+/// number from which every command stops it.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),

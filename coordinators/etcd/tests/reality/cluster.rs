@@ -140,7 +140,7 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A write that changes nothing, because timing decides whether an unanswered write takes effect.
+/// Writes nothing, because
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
