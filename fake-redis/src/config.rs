@@ -49,23 +49,17 @@ impl RedisVersion {
 pub enum Fsync {
     /// The file is synced before each reply.
     Always,
-    /// The file is synced once a second.
     EverySec,
-    /// The operating system decides when to write the file to disk.
     No,
 }
 
-/// Persistence mode of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Persistence {
     /// Data does not survive a restart.
     #[default]
     None,
-    /// The server stores snapshots on disk.
     Rdb,
-    /// The server stores an append-only file on disk.
     Aof {
-        /// Sync policy of the file.
         fsync: Fsync,
     },
 }
@@ -73,9 +67,7 @@ pub enum Persistence {
 /// Condition for an automatic snapshot (`save`): a minimum time and a minimum number of changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
-    /// Minimum time since the last snapshot, in seconds.
     pub seconds: i64,
-    /// Minimum number of changes since the last snapshot.
     pub changes: u64,
 }
 
@@ -88,7 +80,6 @@ impl SavePoint {
     ];
 }
 
-/// Limit on the output that a client has not yet received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
     /// Number of unread bytes at which the client is disconnected immediately; 0 means no limit.
@@ -102,11 +93,8 @@ pub struct OutputLimit {
 /// Output limits for each class of client (`client-output-buffer-limit`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputLimits {
-    /// Limit for normal clients.
     pub normal: OutputLimit,
-    /// Limit for replicas.
     pub replica: OutputLimit,
-    /// Limit for clients that are subscribed to channels.
     pub pubsub: OutputLimit,
 }
 
@@ -121,30 +109,21 @@ impl Default for OutputLimits {
     }
 }
 
-/// Policy for choosing keys to evict when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// Nothing is evicted, and commands that may need memory fail with `-OOM`.
+    /// Commands that may need memory fail with `-OOM`.
     #[default]
     NoEviction,
-    /// Evicts the least recently used key.
     AllKeysLru,
-    /// Evicts the least frequently used key.
     AllKeysLfu,
-    /// Evicts a random key.
     AllKeysRandom,
-    /// Evicts the least recently used key among those with a time to live.
     VolatileLru,
-    /// Evicts the least frequently used key among those with a time to live.
     VolatileLfu,
-    /// Evicts a random key among those with a time to live.
     VolatileRandom,
-    /// Evicts the key that expires first.
     VolatileTtl,
 }
 
 impl MaxmemoryPolicy {
-    /// All policies with their names in redis.conf.
     pub const NAMES: [(&'static str, MaxmemoryPolicy); 8] = [
         ("noeviction", MaxmemoryPolicy::NoEviction),
         ("allkeys-lru", MaxmemoryPolicy::AllKeysLru),
@@ -166,15 +145,13 @@ impl MaxmemoryPolicy {
 /// Configuration of a server. The defaults are those of redis.conf, except that persistence is off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeConfig {
-    /// Host name that the server announces to other servers.
+    /// Host that the server announces to other servers.
     pub host: String,
-    /// Port that the server announces to other servers.
     pub port: u16,
     /// Host and port of the primary to replicate; `None` for a primary.
     pub replica_of: Option<(String, u16)>,
     /// `true` if the server starts from a configuration file, which CONFIG REWRITE updates.
     pub has_config_file: bool,
-    /// Persistence mode: no files, snapshots, or an append-only file.
     pub persistence: Persistence,
     /// `true` if the server loads an append-only file whose end is missing (`aof-load-truncated`).
     pub aof_load_truncated: bool,
@@ -192,7 +169,6 @@ pub struct NodeConfig {
     pub min_replicas_max_lag: u32,
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
-    /// Policy for choosing keys to evict at the memory limit.
     pub maxmemory_policy: MaxmemoryPolicy,
     /// Priority for a promotion by Sentinel: lower values are preferred, and 0 prevents promotion.
     pub replica_priority: u32,
@@ -206,8 +182,7 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// `true` if the servers start synchronized, as in a running deployment, without the sync
-    /// delay.
+    /// `true` if the servers start synchronized, without the sync delay.
     pub starts_in_step: bool,
     /// `true` if a replica refuses writes from its clients.
     pub replica_read_only: bool,
@@ -215,9 +190,7 @@ pub struct NodeConfig {
     pub proto_max_bulk_len: usize,
     /// Maximum number of unprocessed bytes of a connection.
     pub client_query_buffer_limit: usize,
-    /// Output limits for each class of client.
     pub output_limits: OutputLimits,
-    /// Maximum number of client connections (`maxclients`).
     pub max_clients: usize,
     /// Real time in milliseconds after which other clients get `-BUSY` during a script; 0 means
     /// never. Needs an [`InputDriver`](crate::InputDriver).
@@ -236,7 +209,6 @@ pub struct NodeConfig {
     pub active_expire: bool,
     /// Prefix of the keys whose changes are reported to the judge; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
-    /// Version of Redis to imitate.
     pub version: RedisVersion,
 }
 

@@ -1,7 +1,7 @@
 //! A Redis server or a Sentinel as a host in your own simulation or runtime.
 //!
 //! [`serve`] is a future that serves on any listener, opens connections with any connector, stores
-//! its files on a [`SharedDisk`] and uses its own clock. Under turmoil it is the body of a host.
+//! its files on a [`SharedDisk`] and uses its own clock. Under turmoil, a host's body awaits it.
 //!
 //! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do.
 //!   Keep the [`SharedDisk`] outside the host's closure, so that a restarted server finds it. A
@@ -28,12 +28,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The server to run, with its configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Server {
-    /// A Redis server, primary or replica.
     Redis(Box<NodeConfig>),
-    /// A Redis Sentinel.
     Sentinel(SentinelConfig),
 }
 

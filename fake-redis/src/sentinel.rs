@@ -5,8 +5,8 @@
 //! models.
 //!
 //! Redis checks everything ten to twenty times a second. This implementation computes when the next
-//! action is due (`schedule`) and sleeps until then, rounded up by a random fraction of one of
-//! Redis's ticks, so that Sentinels that start together still drift apart.
+//! action is due (`schedule`) and sleeps until then. It rounds the time up by a random fraction of
+//! Redis's tick, so that Sentinels with the same start drift apart.
 
 mod address;
 mod attempt;
@@ -39,12 +39,10 @@ mod tests;
 pub use address::Address;
 pub use machine::Sentinel;
 
-/// Configuration of a Sentinel, as in `sentinel.conf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelConfig {
     /// Host that the Sentinel announces to other Sentinels (`sentinel announce-ip`).
     pub announce_host: String,
-    /// Port that the Sentinel announces to other Sentinels.
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
@@ -54,8 +52,8 @@ pub struct SentinelConfig {
     pub quorum: usize,
     /// Silence in milliseconds after which an instance is down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit of a failover step, in milliseconds (`failover-timeout`). The next attempt starts
-    /// after twice this time.
+    /// Time limit of a failover step, in milliseconds. The next attempt starts after twice this
+    /// time.
     pub failover_timeout_ms: i64,
     /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,

@@ -1,5 +1,3 @@
-//! Tests of a server over its protocol, with a file for each guarantee.
-
 mod anything;
 mod blocking;
 mod denied;

@@ -8,14 +8,11 @@ use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Ou
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
 const ROUNDS_MAX: usize = 1_000_000;
 
-/// A machine under test and its recorded outputs.
 pub struct Bench<M> {
     machine: M,
-    /// Current wall-clock time.
     pub now: WallTime,
-    /// Messages that the machine sent since the target last removed messages.
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Connections that the machine opened and that are still open, oldest first.
+    /// The machine's own open connections, oldest first.
     pub opened: Vec<ConnectionId>,
     /// The last image with which the machine replaced the disk's contents.
     pub image: Option<DiskImage>,
@@ -26,14 +23,12 @@ pub struct Bench<M> {
 }
 
 impl Bench<Node> {
-    /// Starts a Redis server that boots from this disk.
     pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
         Bench::of(Node::new(config, disk, 1, START))
     }
 }
 
 impl<M: Machine> Bench<M> {
-    /// Starts a machine at the time [`START`].
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
         let (image, stopped, syncs, accepted) = (None, false, 0, 0);
@@ -43,7 +38,6 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// Opens a connection from a client.
     pub fn accept(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.accepted);
         self.accepted += 1;
@@ -77,7 +71,6 @@ impl<M: Machine> Bench<M> {
         self.sent.iter().filter(|(to, _)| *to == last).flat_map(|(_, said)| said.clone()).collect()
     }
 
-    /// Delivers bytes to the machine on a connection.
     pub fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         self.input(Input::Received { connection, bytes });
     }

@@ -3,7 +3,6 @@
 use arbitrary::Unstructured;
 use std::fmt::Write;
 
-/// The functions that generated programs may call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// All functions, including slow and memory-hungry ones.
@@ -220,7 +219,6 @@ const COMMANDS: &[&str] = &[
     "'ECHO', 1e17",
 ];
 
-/// Generates a program that may use any function.
 pub fn program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Anything }.program()
 }

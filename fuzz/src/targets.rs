@@ -34,7 +34,6 @@ enum Check {
 }
 
 impl Target {
-    /// Runs the target on one input.
     pub fn run(&self, input: &[u8]) -> Corpus {
         match self.check {
             Check::Any(run) => {
@@ -49,9 +48,8 @@ impl Target {
 /// The decision on whether the corpus keeps an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
-    /// The corpus keeps the input.
     Keep,
-    /// The corpus drops the input, because it tests nothing relevant.
+    /// Drops the input, because it tests nothing relevant.
     Reject,
 }
 

@@ -34,16 +34,14 @@ pub type Meter = fn(&mut Vm, usize) -> Result<(), LuaError>;
 pub enum Dialect {
     /// Lua 5.1, which has no class `%g`. The caller cuts a pattern off at its first NUL.
     Lua51,
-    /// Lua 5.4.
     Lua54,
 }
 
-/// Why a match did not end.
+/// Errors that end a match.
 #[derive(Debug)]
 pub enum Failure {
     /// The pattern is invalid or too complex, for this reason.
     Pattern(&'static str),
-    /// The [`Meter`] failed.
     Raised(LuaError),
 }
 
@@ -56,7 +54,6 @@ pub enum Capture {
     Open(usize),
     /// The position that `()` captures.
     Position(usize),
-    /// The start and the end of the captured text.
     Range(usize, usize),
 }
 
@@ -75,7 +72,6 @@ enum Choice {
     Reopen { index: usize, start: usize },
 }
 
-/// Matches one pattern at several places in a text.
 pub struct Matcher<'m> {
     vm: &'m mut Vm,
     meter: Meter,
@@ -98,12 +94,10 @@ impl<'m> Matcher<'m> {
         Matcher { vm, meter, dialect, text, pattern, captures, choices, steps: 0 }
     }
 
-    /// Returns the Lua state that is charged for the steps.
     pub fn vm(&mut self) -> &mut Vm {
         self.vm
     }
 
-    /// Returns the captures of the last match.
     pub fn captures(&self) -> &[Capture] {
         &self.captures
     }

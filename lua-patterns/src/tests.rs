@@ -1,5 +1,3 @@
-//! Tests that the matcher finds what Lua's own matcher finds, and that it can be stopped.
-
 use super::{Dialect, Failure, Matcher};
 use luna_core::runtime::Value;
 use luna_core::version::LuaVersion;
@@ -31,7 +29,7 @@ fn found(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     Some(None)
 }
 
-/// As `found`, but with the matcher of Lua 5.4. A capture without an end is an error only here.
+/// Uses Lua's own matcher, which unlike `found` refuses a capture without an end.
 fn found_by_lua(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     match luna_core::pattern::find(text, pattern, 0) {
         Ok(found) => Some(found.map(|found| (found.start, found.end))),

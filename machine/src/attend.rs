@@ -11,14 +11,12 @@ pub trait InputDriver: Debug {
     /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;
 
-    /// Returns whether the server must stop.
     fn must_stop(&self) -> bool;
 
     /// Delivers the input that has arrived and performs the resulting outputs.
     fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine);
 }
 
-/// A machine in the middle of an input.
 pub trait InterruptedMachine {
     /// Returns whether the machine can accept bytes from this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;

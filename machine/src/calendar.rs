@@ -21,7 +21,6 @@ pub fn date_of(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Returns the length of a month in days.
 pub fn days_in(year: i64, month: i64) -> i64 {
     let next = if month == 12 { days_from(year + 1, 1, 1) } else { days_from(year, month + 1, 1) };
     next - days_from(year, month, 1)

@@ -11,17 +11,13 @@ impl WallTime {
     }
 }
 
-/// Monotonic time in microseconds. The clock may run fast or slow, and stops while its host is
-/// suspended.
+/// Monotonic time in microseconds. Runs fast or slow, and stops while the host is suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 
-/// Readings of both clocks of the server's host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Now {
-    /// Reading of the wall clock.
     pub wall: WallTime,
-    /// Reading of the monotonic clock.
     pub monotonic: MonotonicTime,
 }
 

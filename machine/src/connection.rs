@@ -5,7 +5,7 @@
 pub struct ConnectionId(pub u32);
 
 impl ConnectionId {
-    /// Returns `true` if the server accepted the connection, and `false` if the server opened it.
+    /// Returns `false` for a connection that the server opened.
     pub fn was_accepted(self) -> bool {
         self.0 < u32::MAX / 2
     }

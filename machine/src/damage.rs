@@ -1,13 +1,9 @@
 //! Damage that a server finds in its files.
 
-/// A file of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskFile {
-    /// The snapshot.
     Snapshot,
-    /// The append-only file.
     AppendOnly,
-    /// The configuration file.
     Config,
 }
 
@@ -20,13 +16,10 @@ pub enum Response {
     Refused,
 }
 
-/// Damage that a server found in one of its files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
-    /// File with the damage.
     pub file: DiskFile,
     /// Kind and place of the damage, as a lowercase fragment of a sentence.
     pub what: String,
-    /// The server's response to the damage.
     pub response: Response,
 }

@@ -7,7 +7,6 @@ use crate::sync_error::{SyncError, SyncOf};
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// The files of one server, which survive a restart.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Disk {
     snapshot: Option<Bytes>,
@@ -22,7 +21,6 @@ pub struct Disk {
 /// The driver's next step after a disk output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
-    /// The driver has nothing to do.
     None,
     /// The driver must call [`Disk::finish_sync`] later and then send [`crate::Input::DiskSynced`].
     Sync,
@@ -48,7 +46,7 @@ impl Disk {
         self.has_failed
     }
 
-    /// Applies an output; ignores outputs that are not for the disk.
+    /// Ignores outputs that are not for the disk.
     pub fn apply(&mut self, output: &Output) -> DiskReply {
         match (output, self.sync_error) {
             (Output::DiskReplace { .. }, Some(error)) => {
@@ -82,7 +80,6 @@ impl Disk {
         DiskReply::None
     }
 
-    /// Returns whether a sync is pending.
     pub fn is_syncing(&self) -> bool {
         !self.syncing.is_empty()
     }

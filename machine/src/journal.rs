@@ -15,7 +15,6 @@ const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 const VERSION: u8 = 3;
 const HEADER_BYTES: usize = 12;
 
-/// The contents of a server's files, as read by [`open`].
 #[derive(Clone, Debug)]
 pub struct Files {
     /// Contents of the snapshot, without checksums.
@@ -24,13 +23,11 @@ pub struct Files {
     pub log: Vec<Bytes>,
     /// Appended records together with their checksums, as on disk.
     pub whole_log: Bytes,
-    /// Contents of the configuration file.
     pub config: Option<Bytes>,
     /// Response to damage found on opening.
     pub check: Check,
 }
 
-/// The response to damage found when the files were opened.
 #[derive(Clone, Debug, Default)]
 pub struct Check {
     damage: Option<Damage>,
@@ -53,7 +50,6 @@ impl Check {
     }
 }
 
-/// Opens the files of a disk.
 pub fn open(disk: &DiskImage) -> Files {
     let read_one = |file: &Option<Bytes>| file.as_ref().map(read);
     let (snapshot, config, log) =
@@ -76,7 +72,6 @@ pub fn open(disk: &DiskImage) -> Files {
     Files { snapshot: first(snapshot), log: log.records, whole_log, config: first(config), check }
 }
 
-/// A parsed file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
     /// Bodies of the complete records at the beginning of the file.
@@ -120,7 +115,6 @@ pub fn record(body: &[u8]) -> Bytes {
     record.freeze()
 }
 
-/// Parses the records of a file.
 pub fn read(file: &Bytes) -> Read {
     let (mut records, mut unread) = (Vec::new(), file.clone());
     let rest = loop {

@@ -27,7 +27,7 @@ pub trait Machine {
         false
     }
 
-    /// Returns a function that recognises client messages that are only heartbeats.
+    /// Returns a function that recognises a client's heartbeats.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }

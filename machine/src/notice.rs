@@ -1,37 +1,31 @@
 //! Changes of a server that it reports to the judge. Simulated processes cannot see them.
 
-/// A change of a server's role or of its ability to write, or an observation in a deployment.
+/// A change of a server's role or of its ability to write, or of a Sentinel's view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The server now acts as a primary. Servers also send this at startup.
     Leads,
-    /// The server now replicates another server. Servers also send this at startup.
     Follows {
-        /// Host of the server's primary.
+        /// Primary that the server now replicates. Servers also send this at startup.
         host: String,
     },
-    /// The server has replaced its data with a copy of its primary's data.
     TookOver {
-        /// Host of the server's primary.
+        /// Primary whose data has replaced the server's data.
         host: String,
     },
     /// The Sentinel changed its view of whether a primary is down.
     Down {
-        /// Host of the primary.
         host: String,
         /// `true` if enough Sentinels agree, `false` for this Sentinel's own view.
         objectively: bool,
-        /// `true` if the primary is now down.
         is_down: bool,
     },
-    /// The server now refuses every write because its disk failed, or no longer refuses writes.
     Writes {
-        /// `true` if the server now refuses writes.
+        /// `true` if the server now refuses every write because its disk failed.
         refused: bool,
     },
-    /// The Sentinel now reports this primary to clients.
     Names {
-        /// Host of the primary.
+        /// Primary that the Sentinel now reports to clients.
         host: String,
     },
 }

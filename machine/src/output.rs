@@ -10,40 +10,32 @@ use bytes::Bytes;
 /// A server's request to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// Sends one message.
     Send {
-        /// Id of the connection.
         connection: ConnectionId,
-        /// Bytes of the message.
+        /// One message.
         bytes: Bytes,
     },
-    /// Closes the connection after all bytes sent so far have left. Its id is not reused.
     Close {
-        /// Id of the connection.
+        /// Connection to close after all bytes sent so far have left. Its id is not reused.
         connection: ConnectionId,
     },
-    /// Resets the connection immediately and discards unsent bytes. Its id is not reused.
     Abort {
-        /// Id of the connection.
+        /// Connection to reset immediately, discarding unsent bytes. Its id is not reused.
         connection: ConnectionId,
     },
     /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`.
     Connect {
-        /// Id of the new connection.
         connection: ConnectionId,
         /// Host name or IP address of the peer.
         host: String,
-        /// TCP port of the peer.
         port: u16,
     },
-    /// Requests an `Input::Timer` after this time, and replaces any earlier request.
     WakeAfter {
-        /// Delay in microseconds.
+        /// Delay in microseconds until the next `Input::Timer`. Replaces any earlier request.
         micros: u64,
     },
-    /// Appends to the append-only file. The bytes survive a process crash, but not a power loss.
     DiskAppend {
-        /// Bytes to append.
+        /// Bytes that survive a process crash, and after the next sync also a power loss.
         bytes: Bytes,
     },
     /// Syncs the append-only file; the driver answers with `DiskSynced`.
@@ -62,14 +54,12 @@ pub enum Output {
     Damaged(Damage),
     /// Reports a key change to the judge. Simulated processes cannot see it.
     Tap(TapEvent),
-    /// Reports a change of the server to the judge.
     Notice(Notice),
 }
 
-/// All outputs for one input. The driver clears and reuses the buffer.
+/// The driver clears and reuses the buffer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
-    /// Outputs in the order in which the driver performs them.
     pub list: Vec<Output>,
     /// Number of executed commands, each of which costs the host its service time.
     pub commands: u32,

@@ -9,19 +9,15 @@ const LINE_MAX: usize = 1_024;
 const PEER_LINE_MAX: usize = 64 << 20;
 const WAITING_MAX: usize = 8;
 
-/// An accepted connection and its unread input.
 #[derive(Clone, Debug, Default)]
 pub struct Accepted {
-    /// Received but unread bytes.
     pub input: BytesMut,
     /// Number of the peer that opened the connection, once the peer has introduced itself.
     pub peer: Option<u8>,
 }
 
-/// Reasons why no line could be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoLine {
-    /// The end of the line has not arrived.
     Incomplete,
     /// The line is longer than 1,024 bytes from a client, or 64 MiB from a peer.
     TooLong,
@@ -41,7 +37,6 @@ impl Accepted {
         }
     }
 
-    /// Returns whether the end of a line has arrived.
     pub fn has_line(&self) -> bool {
         self.input.contains(&b'\n')
     }
@@ -68,7 +63,7 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Sends a message to a peer, and connects first if necessary.
+    /// Connects first if necessary.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),

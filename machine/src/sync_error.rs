@@ -1,6 +1,5 @@
-//! Failed disk syncs.
+//! Errors of disk syncs, and the outputs that they belong to.
 
-/// The error of a failed sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {
     /// The device reported an error (`EIO`).
@@ -22,9 +21,8 @@ impl SyncError {
 /// The output that a failed sync belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncOf {
-    /// A sync of the append-only file ([`crate::Output::DiskSync`]). The next successful sync
-    /// covers its bytes too.
+    /// The append-only file. Its next successful sync covers the bytes of the failed sync too.
     Appended,
-    /// A replacement ([`crate::Output::DiskReplace`]), which left the old files in place.
+    /// A [`crate::Output::DiskReplace`], which left
     Replacement,
 }

@@ -3,12 +3,9 @@
 use crate::connection::ConnectionId;
 use bytes::Bytes;
 
-/// A change of one key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TapEvent {
-    /// Changed key.
     pub key: Bytes,
-    /// Kind of the change.
     pub change: KeyChange,
     /// Value after the change, or before it if the key is gone. Only string values are complete.
     pub value: Option<Bytes>,
@@ -22,7 +19,6 @@ pub struct TapEvent {
     pub token: Option<u64>,
 }
 
-/// The kind of a key change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyChange {
     /// The key was created, or assigned a new value.
@@ -33,9 +29,7 @@ pub enum KeyChange {
     Removed,
     /// The key expired by the server's clock. Servers report an expiry only when they notice it.
     Expired,
-    /// The server evicted the key to free memory.
     Evicted,
-    /// A flush removed the key.
     Flushed,
     /// The server discarded the key because it copied another server's data.
     Discarded,

@@ -1,6 +1,5 @@
 //! Formats messages as text for the pictures of runs ([`Wording`]).
 
-/// The side that sends a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speaker {
     /// The peer that opened the connection.
@@ -9,7 +8,6 @@ pub enum Speaker {
     Server,
 }
 
-/// A function that formats one message as text.
 pub type Wording = fn(Speaker, &[u8]) -> String;
 
 /// Formats a protocol of text lines, separated by ` | `.

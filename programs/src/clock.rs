@@ -1,4 +1,4 @@
-//! Readings of a group's simulated clocks.
+//! Readings of a group's simulated clocks, in nanoseconds.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {

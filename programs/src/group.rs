@@ -28,18 +28,17 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Time in nanoseconds that each call takes, so that a loop that polls a clock ends.
+/// Duration of each call in nanoseconds, so that a loop polling a clock ends.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Number of calls that starting a program counts as. 400 starts without waiting reach the limit.
+/// Number of calls that a program start counts as. 400 starts without waiting reach `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
-/// Checks that the program can be started, without starting it.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
@@ -49,7 +48,6 @@ pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf,
     crate::start::find(name, folder, folders)
 }
 
-/// Returns the name of a system call, for messages.
 pub fn name_of_call(number: u16) -> &'static str {
     crate::names::name(i64::from(number))
 }
@@ -93,7 +91,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a program and leaves it stopped before its first instruction.
+    /// Leaves the program stopped before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -180,7 +178,7 @@ impl Group {
         std::mem::take(&mut self.output)
     }
 
-    /// Returns the number of bytes of output that were dropped because of the limit.
+    /// Number of output bytes dropped because of the limit.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
@@ -195,13 +193,11 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Sets the error of all syncs that end from now on, if [`Launch::sync_us`] is set; `None` if
-    /// they succeed.
+    /// Sets the error of all later syncs, if [`Launch::sync_us`] is set; `None` if they succeed.
     pub fn fail_syncs(&mut self, errno: Option<i32>) {
         self.sync_errno = errno;
     }
 
-    /// Returns whether a sync has failed.
     pub fn has_failed_sync(&self) -> bool {
         self.has_failed_sync
     }

@@ -16,8 +16,8 @@ const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Maximum number of calls in a thread's turn, after which other threads run.
 const TURN_CALLS_MAX: u32 = 300;
-/// Processor time in nanoseconds after which a thread is examined while other threads are ready. It
-/// is examined again whenever its time has doubled.
+/// Processor time in nanoseconds after which the tracer examines a thread while others are ready.
+/// It examines the thread again each time this time doubles.
 const EXAMINED_AFTER_NS: u64 = 100_000_000;
 /// Virtual time in nanoseconds that an interrupted loop takes.
 const SPIN_NS: u64 = 10_000;

@@ -31,7 +31,7 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// The bytes of a file that a power loss may lose, from the first to the last that differ.
+/// Range from the first to the last byte that differ from the synced content.
 type Unsynced = Range<u64>;
 
 impl Pieces {
@@ -133,9 +133,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores all files in a folder after a power loss. Files that were never synced count as
-    /// empty. `kept` takes a file's number of unsynced bytes and returns how many survive, counted
-    /// from the first.
+    /// Restores a folder after a power loss. Files that were never synced become empty. `kept`
+    /// takes a file's number of unsynced bytes and returns how many of the first ones survive.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
@@ -173,7 +172,6 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Returns whether no file was synced.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

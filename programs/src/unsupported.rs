@@ -7,17 +7,14 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-/// Fails with [`StartError::Unsupported`].
 pub fn check(_: &Launch) -> Result<(), StartError> {
     Err(StartError::Unsupported)
 }
 
-/// Fails with [`StartError::Unsupported`].
 pub fn find_program(_: &str, _: &Path, _: &str) -> Result<PathBuf, StartError> {
     Err(StartError::Unsupported)
 }
 
-/// Returns "unknown", because no call is traced.
 pub fn name_of_call(_: u16) -> &'static str {
     "unknown"
 }
@@ -26,96 +23,77 @@ pub fn name_of_call(_: u16) -> &'static str {
 pub struct Group(std::convert::Infallible);
 
 impl Group {
-    /// Fails with [`StartError::Unsupported`].
     pub fn start(_: &Launch) -> Result<Group, StartError> {
         Err(StartError::Unsupported)
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn step(&mut self, _: Clocks) -> Step {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn deliver(&mut self, _: News) {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn take_output(&mut self) -> Vec<Output> {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn incoming(&mut self, _: (Ipv4Addr, u16), _: u16) -> Option<SocketId> {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn listening(&self) -> Vec<u16> {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn take_synced(&mut self) -> SyncedFiles {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn output_dropped(&self) -> usize {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn calls(&self) -> &[CallMade] {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn fail_syncs(&mut self, _: Option<i32>) {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn has_failed_sync(&self) -> bool {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn preempted(&self) -> u32 {
         match self.0 {}
     }
 
-    /// Never called, because no [`Group`] exists.
     pub fn files_used(&self) -> &FilesUsed {
         match self.0 {}
     }
 }
 
-/// The synced files of a group, which are always empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles;
 
 impl SyncedFiles {
-    /// Does nothing.
     pub fn extend(&mut self, _: SyncedFiles) {}
 
-    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn restore(&self, _: &Path, _: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn sync_one(&mut self, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns `true`, because nothing is recorded.
     pub fn is_empty(&self) -> bool {
         true
     }
 
-    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn copy_all(&mut self, _: &Path, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -31,14 +31,12 @@ pub(crate) fn running() -> Duration {
     ORIGIN.with(Instant::elapsed)
 }
 
-/// Reads this computer's wall clock.
 #[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
 pub fn wall_clock() -> WallTime {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
-/// Reads this computer's wall clock and monotonic clock.
 pub fn clocks() -> Now {
     let running = running().as_micros();
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }

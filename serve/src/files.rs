@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The files of a server. Without a folder, nothing is stored.
+/// Stores nothing if it has no folder.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,
@@ -22,13 +22,11 @@ pub struct Files {
 }
 
 impl Files {
-    /// Returns files that store nothing.
     pub fn none() -> Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// Opens or creates the files in a folder and locks it. Fails if another server uses the
-    /// folder.
+    /// Opens or creates the folder's files and locks the folder. Fails if another server uses it.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);

@@ -32,20 +32,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
 
 /// The parts of a guest that survive its process.
 pub struct GuestHardware<K> {
-    /// Disk of the guest, which outlives the process.
     pub disk: SharedDisk,
     /// Wall clock of the guest, which returns the duration since the Unix epoch.
     pub clock: K,
 }
 
-/// A machine's initial state.
 #[derive(Debug)]
 pub struct StartState {
-    /// Contents of the disk at the start.
     pub image: DiskImage,
     /// Number of earlier starts of a machine on this disk.
     pub starts: u64,
-    /// Wall-clock time of the start.
     pub now: WallTime,
 }
 

@@ -77,37 +77,29 @@ pub enum ServeError {
     /// The options contradict each other. The text names the valid options.
     #[error("{0}")]
     Options(String),
-    /// The server cannot listen on an address.
     #[error("cannot listen on {address}: {error}")]
     Listen {
-        /// Address of the listener.
         address: String,
         /// Error from the operating system, such as an address in use.
         error: std::io::Error,
     },
-    /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     File {
-        /// Path of the file.
         path: PathBuf,
         /// Error from the operating system, such as a full disk.
         error: std::io::Error,
     },
-    /// The contents of a file are damaged.
     #[error("{}: {what}", .path.display())]
     Damaged {
-        /// Path of the file.
         path: PathBuf,
         /// Description of the damage.
         what: String,
     },
-    /// Another server uses the folder.
     #[error(
         "{} is in use by process {holder}: use another folder, or stop that process",
         .folder.display()
     )]
     InUse {
-        /// Path of the folder.
         folder: PathBuf,
         /// Process id of the other server.
         holder: String,

@@ -15,19 +15,14 @@ use tokio::sync::mpsc;
 /// Length of the accept queue, the default of `tcp-backlog` in redis.conf.
 const BACKLOG: u32 = 511;
 
-/// A server that is about to start.
 pub struct Member {
     /// Name of the server in the ready line.
     pub role: &'static str,
-    /// Function that builds the server's machine.
     pub boot: MachineBuilder,
-    /// Files that the server reads at startup and then writes.
     pub files: Files,
-    /// Listener for the server's clients and peers.
     pub listener: TcpListener,
 }
 
-/// A group of running servers.
 pub struct Serving {
     addresses: Vec<(&'static str, SocketAddr)>,
     threads: Vec<HostThread>,

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 
 const EVENTS_MAX: u64 = 1_000_000;
 
-/// Servers, and the network between them and their clients.
 pub struct Stage {
     now_us: u64,
     beginning: WallTime,
@@ -35,18 +34,15 @@ pub struct Stage {
     outputs: Outputs,
 }
 
-/// Something that happened on a stage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
     /// Microseconds since the stage began.
     pub at_us: u64,
     /// Index of the server, in the order of [`Stage::new`].
     pub server: usize,
-    /// Event at this server.
     pub what: StageRecord,
 }
 
-/// An event at a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StageRecord {
     /// Change of a key that the server reports to the judge.
@@ -88,7 +84,6 @@ impl Stage {
         self.sent = sent;
     }
 
-    /// Returns the time since the stage began, in microseconds.
     pub fn now_us(&self) -> u64 {
         self.now_us
     }
@@ -103,7 +98,6 @@ impl Stage {
         self.servers.len()
     }
 
-    /// Returns the port at which clients and other servers reach a server.
     pub fn port(&self, server: usize) -> u16 {
         self.servers[server].port
     }
@@ -113,7 +107,6 @@ impl Stage {
         std::mem::take(&mut self.sent)
     }
 
-    /// Takes the records of events at servers, in order.
     pub fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records)
     }

@@ -18,10 +18,8 @@ use tokio::time::Instant;
 
 const READ_BYTES: usize = 16 * 1024;
 
-/// An output for a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
-    /// Bytes to send.
     Bytes(Bytes),
     /// The end of the stream, after earlier bytes.
     Close,
@@ -31,7 +29,6 @@ pub enum Sent {
 pub trait ServedMachines: 'static {
     /// Handles a client's connection to the listener with this index.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
-    /// Handles bytes from the socket's peer.
     fn received(&mut self, socket: u64, bytes: &[u8]);
     /// Handles the end of a socket's connection, even after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
@@ -44,17 +41,14 @@ pub trait ServedMachines: 'static {
     fn next(&self) -> Option<Duration> {
         None
     }
-    /// Returns whether the servers have stopped.
     fn is_over(&self) -> bool {
         false
     }
 }
 
-/// Servers and their listeners before the start.
 pub struct PreparedServers<S> {
     /// Listeners with their names in the ready line.
     pub listeners: Vec<(&'static str, TcpListener)>,
-    /// Servers behind the sockets.
     pub staged: S,
 }
 

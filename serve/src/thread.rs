@@ -1,4 +1,4 @@
-//! A host on its own thread, so that a script that keeps one server busy does not block others.
+//! A host on its own thread, so that a slow script on one server does not block the others.
 
 use crate::ServeError;
 use crate::computer::Computer;

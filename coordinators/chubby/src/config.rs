@@ -2,18 +2,15 @@
 
 use crate::times::SESSION_LEASE_US;
 
-/// A replica of the cell and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
     /// Number of the replica in the cell, from 1.
     pub id: u8,
-    /// Host name or address of the replica.
     pub host: String,
     /// Port for clients and the other replicas.
     pub port: u16,
 }
 
-/// Startup settings of a replica.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// [`Member::id`] of this replica.
@@ -22,9 +19,7 @@ pub struct Config {
     pub members: Vec<Member>,
     /// Seed for the random waits between elections.
     pub seed: u64,
-    /// Extension of a session's lease, in microseconds.
     pub session_lease_us: u64,
-    /// Maximum number of connections.
     pub connections_max: usize,
     /// Prefix of the locks that the replica reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,

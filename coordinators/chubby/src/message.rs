@@ -18,7 +18,6 @@ impl Accepted {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Asks the replica to accept no state with a lower ballot.
     Prepare {
         ballot: u64,
     },

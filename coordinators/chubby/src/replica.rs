@@ -136,7 +136,7 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The replica promises last, so that its ballot does not rise while it is isolated.
+        // The candidate promises last, so that its ballot does not rise while it is isolated.
         let is_elected = |candidacy: &Candidacy| candidacy.promises.len() + 1 >= majority;
         if !self.candidacy.as_ref().is_some_and(is_elected) {
             return;

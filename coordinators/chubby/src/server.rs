@@ -61,7 +61,6 @@ pub struct Chubby {
 }
 
 impl Chubby {
-    /// Creates a replica that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Chubby {
         let files = journal::open(disk);
         let saved: Option<Saved> =
@@ -309,7 +308,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // Settles first, because this master's lease may have expired.
+        // Settles before the input, because this master's lease may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

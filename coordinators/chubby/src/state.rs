@@ -87,7 +87,7 @@ impl State {
         Some(lock.generation)
     }
 
-    /// Releases a lock, and cancels the session's acquires up to `last`, even delayed ones.
+    /// Releases a lock, and cancels the session's acquires up to `last`, even if they arrive later.
     pub(crate) fn release(&mut self, lock: &str, session: u64, last: u64) {
         if let Some(released) = self.sessions.get_mut(&session) {
             *released = last.max(*released);

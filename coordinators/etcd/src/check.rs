@@ -56,7 +56,7 @@ fn txn(txn: &Txn) -> Result<(), Refusal> {
     })
 }
 
-/// Checks that a branch neither writes a key twice nor puts a key that it deletes.
+/// A branch may neither put a key twice nor put a key that it deletes.
 fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     let deletes = |key: &[u8]| {
         ops.iter().any(|op| match op {

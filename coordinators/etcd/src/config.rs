@@ -1,17 +1,14 @@
 //! Configuration of a server ([`Config`]).
 
-/// A server of a cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
     /// Number of the member, from 1.
     pub id: u8,
-    /// Host name or address of the member.
     pub host: String,
     /// Port for both clients and the other members.
     pub port: u16,
 }
 
-/// Startup settings of an etcd server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// [`Member::id`] of this server.
@@ -22,7 +19,7 @@ pub struct Config {
     pub seed: u64,
     /// Heartbeat interval, in milliseconds (`--heartbeat-interval`).
     pub heartbeat_ms: u64,
-    /// Number of heartbeats per election timeout (`--election-timeout`).
+    /// Number of heartbeats per election timeout.
     pub election_ticks: u64,
     /// `true` if the server-side lock checks the waiter's key after the wait (since 3.5.0).
     pub lock_checks_key: bool,
@@ -48,12 +45,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the minimum election timeout in milliseconds.
+    /// Minimum election timeout (`--election-timeout`).
     pub fn election_ms(&self) -> u64 {
         self.heartbeat_ms * self.election_ticks
     }
 
-    /// Returns the minimum ttl in seconds (`minTTL` of `etcdserver.NewServer`).
+    /// Minimum ttl in seconds (`minTTL` of `etcdserver.NewServer`).
     pub fn ttl_min(&self) -> i64 {
         let ticks = 3 * self.election_ticks / 2;
         i64::try_from((ticks * self.heartbeat_ms).div_ceil(1_000)).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! A client's connection and its current use.
+//! A client's connection, with the call or the stream that it currently serves.
 
 use crate::http::Style;
 use crate::watching::Watching;

@@ -2,7 +2,7 @@
 //! `concurrency.Mutex` in the server.
 //!
 //! A caller's key is `<name>/<lease in hex>`. The contender whose key was created first holds the
-//! lock; the others wait until all earlier keys are gone. 3.4 then reports success even if the
+//! lock, and the others wait until all earlier keys are gone. 3.4 then reports success even if the
 //! waiter's own key has expired with its lease (etcd issue 11456, found by Jepsen in 3.4.3). 3.5.0
 //! checks the key first (`b14c7cd44`, "concurrency: make lock more reliable"); the fix was never
 //! backported to 3.4.

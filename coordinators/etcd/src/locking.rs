@@ -1,4 +1,4 @@
-//! The progress of one server-side lock call.
+//! The steps of one server-side lock call.
 
 use crate::refusal::Refusal;
 use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};

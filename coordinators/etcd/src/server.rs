@@ -46,7 +46,6 @@ pub struct Etcd {
 }
 
 impl Etcd {
-    /// Creates a server that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Etcd {
         let files = journal::open(disk);
         let (hard, log) = wal::load(&files.log);
@@ -203,7 +202,7 @@ impl Etcd {
         }
     }
 
-    /// Sends the queued messages. Only a leader sends before its writes are on disk.
+    /// Only a leader sends before its writes are on disk.
     fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

@@ -20,8 +20,7 @@ pub(crate) struct Wal {
     syncing: Option<(u64, u64)>,
 }
 
-/// Reads the hard state and the entries. Panics on a malformed record, which the checksums rule
-/// out.
+/// Panics on a malformed record, which the checksums rule out.
 pub(crate) fn load(records: &[Bytes]) -> (HardState, Vec<Entry>) {
     let (mut hard, mut log) = (HardState::default(), Vec::new());
     for record in records {

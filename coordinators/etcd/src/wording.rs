@@ -5,7 +5,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fencepost_machine::wording::Speaker;
 
-/// Formats a message from a client, a server or a peer as text.
 pub fn etcd(_: Speaker, bytes: &[u8]) -> String {
     if bytes.starts_with(GREETING) || bytes.first() == Some(&0) {
         return member(bytes);

@@ -3,27 +3,22 @@
 /// Default `member-timeout` of a real member, in microseconds.
 pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 
-/// A server and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
     /// Number of the server in the system, from 1.
     pub id: u8,
-    /// Host name or address of the server.
     pub host: String,
     /// Port for processes and the other servers.
     pub port: u16,
 }
 
-/// Startup settings of a GemFire server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// [`Server::id`] of this server.
     pub me: u8,
     /// All servers, including this one. With fewer than two servers, the server runs alone.
     pub servers: Vec<Server>,
-    /// Member timeout in microseconds (`member-timeout`).
     pub member_timeout_us: u64,
-    /// Maximum number of connections.
     pub connections_max: usize,
     /// Prefix of the locks that the server reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
@@ -46,13 +41,12 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the silence in microseconds after which a member is removed: one member timeout
-    /// until servers suspect the member, and one and a half timeouts for two checks.
+    /// Silence before a removal: one timeout until servers suspect the member, 1.5 for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the time in microseconds between the end of a member's connection and its removal.
+    /// Time between the end of a member's connection and its removal.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

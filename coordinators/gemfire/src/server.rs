@@ -52,7 +52,6 @@ pub struct GemFire {
 }
 
 impl GemFire {
-    /// Creates a server, which stores nothing on disk.
     pub fn new(config: Config, now: Now) -> GemFire {
         GemFire {
             membership: Membership::new(&config, born(now), now.monotonic.0),

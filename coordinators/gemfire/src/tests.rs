@@ -1,5 +1,3 @@
-//! Tests of simulated servers.
-
 mod anything;
 mod locks;
 mod membership;

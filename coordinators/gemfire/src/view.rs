@@ -1,4 +1,4 @@
-//! Membership views ([`View`]).
+//! Membership views ([`View`]), whose members are the servers and the processes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -69,7 +69,7 @@ impl Cache {
         None
     }
 
-    /// Returns whether the last flush has deleted the item (`item_is_flushed` in memcached.c).
+    /// Follows `item_is_flushed` in memcached.c.
     fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
         self.flush.is_some_and(|flush| {
             flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)
@@ -154,7 +154,7 @@ impl Cache {
         self.items.keys().cloned().collect()
     }
 
-    /// Returns whether an item may be stored (`item_size_ok` with the default limit of 1 MB).
+    /// Follows `item_size_ok` with the default limit of 1 MB.
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

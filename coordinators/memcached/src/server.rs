@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// Line length at which every command except `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// Startup settings of a memcached server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Memory limit for items, in bytes (`-m`).
@@ -29,7 +28,7 @@ impl Default for Config {
     }
 }
 
-/// A memcached server. A restart loses all items.
+/// A restart loses all items.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,
@@ -125,7 +124,6 @@ impl Connection {
 }
 
 impl Memcached {
-    /// Creates an empty server.
     pub fn new(config: Config, now: Now) -> Memcached {
         Memcached {
             cache: Cache::new(config.memory_limit),

@@ -1,5 +1,3 @@
-//! Tests that arbitrary bytes do not make the server panic.
-
 use crate::{Config, Memcached};
 use fencepost_testing::Bench;
 use proptest::prelude::*;

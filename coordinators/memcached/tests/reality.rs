@@ -250,8 +250,7 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns commands that empty the server. A delayed `flush_all` can bring flushed items back, so
-/// the commands also delete the keys.
+/// Also deletes the keys, because a delayed `flush_all` can bring flushed items back.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which runs one statement at a time and meanwhile reads no packets.
+//! A client ([`Client`]), which runs one statement at a time and reads no packets while it does.
 
 mod commands;
 mod login;
@@ -15,7 +15,7 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// Default of MariaDB's `connect_timeout`, in microseconds.
+/// Default of MariaDB's `connect_timeout`.
 const LOGIN_MAX_US: u64 = 10_000_000;
 /// Interval in microseconds at which a waiting session checks its client's connection.
 const CONNECTION_CHECK_US: i64 = 1_000_000;
@@ -77,7 +77,7 @@ enum Stage {
     Ready,
 }
 
-/// A wait for a lock, with a deadline on the wall clock as in the real server.
+/// Ends at a deadline on the wall clock, as in the real server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
@@ -88,8 +88,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Creates a wait. Returns `None` if the wait ends immediately, such as when its deadline
-    /// overflows 64 bits in nanoseconds.
+    /// Returns `None` if the wait ends immediately, as when its deadline overflows 64 bits in ns.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

@@ -20,16 +20,14 @@ const LOG_MAX: usize = 1 << 20;
 /// Id of the first session. The server itself uses the lower ids.
 const FIRST_SESSION: SessionId = 3;
 
-/// Startup settings of a MariaDB server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
     /// Seed for the random salts of sessions.
     pub seed: u64,
-    /// Prefix of the locks that the server reports to the judge: user locks, and locked rows of
-    /// tables named `locks`. An empty prefix also includes locked rows of other tables, as
-    /// `table/key`. `None` reports no locks.
+    /// Prefix of the user locks and of the locked rows of tables named `locks` to report to the
+    /// judge. An empty prefix also reports locked rows of other tables, as `table/key`.
     pub watch: Option<String>,
     /// Statements that create the tables when a server starts without tables.
     pub schema: String,
@@ -56,7 +54,6 @@ pub struct Mysql {
 }
 
 impl Mysql {
-    /// Creates a server that boots from this disk.
     pub fn new(config: Config, image: &DiskImage) -> Mysql {
         let files = journal::open(image);
         let store = log::replay(files.log);

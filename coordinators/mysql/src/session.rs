@@ -22,8 +22,7 @@ pub(crate) struct Session {
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
     pub(crate) timestamp: Option<i64>,
-    /// `true` if an UPDATE counts all rows that it found, including unchanged rows
-    /// (CLIENT_FOUND_ROWS).
+    /// `true` if an UPDATE also counts the rows that it left unchanged (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
     pub(crate) no_index: bool,
     pub(crate) takes_several: bool,

@@ -1,5 +1,3 @@
-//! Tests that inspect the server's internal state or move its clocks.
-
 mod anything;
 mod depth;
 mod tables;

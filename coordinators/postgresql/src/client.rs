@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which runs one statement at a time and meanwhile reads no messages.
+//! A client ([`Client`]), which runs one statement at a time and reads no messages while it does.
 
 mod extended;
 mod query;
@@ -201,7 +201,7 @@ impl Client {
         }
     }
 
-    /// Ends a commit's wait for a standby. The commit remains, and the client gets a warning.
+    /// The commit remains, and the client gets a warning.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

@@ -31,7 +31,6 @@ const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, which differs from all ids on the primary.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// Startup settings of a PostgreSQL server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).
@@ -44,7 +43,6 @@ pub struct Config {
     pub seed: u64,
     /// Locks that the server reports to the judge. `None` reports no locks.
     pub watch: Option<Watch>,
-    /// The server's role in replication.
     pub replication: Replication,
 }
 
@@ -76,7 +74,6 @@ pub struct Postgresql {
 }
 
 impl Postgresql {
-    /// Creates a server that boots from this disk.
     pub fn new(config: Config, image: &DiskImage, now: Now) -> Postgresql {
         let files = journal::open(image);
         let heap = wal::replay(files.log);

@@ -1,4 +1,4 @@
-//! The scope of an advisory lock.
+//! The scope of an advisory lock: a transaction or a session.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Span {

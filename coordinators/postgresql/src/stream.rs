@@ -3,18 +3,15 @@
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// The server's role in replication.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Replication {
-    /// The server is not replicated.
     #[default]
     None,
-    /// The server is a primary.
     Primary {
         /// `true` if commits wait until a standby has them on disk (`synchronous_standby_names`).
         synchronous: bool,
     },
-    /// The server is a standby until it is promoted.
+    /// A standby until it is promoted.
     Standby {
         /// Host name and port of the primary.
         primary: (String, u16),
@@ -91,7 +88,7 @@ impl Log {
     }
 }
 
-/// Default of `wal_sender_timeout` in microseconds.
+/// Default of `wal_sender_timeout`.
 const SILENCE_US: u64 = 60_000_000;
 
 #[derive(Debug)]

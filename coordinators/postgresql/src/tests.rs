@@ -1,5 +1,3 @@
-//! Tests of the server through its messages, with a simulated clock and disk.
-
 mod anything;
 mod depth;
 mod replication;

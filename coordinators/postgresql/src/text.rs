@@ -1,4 +1,4 @@
-//! Converts bytes to strings.
+//! Checks UTF-8 with PostgreSQL's error, which also refuses NUL bytes.
 
 use crate::error::{Outcome, SqlError};
 

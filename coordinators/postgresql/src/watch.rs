@@ -10,7 +10,6 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Output, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The locks that the server reports to the judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
     /// Prefix of the names to report. With an empty prefix, rows of other tables count as locks
@@ -22,23 +21,18 @@ pub struct Watch {
     pub advisory: (i64, String),
 }
 
-/// A table whose rows are locks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LockTable {
-    /// Name of the table.
     pub table: &'static str,
     /// Column with the name of the lock.
     pub key: &'static str,
-    /// Condition under which the lock is held.
     pub held: HeldWhen,
 }
 
-/// The condition under which a row of a lock table counts as a held lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeldWhen {
     /// The row exists, and a column names the owner.
     Present {
-        /// Column with the owner.
         owner: &'static str,
         /// Column with the start or the end of the lease.
         stamp: &'static str,
@@ -47,11 +41,8 @@ pub enum HeldWhen {
     },
     /// An acquisition sets all three columns. A release sets only `until`, to an earlier time.
     Taken {
-        /// Column with the owner.
         owner: &'static str,
-        /// Column with the time of acquisition.
         at: &'static str,
-        /// Column with the end of the lease.
         until: &'static str,
         /// Maximum lease in microseconds.
         ttl_us: i64,

@@ -2,7 +2,6 @@
 
 use fencepost_machine::wording::Speaker;
 
-/// Formats one side's messages as text.
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;

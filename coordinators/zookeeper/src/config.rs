@@ -3,18 +3,15 @@
 /// Number of a server in its ensemble (`myid`).
 pub type MemberId = u8;
 
-/// A server of an ensemble.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
     /// Number of the server (`myid`), from 1.
     pub id: MemberId,
-    /// Host name or address of the server.
     pub host: String,
     /// Port for both clients and the other members.
     pub port: u16,
 }
 
-/// Startup settings of a ZooKeeper server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// [`Member::id`] of this server (`myid`).

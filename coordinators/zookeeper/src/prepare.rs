@@ -120,7 +120,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // The log records the owner that the operation implies, not the owner that the flags imply.
+        // The log records the owner implied by the operation, not the one implied by the flags.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,
@@ -191,7 +191,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Prepares a multi. A refusal rolls back earlier parts and skips later parts.
+    /// A refusal rolls back earlier parts and skips later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();
@@ -211,7 +211,7 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// Prepares the end of a session. The child counts of the parents change only on commit.
+    /// The child counts of the parents change only on commit.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.outstanding_changes.ephemerals(self.tree, self.session);
         for path in &paths {

@@ -48,7 +48,6 @@ pub(crate) enum Role {
 }
 
 impl ZooKeeper {
-    /// Creates a server that boots from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> ZooKeeper {
         let now_ms = now.monotonic.0 / 1_000;
         let started = (now_ms << 24) >> 8;

@@ -83,7 +83,7 @@ impl LockHeads {
                 && self.prefix.as_deref() == Some("")
                 && head.path.strip_prefix('/') == Some(&key)
             {
-                // Only the session distinguishes owners of a single node.
+                // Owners of a single node differ only in their sessions.
                 head.value = format!("session {:x}", head.session).into();
             }
             for (key, now) in [(key.clone(), first), (key + TWICE, twice)] {

@@ -1,5 +1,3 @@
-//! Tests of complete servers: standalone, in an ensemble under faults, and with invalid bytes.
-
 mod anything;
 mod bounds;
 mod client;

@@ -1,4 +1,4 @@
-//! A client's request that waits for its turn.
+//! A request in its session's queue.
 
 use crate::code::Operation;
 use bytes::Bytes;

@@ -1,5 +1,4 @@
-//! Keeps track of the clients that are replicas, and records the replication offset after a
-//! client's writes.
+//! The clients that are replicas, and the replication offset after each client's writes.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
@@ -27,8 +26,7 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Records the offset that WAIT compares. Before 7.2, this offset includes other clients'
-    /// writes.
+    /// Before 7.2, the offset that WAIT compares includes other clients' writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

@@ -1,4 +1,4 @@
-//! Blocking commands on lists and sorted sets.
+//! Blocking commands on lists and sorted sets (t_list.c, t_zset.c).
 
 use super::collection::peek;
 use super::list::{Route, Several};
@@ -32,8 +32,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// Returns the end of a wait in wall-clock milliseconds (`getTimeoutFromObjectOrReply`); `None`
-/// means never.
+/// In wall-clock milliseconds; `None` means never (`getTimeoutFromObjectOrReply`).
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");

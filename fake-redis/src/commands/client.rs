@@ -1,4 +1,4 @@
-//! The CLIENT command and its subcommands.
+//! The CLIENT command and its subcommands (networking.c).
 
 use super::connection::{BAD_NAME, is_valid_name};
 use crate::calls::lookup::unknown_form;

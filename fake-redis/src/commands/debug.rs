@@ -1,5 +1,5 @@
-//! The DEBUG command. `DEBUG EVICT-VOLATILE`, which Redis does not have, evicts every key with a
-//! time to live, as memory pressure would, and returns their number.
+//! The DEBUG command. Unlike Redis, it has `EVICT-VOLATILE`, which evicts every key with a time to
+//! live and returns their number.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;

@@ -1,4 +1,4 @@
-//! Commands on hashes.
+//! Commands on hashes (t_hash.c).
 
 use super::counter::float_sum;
 use crate::config::events::EventClass;

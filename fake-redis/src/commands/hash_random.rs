@@ -1,4 +1,4 @@
-//! The HRANDFIELD command.
+//! HRANDFIELD, which may return a field several times if the count is negative (t_hash.c).
 
 use super::hash;
 use crate::data::number::parse_integer;

@@ -1,4 +1,4 @@
-//! Commands for keys of any type.
+//! Commands for keys of any type (db.c).
 
 use super::connection::database_number;
 use super::set;
@@ -64,8 +64,7 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Deletes a key unconditionally, or only if its string equals (IFEQ) or differs from (IFNE) a
-/// value (Redis 8.4). The conditions on digests are not modelled.
+/// DELEX with IFEQ and IFNE (Redis 8.4). The conditions on digests are not modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));

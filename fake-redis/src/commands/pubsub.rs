@@ -1,4 +1,4 @@
-//! Publish/subscribe commands.
+//! Publish/subscribe commands (pubsub.c).
 
 use crate::calls::lookup::unknown_form;
 use crate::data::glob;

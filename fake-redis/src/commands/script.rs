@@ -1,4 +1,4 @@
-//! The SCRIPT, EVAL and EVALSHA commands.
+//! The SCRIPT, EVAL and EVALSHA commands (eval.c).
 
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;

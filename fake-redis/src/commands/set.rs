@@ -50,8 +50,7 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Returns whether the condition may follow the condition `before`. Only NX and XX may be
-    /// repeated.
+    /// Only NX and XX may be repeated.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -91,8 +90,7 @@ enum Word {
     IfNe,
 }
 
-/// Parses the options of SET or GETEX, which may be repeated (`parseExtendedStringArgumentsOrReply`
-/// in t_string.c).
+/// Options may be repeated (`parseExtendedStringArgumentsOrReply` in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,

@@ -1,4 +1,4 @@
-//! The SHUTDOWN command.
+//! The SHUTDOWN command with its options (`shutdownCommand` in db.c).
 
 use crate::config::Persistence;
 use crate::protocol::error::{BUSY, CommandError, CommandResult, SYNTAX};
@@ -14,7 +14,7 @@ const END: Flags = Flags::ADMIN
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// Handles SHUTDOWN. The server does not wait for replicas, so `ABORT` finds nothing to abort.
+/// The server does not wait for replicas, so `ABORT` finds nothing to abort.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {

@@ -53,8 +53,7 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Executes the queued commands, unless a queued command was invalid or a watched key has changed
-/// (`execCommand` in multi.c).
+/// `execCommand` in multi.c.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {

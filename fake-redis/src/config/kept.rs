@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that CONFIG stores and shows, but that otherwise have no effect here.
+//! Parameters of redis.conf that CONFIG stores and shows, without any other effect.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

@@ -1,4 +1,4 @@
-//! Runs the timers that are due.
+//! Boots the server at its first timer, and runs the timers that are due.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;

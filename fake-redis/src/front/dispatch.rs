@@ -114,9 +114,8 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command, which is never refused and sees expired keys.
-    ///
-    /// A replica that cannot write to its disk panics instead (`replica-ignore-disk-write-errors`).
+    /// Applies a replicated command, which is never refused and sees expired keys. Panics if the
+    /// replica cannot write to its disk (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();

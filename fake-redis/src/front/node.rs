@@ -11,16 +11,14 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// A Redis server without I/O: the driver passes in time, bytes and the disk. The driver sends
-/// [`Input::Timer`] once at boot.
+/// A Redis server. The driver sends [`Input::Timer`] once at boot.
 #[derive(Debug)]
 pub struct Node {
     server: Server,
 }
 
 impl Node {
-    /// Creates a server that boots from this disk, whose configuration file overrides `config`. All
-    /// randomness derives from `seed`.
+    /// The disk's configuration file overrides `config`. All randomness derives from `seed`.
     pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
         let config = match disk.config.take() {
             Some(rewritten) => file::read(&rewritten, config),

@@ -26,8 +26,7 @@ impl Server {
         }
     }
 
-    /// Propagates the effects, and wraps several effects in MULTI and EXEC
-    /// (`propagatePendingCommands`).
+    /// Wraps several effects in MULTI and EXEC (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {

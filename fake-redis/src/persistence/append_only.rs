@@ -130,8 +130,8 @@ impl Server {
         }
     }
 
-    /// Stores the snapshot received from the primary. A restart loads this snapshot, however old it
-    /// is by then (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// A restart loads this snapshot, however old it is (`restartAOFAfterSYNC`, `rdb-del-sync-files
+    /// no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

@@ -27,8 +27,8 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
-    /// Handles a failed sync. With `appendfsync always` the server exits before it replies
-    /// (`flushAppendOnlyFile` in aof.c); otherwise it refuses writes until a sync succeeds.
+    /// With `appendfsync always` the server exits before it replies (`flushAppendOnlyFile` in
+    /// aof.c); otherwise it refuses writes until a sync succeeds.
     pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
         match (of, self.persistence.mode()) {
             (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => self.life.end(),

@@ -1,5 +1,3 @@
-//! Tests of servers whose disk fails to sync.
-
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
 use crate::world::World;
 use fencepost_machine::{Damage, Response, SyncError};

@@ -1,4 +1,4 @@
-//! Builds snapshots of all data.
+//! Builds a snapshot of all data with the replication position.
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;

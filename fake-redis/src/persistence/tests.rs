@@ -1,5 +1,3 @@
-//! Tests which data survives a restart after a crash of the process, or after a power loss.
-
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
 use crate::front::node::Node;
 use crate::world::World;

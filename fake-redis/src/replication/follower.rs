@@ -18,8 +18,7 @@ impl Server {
         self.link_lost();
     }
 
-    /// Handles a lost link to the primary. Keeps the applied data for a partial resynchronization
-    /// (`replicationCacheMaster`).
+    /// Keeps the applied data for a partial resynchronization (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);

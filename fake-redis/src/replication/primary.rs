@@ -110,8 +110,8 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot. Only replicas that require its length get the length in advance. The
-    /// stream follows after the acknowledgement.
+    /// Only replicas that require the snapshot's length get it in advance. The stream follows after
+    /// the acknowledgement.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;

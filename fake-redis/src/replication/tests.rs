@@ -1,5 +1,3 @@
-//! Tests of primaries and replicas in a simulated network of complete servers.
-
 use crate::config::{NodeConfig, RedisVersion};
 use crate::world::{World, text};
 use fencepost_machine::{KeyChange, TapEvent};

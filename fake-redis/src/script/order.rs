@@ -123,7 +123,7 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// Returns the length of the array part: the largest power of two of which more than half is used.
+/// Returns the length of the array part: the largest power of two that is more than half used.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {

@@ -1,4 +1,4 @@
-//! Tables that all scripts share and that none can change, because scripts see an empty proxy.
+//! Read-only tables shared by all scripts, which see an empty proxy of each.
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};

@@ -1,5 +1,3 @@
-//! Tests that scripts are atomic, and that errors roll nothing back.
-
 mod isolation;
 mod limits;
 

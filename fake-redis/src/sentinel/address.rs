@@ -2,17 +2,15 @@
 
 use std::fmt;
 
-/// A host (name or IP address) and a TCP port.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
     /// Name or IP address, compared without regard to case.
     pub host: String,
-    /// TCP port of the instance.
     pub port: u16,
 }
 
 impl Address {
-    /// Creates an address, without resolving the host.
+    /// Does not resolve the host.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }
     }

@@ -24,7 +24,6 @@ pub(crate) struct Failover {
 }
 
 impl Failover {
-    /// Returns whether a failover is in progress (`SRI_FAILOVER_IN_PROGRESS`).
     pub(crate) fn in_progress(&self) -> bool {
         self.step != Step::None
     }

@@ -17,8 +17,8 @@ impl Link {
 }
 
 impl Instance {
-    /// Returns when the instance counts as down. A primary that reports itself as a replica counts
-    /// as down after down-after and two INFO periods.
+    /// A primary that reports itself as a replica counts as down `down_after_ms` and two INFO
+    /// periods after its first such report.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -50,8 +50,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes stale connections. Returns `+sdown` or `-sdown` if the instance's state has changed
-    /// (`sentinelCheckSubjectivelyDown`).
+    /// Closes stale connections. Returns `+sdown` or `-sdown` (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -117,9 +116,8 @@ impl Master {
         }
     }
 
-    /// Asks the other Sentinels whether the primary is down
-    /// (`sentinelAskMasterStateToOtherSentinels`). Repeats an unanswered request after a second;
-    /// Redis repeats it at every tick.
+    /// Repeats an unanswered request after a second; Redis does so at every tick
+    /// (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());

@@ -4,7 +4,7 @@ use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Votes, and returns the vote and its epoch (`sentinelVoteLeader`).
+    /// Returns the vote and its epoch (`sentinelVoteLeader`).
     pub(crate) fn vote(
         &mut self,
         epoch: u64,

@@ -78,8 +78,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// Sends SLAVEOF NO ONE to the replica. Its INFO later shows the result
-    /// (`sentinelFailoverSendSlaveOfNoOne`).
+    /// The replica's INFO later shows the result (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);

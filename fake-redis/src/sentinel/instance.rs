@@ -85,7 +85,6 @@ pub(crate) struct Opinion {
 }
 
 impl Instance {
-    /// Creates an instance (`createSentinelRedisInstance`).
     pub(crate) fn new(
         kind: Kind,
         name: String,

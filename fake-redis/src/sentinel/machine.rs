@@ -127,7 +127,7 @@ impl Sentinel {
         true
     }
 
-    /// Handles messages on the hello channel (`sentinelReceiveHelloMessages`).
+    /// Implements `sentinelReceiveHelloMessages`.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -284,8 +284,7 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Accepts a server that is loading, or has lost its primary, as alive
-    /// (`sentinelPingReplyCallback`).
+    /// Servers that load or have lost their primary are alive too (`sentinelPingReplyCallback`).
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))
@@ -298,7 +297,7 @@ impl Instance {
         self.link.last_pong = now;
     }
 
-    /// Handles the reply to PUBLISH (`sentinelPublishReplyCallback`).
+    /// Implements `sentinelPublishReplyCallback`.
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

@@ -89,8 +89,7 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Returns the primary, or a promoted replica with its new role
-    /// (`sentinelGetCurrentMasterAddress`).
+    /// Also a promoted replica counts as the primary (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,

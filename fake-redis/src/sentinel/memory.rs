@@ -15,8 +15,8 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// Starts a Sentinel from this disk, whose configuration file overrides `config`. The seed
-    /// determines the delays and the first run id, and should differ between restarts.
+    /// The disk's configuration file overrides `config`. The seed determines the delays and the
+    /// first run id, and should differ between restarts.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {

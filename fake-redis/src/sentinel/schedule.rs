@@ -1,8 +1,8 @@
 //! Computes when Sentinel must next check its instances.
 //!
 //! `sentinelTimer` checks everything ten to twenty times a second. In this model each rule returns
-//! the earliest time at which it would act. A time that is too early only costs a wake-up, but a
-//! time that is too late makes Sentinel act later than Redis.
+//! the earliest time at which it would act. A time too early only costs a wake-up; a time too late
+//! makes Sentinel act later than Redis.
 
 use super::{
     attempt::Step,

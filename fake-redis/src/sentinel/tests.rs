@@ -1,5 +1,3 @@
-//! Tests of Sentinels with one primary and its replicas in a simulated network.
-
 mod failover;
 mod questions;
 mod returning;

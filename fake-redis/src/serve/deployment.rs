@@ -13,16 +13,13 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-/// Options for the servers to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServeOptions {
-    /// Address to listen on.
     pub bind: IpAddr,
     /// Port of the first server; the others use the next ports. 0 selects any free ports.
     pub port: u16,
     /// Number of independent primaries, which have no replicas or Sentinels if there are several.
     pub nodes: u16,
-    /// Number of replicas of the only primary.
     pub replicas: u16,
     /// Number of Sentinels that monitor the only primary, as `mymaster`.
     pub sentinels: u16,
@@ -61,7 +58,7 @@ impl ServeOptions {
         Ok(())
     }
 
-    /// Returns the number of servers. Fails if an option is invalid.
+    /// Fails if an option is invalid.
     pub fn count(&self) -> Result<u16, ServeError> {
         Ok(self.parts()?.len() as u16)
     }
@@ -169,7 +166,7 @@ fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
     }))
 }
 
-/// Returns staged servers at these ports. Fails if an option is invalid.
+/// The servers listen on these ports. Fails if an option is invalid.
 pub fn staged(options: &ServeOptions, ports: &[u16]) -> Result<Vec<StagedServer>, ServeError> {
     let server = |(part, port): (Part, &u16)| {
         let boot: MachineRebuilder = match role(options, part, *port, ports) {

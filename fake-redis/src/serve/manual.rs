@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::io;
 use wire::{Answer, take_request};
 
-/// Servers with a manually advanced clock, and the connections to them.
 pub struct ManualServers {
     scene: Scene,
     sockets: BTreeMap<u64, Option<usize>>,

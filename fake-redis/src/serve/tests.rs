@@ -1,5 +1,3 @@
-//! Tests of servers behind real TCP with real clients.
-
 use super::{ServeOptions, start};
 use crate::config::{Fsync, NodeConfig, Persistence};
 use std::future::Future;

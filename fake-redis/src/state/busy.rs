@@ -1,4 +1,4 @@
-//! The state during a long script.
+//! The state of a long script, which its driver may interrupt.
 
 use crate::state::client_key::ClientKey;
 

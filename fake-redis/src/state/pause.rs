@@ -1,4 +1,4 @@
-//! An active CLIENT PAUSE.
+//! The scope and the end of an active CLIENT PAUSE.
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum PauseScope {

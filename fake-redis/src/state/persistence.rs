@@ -141,7 +141,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns the second until which a write waits for a sync, two seconds after the first wait.
+    /// Returns when a write stops waiting for a sync: two seconds after the first postponed write.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

@@ -90,13 +90,13 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// Makes the server a replica. The caller must have closed any link.
+    /// The caller must have closed any link.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// Makes the server a primary. The caller must have closed the link.
+    /// The caller must have closed the link.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;

@@ -1,4 +1,4 @@
-//! The scripts that a server knows, and the state that scripts leave for later scripts.
+//! The scripts that a server knows, and the state shared between scripts.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

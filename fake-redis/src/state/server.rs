@@ -54,7 +54,7 @@ impl std::fmt::Debug for DriverCalls {
     }
 }
 
-/// A server. No file outside this module assigns its parts.
+/// Only this module assigns the parts.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) config: Configuration,

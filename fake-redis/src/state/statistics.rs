@@ -76,8 +76,8 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// Counts a call of a command. The call has failed if it added an error, or repeats the error
-    /// of a command that it called (`incrCommandStatsOnError`).
+    /// A call has failed if it added an error, or repeats the error of a command that it called
+    /// (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

@@ -17,8 +17,8 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// The timers of a server. Deadlines use the wall clock, as in Redis. The driver wakes the server
-/// by the monotonic clock, so each deadline is checked again.
+/// Deadlines use the wall clock, as in Redis. The driver wakes the server by the monotonic clock,
+/// so each deadline is checked again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],

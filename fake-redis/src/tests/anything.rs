@@ -1,5 +1,3 @@
-//! Tests that no command crashes the server, regardless of its arguments.
-
 use crate::commands;
 use crate::testing::Bench;
 use proptest::collection::vec;

@@ -1,5 +1,3 @@
-//! Tests that blocked clients are served once, in order, and after the command that serves them.
-
 use crate::testing::{Bench, check_on};
 
 #[test]

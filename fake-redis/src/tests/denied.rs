@@ -1,5 +1,3 @@
-//! Tests of commands that a server refuses or delays.
-
 use crate::config::NodeConfig;
 use crate::state::busy::Busy;
 use crate::state::client_key::ClientKey;

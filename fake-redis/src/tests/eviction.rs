@@ -1,5 +1,3 @@
-//! Tests of eviction when memory is full.
-
 use crate::testing::{Bench, check_on};
 
 fn filled(policy: &str) -> Bench {
@@ -75,7 +73,7 @@ fn memory_that_was_taken_is_given_back() {
     assert_eq!(bench.node.server_mut().used_memory(), 0);
 }
 
-/// The memory limit is checked before a script with declared flags runs.
+/// With declared flags, the server checks the memory limit before it runs the script.
 #[test]
 fn memory_without_a_bound_is_never_full() {
     let mut bench = Bench::new();

@@ -1,5 +1,3 @@
-//! Tests that keys expire exactly on time by the server's clock, and only on a primary.
-
 use crate::config::NodeConfig;
 use crate::testing::{Bench, START_MS, check, check_on};
 
@@ -144,7 +142,7 @@ fn what_a_primary_sends_meets_keys_that_have_expired_here_as_alive() {
     bench.pass(1_000);
     bench.node.server_mut().clock.show(bench.now);
     bench.node.server_mut().apply_replicated(&[b"INCR", b"n"]);
-    // The clock is set back before the expiry, so the key exists again and INCR has counted from 5.
+    // Setting the clock back before the expiry shows that the key exists and INCR counted from 5.
     bench.step_clock(-1_000);
     check_on(&mut bench, &[("GET n", "$1|6")]);
 }

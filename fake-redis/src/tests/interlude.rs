@@ -1,4 +1,4 @@
-//! Tests of clients during a long script. A scripted driver makes the clock jump at every poll.
+//! The scripted driver's clock jumps by 10 s at every reading.
 
 use crate::testing::{Bench, readable};
 use fencepost_machine::{ConnectionId, Input, InputDriver, InterruptedMachine, Output, Outputs};

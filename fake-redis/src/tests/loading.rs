@@ -1,5 +1,3 @@
-//! Tests of loading: replies while the server loads, and files that it refuses.
-
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::front::node::Node;
 use crate::testing::readable;

@@ -1,5 +1,3 @@
-//! Tests of channels and keyspace events.
-
 use crate::testing::{Bench, check, check_on};
 use fencepost_machine::{ConnectionId, Input};
 

@@ -1,5 +1,3 @@
-//! Tests that `client-output-buffer-limit` disconnects clients that do not read.
-
 use crate::testing::Bench;
 use fencepost_machine::{ConnectionId, Input};
 

@@ -1,5 +1,3 @@
-//! Tests that the server propagates absolute times, the effects of scripts, and a DEL on expiry.
-
 use crate::testing::{Bench, START_MS, check_on};
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Tests of split requests and invalid bytes. The expected texts are those of redis-server 7.0.15.
+//! The expected texts are those of redis-server 7.0.15.
 
 use crate::config::NodeConfig;
 use crate::protocol::request::{Limits, RequestReader};

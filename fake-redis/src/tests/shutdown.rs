@@ -1,5 +1,3 @@
-//! Tests of SHUTDOWN.
-
 use crate::config::{NodeConfig, Persistence};
 use crate::testing::{Bench, check};
 use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

@@ -1,5 +1,3 @@
-//! Tests that only changes of the selected keys are reported to the judge.
-
 use crate::config::NodeConfig;
 use crate::testing::{Bench, check_on};
 use bytes::Bytes;

@@ -1,5 +1,3 @@
-//! Tests that transactions run completely, or not at all if a watched key changed.
-
 use crate::testing::{Bench, check, check_on};
 
 #[test]

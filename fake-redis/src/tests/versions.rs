@@ -1,5 +1,3 @@
-//! Tests of differences between versions that locks can observe.
-
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, START_MS, check_on};
 
@@ -45,7 +43,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Tests the error texts of 6.2 that client libraries parse.
+/// Client libraries parse these texts.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -74,7 +72,6 @@ fn before_7_0_errors_read_differently() {
     assert!(problem.ends_with(end), "{problem}");
 }
 
-/// Tests the conditions of 8.4 that were made for locks: compare and set, compare and delete.
 #[test]
 fn from_8_4_on_set_and_delex_compare() {
     let mut bench = at_version(RedisVersion::V8_4);

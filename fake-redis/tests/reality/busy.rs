@@ -1,5 +1,3 @@
-//! Compares the replies during an endless script on a real server and on fake-redis.
-
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;

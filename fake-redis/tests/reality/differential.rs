@@ -1,5 +1,3 @@
-//! Sends random command sequences to a real redis-server and to fake-redis, and compares replies.
-
 use crate::comparison::{is_comparable, same};
 use crate::real::{RealRedis, encode};
 use crate::sequences::sequence;

@@ -1,5 +1,3 @@
-//! Starts fake servers behind real TCP for tests with real programs.
-
 use crate::real::Client;
 use fake_redis::serve::{ServeOptions, start};
 use std::sync::mpsc;

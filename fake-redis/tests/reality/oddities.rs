@@ -1,5 +1,3 @@
-//! Compares replies to unusual arguments with those of a real server, one line per known case.
-
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;

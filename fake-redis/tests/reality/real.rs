@@ -1,5 +1,3 @@
-//! Starts redis-server and redis-sentinel in their own folders, on free ports.
-
 use fencepost_testing::{free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,5 +1,3 @@
-//! Compares the state after a restart on real servers and on fake-redis.
-
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
 use fake_redis::NodeConfig;
@@ -41,7 +39,7 @@ fn a_key_that_was_lengthened_after_a_rewrite_outlives_a_restart() {
     assert_eq!(kept_in(folder.path(), 1, node).client(0).run("GET k"), "$1|v");
 }
 
-/// Makes a server a replica until it is in sync. The server's later writes are not on disk.
+/// Leaves the primary's snapshot on the follower's disk, but no later write.
 fn follow_for_a_moment(follower: &mut Client, primary: &mut Client, port: u16) {
     primary.run("CONFIG SET repl-diskless-sync-delay 0");
     primary.run("SET k old");

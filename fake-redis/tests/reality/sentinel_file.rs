@@ -1,5 +1,3 @@
-//! Tests that redis-sentinel continues from a configuration file of fake-redis, and vice versa.
-
 use crate::real::{Client, RealRedis};
 use bytes::Bytes;
 use fake_redis::sentinel::Address;

@@ -1,5 +1,3 @@
-//! Generates random command sequences from templates of all command families.
-
 use proptest::prelude::*;
 
 /// Templates of commands. A word in braces stands for a random one of its `alternatives`.

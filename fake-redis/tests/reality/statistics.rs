@@ -1,5 +1,3 @@
-//! Tests that the command statistics in INFO equal those of a real server, except for durations.
-
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
 use fake_redis::serve::ServeOptions;

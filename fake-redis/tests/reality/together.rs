@@ -1,5 +1,3 @@
-//! Tests of fake-redis with redis-server, a real Sentinel, redis-cli and redis-benchmark.
-
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};
 use fake_redis::NodeConfig;

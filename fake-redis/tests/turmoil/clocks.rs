@@ -1,5 +1,3 @@
-//! Tests that every server has its own clock.
-
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, node, simulation};
 use fake_redis::host::SharedDisk;
 use std::cell::Cell;

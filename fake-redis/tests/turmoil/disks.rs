@@ -1,5 +1,3 @@
-//! Tests that disks outlive their servers, but lose unsynced data in a crash.
-
 use crate::simulation::{Setup, ask, connect, node, simulation, sleep};
 use fake_redis::host::{Crash, SharedDisk};
 use fake_redis::{Fsync, NodeConfig, Persistence};

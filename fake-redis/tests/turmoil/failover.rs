@@ -1,5 +1,3 @@
-//! Tests of asynchronous replication under turmoil's faults, which can give a lock two holders.
-
 use crate::simulation::{
     Holders, SENTINELS, Setup, acquire, ask, connect, primary_other_than, sleep,
 };

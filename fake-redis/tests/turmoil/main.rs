@@ -1,5 +1,3 @@
-//! Tests of servers as hosts of stock turmoil, with redis-rs as the client.
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(
     clippy::disallowed_methods,

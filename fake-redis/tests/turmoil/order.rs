@@ -1,5 +1,3 @@
-//! Tests that the same seed gives the same order of commands.
-
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, primary_other_than, sleep};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};

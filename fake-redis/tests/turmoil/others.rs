@@ -1,5 +1,3 @@
-//! Tests of peers that do not read, and of servers on streams other than turmoil's.
-
 use crate::simulation::{Setup, node, simulation};
 use fake_redis::host::{GuestHardware, SharedDisk, serve};
 use std::time::Duration;

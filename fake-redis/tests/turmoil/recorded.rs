@@ -1,5 +1,3 @@
-//! A stream that records the bytes received by its server.
-
 use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;

@@ -9,24 +9,20 @@ use std::collections::BTreeMap;
 
 const WALL_START_US: i64 = 1_700_000_000_000_000;
 
-/// A machine on a test bench. Its messages arrive immediately.
+/// The machine's messages arrive immediately.
 #[derive(Debug)]
 pub struct Bench<M> {
-    /// Machine under test.
     pub machine: M,
-    /// Disk, which survives [`Bench::restart`].
     pub disk: Disk,
     /// Clocks of the machine, which only the test advances.
     pub clock: Now,
     /// Reports to the judge since the test last took them.
     pub taps: Vec<TapEvent>,
-    /// Connections that the machine closed, in order.
     pub closed: Vec<u32>,
     /// Connections that the machine requested, in order.
     pub asked: Vec<ConnectionId>,
     /// `true` if syncs finish immediately; otherwise [`Bench::finish_sync`] finishes them.
     pub syncs_at_once: bool,
-    /// `true` if the machine has stopped by itself.
     pub has_stopped: bool,
     /// Address of new clients, as `host:port`.
     pub peer: &'static str,
@@ -59,7 +55,7 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// Restarts the machine from its disk, without connections.
+    /// Keeps the disk, but no connections.
     pub fn restart(&mut self, boot: impl FnOnce(&DiskImage, Now) -> M) {
         (self.syncing, self.wake_at) = (0, None);
         self.sent.clear();
@@ -106,12 +102,10 @@ impl<M: Machine> Bench<M> {
         self.disk.finish_sync()
     }
 
-    /// Fails all syncs from now on, or lets syncs succeed again.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.disk.fail_syncs(error);
     }
 
-    /// Finishes the oldest sync and reports the result to the machine.
     pub fn finish_sync(&mut self) {
         let input = self.synced();
         self.input(input);
@@ -147,32 +141,26 @@ impl<M: Machine> Bench<M> {
         self.next
     }
 
-    /// Sends a client's bytes, which arrive immediately.
     pub fn send(&mut self, connection: u32, bytes: &[u8]) {
         self.input(Input::Received { connection: ConnectionId(connection), bytes });
     }
 
-    /// Closes a client's connection.
     pub fn hang_up(&mut self, connection: u32) {
         self.input(Input::Closed { connection: ConnectionId(connection) });
     }
 
-    /// Returns whether the machine has closed a connection.
     pub fn is_closed(&self, connection: u32) -> bool {
         self.closed.contains(&connection)
     }
 
-    /// Returns the bytes sent to a client that the test has not taken yet.
     pub fn unread(&self, connection: u32) -> &[u8] {
         self.sent.get(&connection).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes the bytes sent to a client.
     pub fn take(&mut self, connection: u32) -> Vec<u8> {
         self.sent.remove(&connection).unwrap_or_default()
     }
 
-    /// Takes the bytes sent to a client as text, which is empty if there are none.
     pub fn take_words(&mut self, connection: u32) -> String {
         let sent = self.take(connection);
         self.machine.wording()(Speaker::Server, &sent)

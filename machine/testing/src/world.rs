@@ -38,7 +38,6 @@ pub struct Host<M> {
     disk: Disk,
     life: u32,
     timer: u64,
-    /// `true` while the host is paused.
     pub is_paused: bool,
     waiting: Vec<Event>,
     accepted: u32,
@@ -47,7 +46,6 @@ pub struct Host<M> {
 
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
-/// A failure of a host: its process crashes, or its power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
     /// The process ends, and written data survives.
@@ -56,13 +54,11 @@ pub enum Crash {
     Power,
 }
 
-/// The servers and clients of a test.
 pub struct World<M> {
     /// True time in microseconds.
     pub now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
-    /// Hosts of the servers.
     pub hosts: Vec<Host<M>>,
     start: Start<M>,
     first: usize,
@@ -71,7 +67,6 @@ pub struct World<M> {
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
-    /// Unread bytes of each client.
     pub inboxes: BTreeMap<End, BytesMut>,
     /// Client ends whose server has closed the connection.
     pub closed: BTreeSet<End>,
@@ -120,7 +115,6 @@ impl<M: Machine> World<M> {
         self.agenda.insert((self.now_us + after_us, self.sequence), event);
     }
 
-    /// Boots a server from its disk.
     pub fn start(&mut self, host: usize) {
         let me = u8::try_from(host + 1).unwrap();
         let machine = (self.start)(me, &self.hosts[host].disk.image(), self.now());
@@ -151,7 +145,6 @@ impl<M: Machine> World<M> {
         self.hosts[host].is_paused = true;
     }
 
-    /// Resumes a server and delivers the messages that arrived during the pause.
     pub fn resume(&mut self, host: usize) {
         self.hosts[host].is_paused = false;
         for event in std::mem::take(&mut self.hosts[host].waiting) {
@@ -180,7 +173,6 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Advances time by a span in milliseconds.
     pub fn run(&mut self, span_ms: u64) {
         let until = self.now_us + span_ms * 1_000;
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
@@ -339,17 +331,15 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Returns the server, or `None` while it is down.
+    /// Returns `None` while the server is down.
     pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }
 
-    /// Returns a server's disk, which survives crashes.
     pub fn disk(&self, host: usize) -> &Disk {
         &self.hosts[host].disk
     }
 
-    /// Takes a server's reports to the judge.
     pub fn taps(&mut self, host: usize) -> Vec<TapEvent> {
         std::mem::take(&mut self.hosts[host].taps)
     }

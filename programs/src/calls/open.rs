@@ -12,8 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Folder in which JVMs create files named after their process ids. It is hidden from programs,
-/// because concurrent runs use the same process ids.
+/// Hidden from programs, because JVMs of concurrent runs would share files by process id.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";

@@ -14,7 +14,7 @@ use libc::user_regs_struct;
 
 /// Maximum number of instructions in one round of a loop.
 const ROUND_MAX: usize = 4096;
-/// Number of rounds that must be equal. A counter in memory changes the parity flag more often.
+/// Number of equal rounds, within which a counter in memory would change the parity flag.
 const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
 /// Bytes below the stack pointer that a function may use.
@@ -119,8 +119,7 @@ impl Stepper {
     }
 }
 
-/// Returns false for calls, for software interrupts, and for instructions that would show the trap
-/// flag to the program.
+/// Refuses calls, software interrupts, and instructions that would show the trap flag.
 fn is_safe_to_step(code: &[u8]) -> bool {
     let [first, second] = code else { return false };
     let first = if *first == 0x66 { *second } else { *first };

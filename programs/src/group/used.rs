@@ -8,7 +8,6 @@ use std::path::PathBuf;
 const OPENED_MAX: usize = 8_192;
 
 impl Group {
-    /// Returns the files that the group has executed or opened for reading.
     pub fn files_used(&self) -> &FilesUsed {
         &self.used
     }

@@ -7,8 +7,7 @@ use libc::{
 
 /// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is the offset of the first argument's lower
-/// half.
+/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is that of the first argument's lower half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
@@ -23,8 +22,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls of which only some commands stop the thread. Each entry lists the call, one such command,
-/// and the lowest number from which every command stops the thread.
+/// Calls that stop the thread for only some commands: the call, one such command, and the lowest
+/// number from which every command stops it.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),

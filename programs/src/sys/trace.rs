@@ -103,7 +103,6 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// Executes one instruction.
     pub(crate) fn step(self) -> Option<Stop> {
         let _ = self.request(libc::PTRACE_SINGLESTEP, 0);
         self.wait()
@@ -268,8 +267,7 @@ impl Tracee {
         }
     }
 
-    /// Executes a system call in a stopped thread. Returns the result and the signals that arrived
-    /// meanwhile.
+    /// Returns the call's result, and the signals that arrived meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -1,4 +1,4 @@
-//! Runs a group without other machines. When all threads wait, time jumps to the next event.
+//! Runs a group on its own. When all threads wait, time jumps to the next event.
 
 pub(crate) mod server;
 

@@ -1,5 +1,3 @@
-//! Tests virtual time: clocks, sleeps and threads.
-
 use crate::alone::{Alone, launch, run_alone};
 use crate::{python, run_c, shell};
 use fencepost_programs::{CallMade, Ending};
@@ -44,8 +42,7 @@ fn an_answer_wakes_who_made_many_calls_in_the_same_instant() {
     assert!(run.elapsed_us < 1_000_000, "{} us", run.elapsed_us);
 }
 
-/// Runs a program whose first thread executes `statement` while a second thread is ready. Both
-/// threads then print what they did.
+/// Runs `first` in the main thread and `second` in another. Each thread then prints its name.
 fn beside_another(declarations: &str, (first, second): (&str, &str)) -> Option<Alone> {
     run_c(&format!(
         "#include <pthread.h>\n#include <unistd.h>\n{declarations}\n\

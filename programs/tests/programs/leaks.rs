@@ -1,5 +1,3 @@
-//! Tests that two runs do not differ, and that a leak shows as a difference.
-
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};
 use fencepost_programs::Ending;

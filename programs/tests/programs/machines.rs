@@ -1,4 +1,4 @@
-//! Runs several machines with clients. Their network has a latency of 300 us.
+//! The simulated network has a latency of 300 us.
 
 use super::alone::EPOCH_US;
 use fencepost_programs::{

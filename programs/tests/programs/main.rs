@@ -1,5 +1,3 @@
-//! Tests the emulation with real programs.
-
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,5 +1,3 @@
-//! Tests datagrams and network interfaces.
-
 use crate::alone::{launch, run_alone};
 use crate::python;
 use std::process::Command;

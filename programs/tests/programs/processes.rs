@@ -1,5 +1,3 @@
-//! Tests processes, process ids and signals.
-
 use crate::{python, shell, stuck};
 use fencepost_programs::{CallMade, Ending};
 

@@ -1,5 +1,3 @@
-//! Tests the errors for programs that use unsupported calls or that do not end.
-
 use crate::alone::{launch, run_alone};
 use crate::{not_emulated, python, run_c, shell, stuck};
 use fencepost_programs::{Ending, Group, StartError};

@@ -1,5 +1,3 @@
-//! Tests with the real redis-server, if it is installed.
-
 use crate::alone::launch;
 use crate::machines::{Connection, Machines};
 use fencepost_programs::{Ending, Launch};

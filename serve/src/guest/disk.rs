@@ -30,7 +30,6 @@ struct DiskState {
 }
 
 impl SharedDisk {
-    /// Creates an empty disk with this kind of crash.
     pub fn new(crash: Crash) -> SharedDisk {
         SharedDisk(Arc::new(Mutex::new(DiskState { crash, ..DiskState::default() })))
     }

@@ -1,4 +1,4 @@
-//! Adapts any asynchronous stream to the host.
+//! Adapts a stream that tokio polls to the stream operations of a host.
 
 use super::ByteStream;
 use crate::stream::Stream;

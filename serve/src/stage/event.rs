@@ -6,7 +6,6 @@ use fencepost_machine::ConnectionId;
 
 pub(super) type End = (usize, ConnectionId);
 
-/// One side of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
     /// All clients, which connect from outside the stage.

@@ -10,17 +10,13 @@ pub type Matcher = Box<dyn Fn(&[u8]) -> bool>;
 
 /// A trap, which loses a client's next matching command or its reply, and closes the connection.
 pub struct Trap {
-    /// Id of the trap in records and for [`Stage::remove_trap`].
     pub id: u32,
     /// Index of the server, or `None` for any.
     pub server: Option<usize>,
-    /// Function that recognizes the command.
     pub matches: Matcher,
-    /// Message that the trap loses.
     pub lost_message: LostMessage,
 }
 
-/// The message that a trap loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LostMessage {
     /// The command, which the server does not execute.
@@ -41,12 +37,11 @@ impl Stage {
         self.servers[server].machine.is_some()
     }
 
-    /// Returns whether [`Stage::freeze`] has suspended a server.
     pub fn is_frozen(&self, server: usize) -> bool {
         self.servers[server].is_frozen
     }
 
-    /// Ends the process of a server. Its peers see their connections end.
+    /// The server's peers see their connections end.
     pub fn crash(&mut self, server: usize) {
         self.end_process(server);
         self.settle();
@@ -87,7 +82,7 @@ impl Stage {
         self.servers[server].disk = Disk::default();
     }
 
-    /// Freezes the process of a server. Its clocks continue.
+    /// The server's clocks continue.
     pub fn freeze(&mut self, server: usize) {
         self.servers[server].is_frozen = true;
     }
@@ -112,7 +107,6 @@ impl Stage {
         self.settle();
     }
 
-    /// Returns whether there are cuts with this id.
     pub fn has_cut(&self, id: u32) -> bool {
         self.network.has_cut(id)
     }
@@ -144,7 +138,6 @@ impl Stage {
         self.servers[server].slowed.push((id, extra_us));
     }
 
-    /// Ends the slowdown with this id.
     pub fn remove_slowdown(&mut self, id: u32, server: usize) {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
@@ -161,7 +154,6 @@ impl Stage {
         does
     }
 
-    /// Sets a trap for a client's next matching command.
     pub fn set_trap(&mut self, trap: Trap) {
         self.traps.push(trap);
     }

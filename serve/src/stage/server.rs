@@ -1,4 +1,4 @@
-//! One server of a stage.
+//! A server of a stage, before and after its start.
 
 use super::clock::Clock;
 use super::event::{End, Event};
@@ -8,26 +8,20 @@ use std::collections::{BTreeMap, VecDeque};
 /// Builds a machine at each start.
 pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
-/// The state from which a staged machine starts.
 #[derive(Debug)]
 pub struct Start {
-    /// Contents of the disk at the start.
     pub disk: DiskImage,
     /// Random seed, which differs from start to start and from server to server.
     pub seed: u64,
     /// `true` for the first start of the server, `false` for a restart.
     pub is_first: bool,
-    /// Wall-clock and monotonic time of the start.
     pub now: Now,
 }
 
-/// A server before it joins a stage.
 pub struct StagedServer {
     /// Name of the server in the ready line.
     pub role: &'static str,
-    /// Port at which clients and the other servers reach this server.
     pub port: u16,
-    /// Function that builds the server's machine.
     pub boot: MachineRebuilder,
 }
 

@@ -10,21 +10,18 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Input, Output};
 
 impl Stage {
-    /// Connects a client to a server.
     pub fn open(&mut self, server: usize, outside: u64, peer: &str) {
         let content = Content::Visit { outside, peer: peer.to_owned() };
         self.post(Place::Outside, Place::Server(server), content);
         self.settle();
     }
 
-    /// Sends bytes from a client to a server.
     pub fn receive(&mut self, server: usize, outside: u64, bytes: &[u8]) {
         let bytes = Bytes::copy_from_slice(bytes);
         self.post(Place::Outside, Place::Server(server), Content::Data { outside, bytes });
         self.settle();
     }
 
-    /// Ends a client's connection to a server.
     pub fn close(&mut self, server: usize, outside: u64) {
         self.post(Place::Outside, Place::Server(server), Content::Left { outside });
         self.settle();

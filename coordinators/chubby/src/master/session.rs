@@ -1,4 +1,4 @@
-//! A session in the master's memory.
+//! A session's lease, pending KeepAlive and events, in the master's memory.
 
 use crate::event::{Event, Events};
 use fencepost_machine::ConnectionId;

@@ -1,5 +1,3 @@
-//! Tests that arbitrary lines and damaged disks do not make a replica panic.
-
 use crate::{Chubby, Config, Member};
 use fencepost_machine::Now;
 use fencepost_testing::{Bench, disks};

@@ -1,5 +1,3 @@
-//! Tests of crashed, paused and isolated replicas.
-
 use super::world::World;
 use fencepost_testing::Crash;
 

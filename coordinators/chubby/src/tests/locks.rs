@@ -1,5 +1,3 @@
-//! Tests of sessions and locks under a stable master.
-
 use super::world::World;
 
 #[test]

@@ -1,5 +1,3 @@
-//! A simulated cell of replicas, with clients that send lines.
-
 use crate::{Chubby, Config, Member};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;

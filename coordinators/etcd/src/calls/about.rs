@@ -1,4 +1,4 @@
-//! Calls that report the member's own state.
+//! Calls about the member itself: its status, the members and the leases.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::reply::Message;

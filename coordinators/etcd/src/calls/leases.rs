@@ -28,7 +28,7 @@ impl Etcd {
         }
     }
 
-    /// Renews or looks up a lease. Returns `None` if the call must wait for the lease's revocation.
+    /// Returns `None` if the call must wait for the lease's revocation.
     fn answer_lease_call(
         &mut self,
         (id, renews): (i64, bool),

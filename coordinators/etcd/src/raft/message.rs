@@ -42,8 +42,7 @@ pub(crate) enum Body {
         entries: Vec<Entry>,
         commit: u64,
     },
-    /// Answers an `Append` (`MsgAppResp`). The logs match up to `index`. After a rejection, the
-    /// sender's log ends at `hint`.
+    /// `MsgAppResp`. The logs match up to `index`. After a rejection, the log ends at `hint`.
     AppendReply {
         index: u64,
         reject: bool,

@@ -1,5 +1,3 @@
-//! Tests that arbitrary bytes do not make a server panic, grow without bound or ignore clients.
-
 use super::world::World;
 use crate::Etcd;
 use crate::config::Config;

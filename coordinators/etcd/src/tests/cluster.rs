@@ -1,5 +1,3 @@
-//! Tests of three members: elections, durability, leases and reads.
-
 use super::world::World;
 use crate::config::Config;
 use fencepost_testing::Crash;

@@ -1,5 +1,3 @@
-//! Tests of the lock changes that a server reports to the judge.
-
 use super::world::World;
 use crate::config::Config;
 use fencepost_machine::KeyChange;

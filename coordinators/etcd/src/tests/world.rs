@@ -1,5 +1,3 @@
-//! Simulated etcd servers, accessed through the crate's public API.
-
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;

@@ -1,5 +1,3 @@
-//! Compares three real members with the model: calls, a paused leader, an isolated member.
-
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
 use super::sequences::{Dice, LAST, WATCH, call, clean, number, revision_of};
@@ -142,7 +140,7 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A write that changes nothing, because timing decides whether an unanswered write takes effect.
+/// Writes nothing, because
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";

@@ -1,5 +1,3 @@
-//! Builds HTTP requests, and normalizes responses so that tests can compare them.
-
 use std::collections::BTreeMap;
 
 pub(crate) trait Server {

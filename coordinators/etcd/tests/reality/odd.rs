@@ -1,5 +1,3 @@
-//! Tests with invalid and rare requests.
-
 use super::fake::Fake;
 use super::http::{Plain, Server, post};
 use super::real::{Real, read, rest};

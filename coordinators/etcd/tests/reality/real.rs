@@ -1,5 +1,3 @@
-//! A real etcd in its own folder, on loopback only.
-
 use super::http::{Server, whole};
 use fencepost_testing::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};

@@ -1,5 +1,3 @@
-//! Sends random calls, with a watch on all keys, to a real etcd and to the model.
-
 use super::fake::Fake;
 use super::http::{Plain, Server, items, post};
 use super::real::{Real, read};

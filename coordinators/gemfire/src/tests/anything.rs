@@ -1,5 +1,3 @@
-//! Tests that arbitrary lines do not make a server panic.
-
 use crate::{Config, GemFire, Server};
 use fencepost_testing::Bench;
 use proptest::prelude::*;

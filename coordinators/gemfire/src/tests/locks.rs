@@ -1,5 +1,3 @@
-//! Tests of the lock service and the region.
-
 use super::world::World;
 use fencepost_testing::Crash;
 

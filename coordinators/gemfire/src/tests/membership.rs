@@ -1,5 +1,3 @@
-//! Tests of membership views, and of the side that survives a partition.
-
 use super::world::World;
 use fencepost_testing::Crash;
 

@@ -1,5 +1,3 @@
-//! Simulated servers, with processes that send lines.
-
 use crate::{Config, GemFire, Server};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;

@@ -1,4 +1,4 @@
-//! Executes the protocol's commands.
+//! Executes the commands of the client/server protocol, such as COM_QUERY and COM_PING.
 
 use super::{Client, Core};
 use crate::error::SqlError;

@@ -247,7 +247,7 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // The real server also locks the gap before the next row.
+                // As in the real server, also locks the gap before the next row.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }

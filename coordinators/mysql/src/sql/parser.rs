@@ -1,4 +1,4 @@
-//! The state of the parser ([`Parser`]).
+//! The parser's position in the statement ([`Parser`]).
 
 use super::token::Token;
 

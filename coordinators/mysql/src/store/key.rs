@@ -1,4 +1,4 @@
-//! Row keys ([`Key`]).
+//! Primary keys of rows ([`Key`]), in the order of the index.
 
 use serde::{Deserialize, Serialize};
 

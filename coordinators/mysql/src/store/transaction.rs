@@ -140,7 +140,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Queues a session's request. Returns `false` if the request causes a deadlock and is refused.
+    /// Returns `false` if the request causes a deadlock and is refused.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -162,8 +162,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Returns the session whose request is refused: the one that has changed and locked the least,
-    /// and among equals the one that closed the cycle.
+    /// Returns the session to refuse: the one with the fewest changes and locks or, among equals,
+    /// the one that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -1,5 +1,3 @@
-//! Tests that arbitrary bytes do not make the server panic.
-
 use super::world::{World, login, packet, query};
 use crate::{Config, Mysql};
 use fencepost_testing::disks;

@@ -1,5 +1,3 @@
-//! Tests that deeply nested expressions do not crash the server.
-
 use super::world::World;
 use crate::Config;
 

@@ -1,5 +1,3 @@
-//! Tests of tables and row locks over time, disconnects and restarts.
-
 use super::world::World;
 use crate::Config;
 use fencepost_machine::KeyChange;

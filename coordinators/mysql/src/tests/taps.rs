@@ -1,5 +1,3 @@
-//! Tests of the user-lock changes that the server reports to the judge.
-
 use super::world::World;
 use crate::Config;
 use fencepost_machine::{ConnectionId, KeyChange};

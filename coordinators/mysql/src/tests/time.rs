@@ -1,5 +1,3 @@
-//! Tests of timeouts and disconnects.
-
 use super::world::{World, query};
 use crate::Config;
 

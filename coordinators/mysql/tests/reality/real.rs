@@ -1,5 +1,3 @@
-//! A real MariaDB in its own folder, on loopback only.
-
 use super::packets::{is_whole, query, root, split};
 use fencepost_testing::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
@@ -35,8 +33,7 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Returns whether the real server has the modelled release. Releases differ in the display width
-/// of `TRUE`.
+/// Releases differ in the display width of `TRUE`.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;

@@ -1,5 +1,3 @@
-//! Sends random sequences of statements in three sessions to a real MariaDB and to the model.
-
 use super::fake::Fake;
 use super::packets::{is_misread, is_refused, query, shown};
 use super::real::{Connection, Real, is_release_modelled};

@@ -1,5 +1,3 @@
-//! Compares statements about a table of locks with those of a real MariaDB.
-
 use super::fake::Fake;
 use super::packets::{is_refused, query, shown};
 use super::real::Real;

@@ -78,8 +78,7 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An operand of unknown type gets the type of the other operand, if that type has the
-        // operator.
+        // An operand of unknown type gets the other operand's type, if that type has the operator.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();
@@ -117,8 +116,8 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The smallest 8-byte integer has no positive counterpart, so its sign is parsed
-                // with its digits.
+                // The smallest 8-byte integer has no positive counterpart, so the sign is parsed
+                // too.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

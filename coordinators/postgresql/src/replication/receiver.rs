@@ -8,11 +8,11 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// Default of `wal_receiver_status_interval` in microseconds.
+/// Default of `wal_receiver_status_interval`.
 const STATUS_US: u64 = 10_000_000;
-/// Default of `wal_receiver_timeout`, in microseconds.
+/// Default of `wal_receiver_timeout`.
 const SILENCE_US: u64 = 60_000_000;
-/// Default of `wal_retrieve_retry_interval` in microseconds.
+/// Default of `wal_retrieve_retry_interval`.
 const RETRY_US: u64 = 5_000_000;
 const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 

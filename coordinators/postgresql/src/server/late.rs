@@ -1,4 +1,4 @@
-//! Timeouts and deadlock detection.
+//! Handles expired timeouts and detects deadlocks.
 
 use super::Postgresql;
 use crate::error::SqlError;

@@ -101,8 +101,8 @@ impl Lock {
         }
     }
 
-    /// Returns the place of a new request in the queue, and whether it can be granted immediately.
-    /// A backend goes before the waiters that conflict with its locks.
+    /// Returns a new request's place in the queue, and whether it can be granted immediately. A
+    /// backend queues before waiters that conflict with locks it already has.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -236,7 +236,7 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A waiter releases its lock on a transaction immediately.
+            // A backend that waited for the end of a transaction does not keep the lock.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }

@@ -44,7 +44,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit before this transaction's own whose writes this transaction did not see.
+    /// Earliest commit of an unseen writer that committed first (`earliestOutConflictCommit`).
     earliest_out: Option<Moment>,
     finished_before: u64,
     /// `true` if the transaction has committed and has not written.
@@ -70,7 +70,6 @@ pub(crate) struct Serializable {
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on.
     pub(crate) fn begin(&mut self, snapshot: &Snapshot, own: Option<Xid>) -> Tracked {
         let id = Tracked(self.next);
         self.next += 1;

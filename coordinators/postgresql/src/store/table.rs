@@ -1,4 +1,4 @@
-//! A table and its row versions.
+//! A table with its columns, its indexes and its row versions.
 
 use super::snapshot::Snapshot;
 use super::{TableId, VersionId, Xid};

@@ -1,5 +1,3 @@
-//! Tests that arbitrary bytes do not make the server panic.
-
 use super::world::{World, message, query, startup};
 use crate::{Config, Postgresql};
 use fencepost_machine::Now;

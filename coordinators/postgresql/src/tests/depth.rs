@@ -1,5 +1,3 @@
-//! Tests that deeply nested expressions do not crash the server.
-
 use super::world::World;
 
 const TOO_DEEP: &str = "ERROR 54001: stack depth limit exceeded";

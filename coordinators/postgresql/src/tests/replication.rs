@@ -1,5 +1,3 @@
-//! Tests of a primary and a standby with a network that the test controls.
-
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Replication, Watch};
 use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, OperatorAction};

@@ -1,4 +1,4 @@
-//! Tests of transactions without a serial order, with the messages of PostgreSQL 15.18.
+//! The expected messages are those of PostgreSQL 15.18.
 
 use super::world::{World, query};
 

@@ -1,5 +1,3 @@
-//! Tests of the row-lock and advisory-lock changes that the server reports to the judge.
-
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Watch};
 use fencepost_machine::{ConnectionId, KeyChange};

@@ -1,5 +1,3 @@
-//! Tests of timeouts (monotonic clock) and of `now()` (wall clock).
-
 use super::world::{World, message};
 
 const SECOND: u64 = 1_000_000;

@@ -1,5 +1,3 @@
-//! Tests of concurrent transactions, closed connections and restarts.
-
 use super::world::{World, query};
 use fencepost_machine::SyncError;
 

@@ -1,5 +1,3 @@
-//! A test server with sessions.
-
 use crate::{Config, Postgresql};
 use fencepost_testing::Bench;
 

@@ -1,5 +1,3 @@
-//! Encodes messages, and formats replies without the parts that differ between servers.
-
 pub(crate) fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = (body.len() + 4) as u32;
     [&[kind][..], &length.to_be_bytes(), body].concat()

@@ -1,5 +1,3 @@
-//! A real PostgreSQL in its own folder, on loopback only.
-
 use super::messages::{is_whole, query, shown, split, startup};
 use fencepost_testing::{free_port, signal, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
@@ -18,8 +16,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Id of the user `nobody`. PostgreSQL refuses to run as root, so tests that root runs start it as
-/// `nobody`.
+/// Id of the user `nobody`, because PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -111,8 +108,7 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // Attempts to reach the primary are frequent, because a promotion waits for the next
-        // attempt.
+        // Frequent attempts, because a promotion waits for the next attempt to reach the primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());

@@ -1,5 +1,3 @@
-//! Compares a real primary and standby with the model's: replies, waiting commits, promotion.
-
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
 use super::real::{Connection, Real, rest};

@@ -1,5 +1,3 @@
-//! Sends random sequences of statements in three sessions to a real PostgreSQL and to the model.
-
 use super::fake::Fake;
 use super::messages::{is_whole, query, shown};
 use super::real::{Connection, Real};

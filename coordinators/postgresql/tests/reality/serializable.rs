@@ -1,5 +1,3 @@
-//! Sends random SERIALIZABLE transactions to a real PostgreSQL and to the model.
-
 use super::sequences::run;
 use super::statements::pick;
 use proptest::prelude::*;

@@ -1,5 +1,3 @@
-//! Generates random statements about two small tables.
-
 use proptest::prelude::*;
 
 pub(crate) const TABLES: &[&str] = &[

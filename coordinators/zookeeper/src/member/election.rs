@@ -110,8 +110,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Handles a vote from a member that has a leader. A majority of such votes must include the
-    /// leader's own vote.
+    /// A majority of votes from members with a leader must include the leader's own vote.
     fn handle_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -47,8 +47,7 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// Accepts an epoch. A member that accepts the epoch again (`is_new` is `false`) omits the
-    /// epoch of its history.
+    /// A member that accepts the epoch again (`is_new` is `false`) omits the epoch of its history.
     AckEpoch {
         current: u32,
         is_new: bool,

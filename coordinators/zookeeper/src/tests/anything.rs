@@ -1,5 +1,3 @@
-//! Tests that arbitrary bytes do not make the server panic or ignore other clients.
-
 use super::client::Client;
 use super::world::World;
 use crate::config::{Config, Member};

@@ -1,5 +1,3 @@
-//! Tests of connection limits, and of the connections that a server closes at a limit.
-
 use super::anything::feed;
 use crate::config::{Config, Member};
 use crate::server::ZooKeeper;

@@ -1,5 +1,3 @@
-//! A ZooKeeper client for tests.
-
 use crate::jute::{Reader, Writer};
 use crate::tests::world::World;
 use fencepost_machine::ConnectionId;

@@ -1,5 +1,3 @@
-//! Tests of an ensemble under faults: elections, durability of acknowledged transactions, recovery.
-
 use super::client::{Client, DELETE};
 use super::world::World;
 use crate::jute::Writer;

@@ -1,5 +1,3 @@
-//! Tests of the expiry of sessions and their nodes.
-
 use super::client::{Client, SET_DATA, TIMEOUT_MS};
 use super::world::World;
 use crate::jute::Writer;

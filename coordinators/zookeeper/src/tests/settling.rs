@@ -1,5 +1,3 @@
-//! Helpers that find out which server leads and which servers serve clients.
-
 use super::world::World;
 use crate::config::Config;
 use crate::server::{Role, ZooKeeper};

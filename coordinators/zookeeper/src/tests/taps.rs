@@ -1,5 +1,3 @@
-//! Tests of the lock-queue changes that a server reports to the judge.
-
 use super::client::{Client, DELETE};
 use super::world::World;
 use crate::jute::{Reader, Writer};

@@ -1,4 +1,4 @@
-//! Simulated ZooKeeper servers. `tests/reality` includes this file, so it uses only the public API.
+//! `tests/reality` includes this file, so it uses only the public API.
 
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;

@@ -1,5 +1,3 @@
-//! A client of a real or simulated ensemble, which formats each reply as text.
-
 use crate::ensemble::Ensemble;
 use crate::protocol::*;
 
@@ -24,8 +22,8 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// Returns a second client with other xids. Another server would answer the waiting request as
-    /// soon as it commits any transaction with an equal xid (`CommitProcessor`).
+    /// Uses other xids, because another server would answer the waiting request as soon as it
+    /// commits any transaction with an equal xid (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }

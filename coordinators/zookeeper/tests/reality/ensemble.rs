@@ -1,5 +1,3 @@
-//! Compares three real servers with the model: paused clients, moved sessions and stale reads.
-
 use crate::both::Client;
 use crate::fake::Fake;
 use crate::protocol::*;

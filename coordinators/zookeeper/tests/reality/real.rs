@@ -1,5 +1,3 @@
-//! Real ZooKeeper servers from Debian's package, each with its own folder and ports.
-
 use fencepost_testing::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
 use std::net::TcpStream;

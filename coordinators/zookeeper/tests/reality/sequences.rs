@@ -204,8 +204,7 @@ struct Play<'a, S: Server> {
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// Index from which on events have no order, because the real server deletes the nodes of a
-    /// closed session in hash table order.
+    /// Index of the first event without an order: a closed session's nodes end in hash table order.
     unordered_from: Option<usize>,
 }
 

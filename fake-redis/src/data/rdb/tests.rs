@@ -1,5 +1,3 @@
-//! Tests that data survives writing and reading a snapshot.
-
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::data::keyspace::{Entry, Keyspace};
 use crate::data::value::{End, Hash, List, Set, SortedSet, Stream, StreamId, Value};

@@ -111,7 +111,7 @@ impl Stream {
         self.last = id;
     }
 
-    /// Trims the stream and returns the number of removed entries.
+    /// Returns the number of removed entries.
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = match trim.keep {
             Keep::Newest(keep) => self.len().saturating_sub(keep),

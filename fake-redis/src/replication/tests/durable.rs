@@ -1,5 +1,3 @@
-//! Tests of WAITAOF with the local disk and the replicas' disks.
-
 use super::deployment;
 use crate::config::{Fsync, NodeConfig, Persistence, RedisVersion};
 use crate::world::{World, text};

@@ -1,5 +1,3 @@
-//! Tests of expiry on a primary and a replica whose clocks differ.
-
 use super::{changes, deployment};
 use fencepost_machine::KeyChange;
 use redis_protocol::resp2::types::BytesFrame;

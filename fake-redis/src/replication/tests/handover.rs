@@ -1,5 +1,3 @@
-//! Tests that FAILOVER hands over the role without losing any acknowledged write.
-
 use super::{deployment, field};
 use crate::world::{World, text};
 

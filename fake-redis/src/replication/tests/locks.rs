@@ -1,5 +1,3 @@
-//! Tests of known hazards for locks, each with its source.
-
 use super::{deployment, field, primary};
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::world::{World, text};

@@ -1,5 +1,3 @@
-//! Tests of partial and full resynchronization.
-
 use super::{changes, deployment, field, primary, replica};
 use crate::config::NodeConfig;
 use crate::world::World;

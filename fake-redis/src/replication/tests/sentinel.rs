@@ -1,5 +1,3 @@
-//! Tests of complete failovers with servers and Sentinels.
-
 use super::{NodeConfig, World, changes, field, primary, replica};
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::KeyChange;
@@ -88,8 +86,8 @@ fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_fol
 {
     let mut world = deployment_with(false);
     let new = restart_the_promoted(&mut world, false);
-    // With a down-after of one second, a replica is eligible only up to ten seconds after it lost
-    // its primary. The Sentinels consider the demoted primary down only after these ten seconds.
+    // A replica is eligible for ten seconds after it loses its primary. The Sentinels consider the
+    // demoted primary down only after that.
     for (replica, of) in [(new.as_str(), "redis-1"), ("redis-1", new.as_str())] {
         assert_eq!(field(&mut world, replica, "master_host"), of);
     }

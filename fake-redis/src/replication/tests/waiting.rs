@@ -1,5 +1,3 @@
-//! Tests of WAIT, and of writes that require a minimum number of replicas.
-
 use super::{deployment, field};
 use crate::config::RedisVersion;
 use crate::world::{World, text};

@@ -1,4 +1,4 @@
-//! Compares results and errors of the libraries with those of redis-server 7.0.15.
+//! The expected results are those of redis-server 7.0.15.
 
 use crate::testing::{Bench, readable};
 

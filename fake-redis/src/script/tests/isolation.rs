@@ -1,5 +1,3 @@
-//! Tests that scripts leave nothing behind, and do not depend on earlier scripts of their thread.
-
 use super::{check_eval, eval};
 use crate::script::host::{Result, native, string, text_of};
 use crate::script::{engine, shared};

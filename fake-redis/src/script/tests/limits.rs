@@ -1,5 +1,3 @@
-//! Tests that no script can crash the server, block it forever, or exhaust its memory.
-
 use super::eval;
 use crate::testing::Bench;
 

@@ -1,5 +1,3 @@
-//! Tests of failed primaries that a replica replaces.
-
 use super::{SentinelDeployment, count};
 
 #[test]

@@ -1,5 +1,3 @@
-//! Tests of the queries that clients send to a Sentinel.
-
 use super::SentinelDeployment;
 use redis_protocol::resp2::types::BytesFrame;
 

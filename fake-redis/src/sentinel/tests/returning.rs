@@ -1,5 +1,3 @@
-//! Tests of a primary that returns, and of a replica that follows the wrong primary.
-
 use super::{SentinelDeployment, config, count, scripted::ScriptedServer};
 use crate::sentinel::Sentinel;
 

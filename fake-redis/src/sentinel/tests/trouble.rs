@@ -1,5 +1,3 @@
-//! Tests of situations without a failover, and of failovers that fail.
-
 use super::{SentinelDeployment, count};
 
 #[test]

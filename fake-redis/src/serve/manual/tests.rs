@@ -1,5 +1,3 @@
-//! Tests of the admin connection: the servers' clock, their faults, and the replies.
-
 use super::*;
 use crate::serve::ServeOptions;
 

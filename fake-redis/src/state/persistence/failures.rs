@@ -1,5 +1,4 @@
-//! Failed syncs, and the writes that are refused because of them (`writeCommandsDeniedByDiskError`
-//! in server.c).
+//! Failed syncs, and the writes refused because of them (`writeCommandsDeniedByDiskError`).
 
 use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};
@@ -20,7 +19,7 @@ pub(crate) struct Failures {
     saving: Option<BeforeSave>,
     save_failed_at: Option<i64>,
     rewrite_again_at: Option<i64>,
-    /// `true` until the input that follows a new snapshot, which may report its failure.
+    /// `true` in the input that begins a snapshot: only a later input can report its failure.
     is_undecided: bool,
     reported: bool,
 }
@@ -97,8 +96,8 @@ impl Failures {
         }
     }
 
-    /// Returns whether the server now refuses writes, if that has changed since the last call. The
-    /// server must call this after each input.
+    /// Returns whether the server now refuses writes, if that has changed. Call it after each
+    /// input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

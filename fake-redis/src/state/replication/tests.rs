@@ -1,5 +1,3 @@
-//! Tests of the fields of replication that must change together.
-
 use super::*;
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;

@@ -1,4 +1,4 @@
-//! The context in which a command is executed.
+//! The context in which a command runs: server, client, database, arguments and reply.
 
 use super::Server;
 use crate::protocol::args::Args;

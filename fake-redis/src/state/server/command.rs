@@ -1,4 +1,4 @@
-//! A row of the command table.
+//! A row of the command table: a command's metadata, its function and its subcommands.
 
 use super::Call;
 use crate::config::RedisVersion;

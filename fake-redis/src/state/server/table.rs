@@ -1,4 +1,4 @@
-//! Looks up commands by name.
+//! The command table, which finds commands by name in any case.
 
 use super::Command;
 use indexmap::IndexMap;

@@ -1,5 +1,3 @@
-//! Real members, which are Java processes that read commands.
-
 #![expect(clippy::disallowed_methods, reason = "real members run in real time")]
 
 use super::{System, TIMEOUT_MS};

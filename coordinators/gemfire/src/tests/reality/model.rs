@@ -1,5 +1,3 @@
-//! The model in simulated time, with three servers and three processes.
-
 use super::System;
 use crate::tests::world::World;
 use fencepost_machine::ConnectionId;
