@@ -43,7 +43,7 @@ struct Earlier<'a> {
     any: bool,
     of_this_lock: bool,
     of_this_cause: bool,
-    /// An earlier story of this lock cited the expected violation's source.
+    /// An earlier story of this lock cited the source that predicts the violation.
     is_cited: bool,
     like: Option<&'a Story<'a>>,
 }
@@ -130,7 +130,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
                 .first()
                 .is_some_and(|holder| timed.fault.nodes().contains(holder))
     };
-    // Reports of older versions do not tell which faults began.
+    // Reports of older versions do not state which faults began.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let began = |timed: &TimedFault| !is_told || run.faults_began.contains(&timed.id);
     let mut faults: Vec<&TimedFault> =
@@ -268,8 +268,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{others}{no_length}"))
 }
 
-/// Describes the value that is not enough. Faults are printed without numbers, so the text names a
-/// fault by its place in the plan.
+/// The first screen prints faults without numbers, so the text names a fault by its place in the
+/// plan.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let said = match boundary.not_enough_cause {
@@ -306,8 +306,7 @@ impl Story<'_> {
         self.lead.violation.cause
     }
 
-    /// Returns whether a source expects this violation. The sources name faults, so they do not
-    /// expect a violation that needs none.
+    /// The sources name faults, so they do not predict a violation that needs none.
     fn cites(&self) -> bool {
         let needs_fault =
             self.lead.minimal_plan.as_ref().is_none_or(|plan| !plan.faults.is_empty());
