@@ -1,10 +1,8 @@
 //! The store of all findings from sweeps over time, keyed by fingerprint.
 //!
 //! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then a line
-//! for
-//! each finding. Users keep the file in version control, so a sweep without new findings changes
-//! only
-//! a few lines.
+//! for each finding. Users keep the file in version control, so a sweep without new findings
+//! changes only a few lines.
 
 mod counted;
 mod list;
@@ -160,8 +158,7 @@ impl Findings {
     /// Adds the findings of a sweep, dated `day`. Returns their fingerprints.
     ///
     /// A slice does not advance the next seed, so `--seeds +N` gives all slices of a sweep the same
-    /// range.
-    /// The merged sweep advances it.
+    /// range. The merged sweep advances it.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -183,8 +180,7 @@ impl Findings {
     }
 
     /// Reopens findings that a retest showed again. Marks other open findings as fixed, except
-    /// those in
-    /// `seen`.
+    /// those in `seen`.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,

@@ -1,8 +1,7 @@
 //! Builds a web site from the documentation ([`site()`]).
 //!
 //! The site contains all Markdown pages of the repository and the files that they link to, the
-//! matrix
-//! and the certificates as HTML, the schemas, and a search page. A dead link is an error.
+//! matrix and the certificates as HTML, the schemas, and a search page. A dead link is an error.
 
 mod document;
 mod frame;
@@ -54,8 +53,7 @@ const SCHEMAS: &str = "schemas/index.html";
 /// Returns the files of the site by path, with `/` between names and no leading `/`.
 ///
 /// Fails with [`SiteError::Missing`] if there is no documentation, and with
-/// [`SiteError::DeadLinks`]
-/// if a link leads to a missing file or heading.
+/// [`SiteError::DeadLinks`] if a link leads to a missing file or heading.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {

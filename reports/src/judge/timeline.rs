@@ -256,8 +256,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns `true` if the value at a server was the lock of this acquisition. A copy on a
-    /// replica
-    /// belongs to the last grant that it copied.
+    /// replica belongs to the last grant that it copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -290,8 +289,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns `true` if the process had the lock before under the same owner value. A late release
-    /// of
-    /// the earlier lock then removes the later one. A new value for each acquire prevents this.
+    /// of the earlier lock then removes the later one. A new value for each acquire prevents this.
     pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
         self.acquisitions.iter().any(|earlier| {
             let values = earlier.owner.zip(acquisition.owner);

@@ -1,8 +1,7 @@
 //! Checksums of JSON documents. They detect damage after which the document is still readable.
 //!
 //! [`checksum`] hashes the document without whitespace and with the keys of each object sorted, so
-//! a
-//! tool may indent the document or sort its keys. It omits the members in [`Uncovered`].
+//! a tool may indent the document or sort its keys. It omits the members in [`Uncovered`].
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

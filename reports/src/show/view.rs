@@ -106,7 +106,6 @@ impl Default for Page {
 pub enum Detail {
     /// The first screen, with the verdicts and a story for each cause.
     Brief,
-    /// All details that the report has about each violation.
     Full,
 }
 fn json<T: Serialize>(document: &T) -> String {

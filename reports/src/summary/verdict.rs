@@ -245,8 +245,7 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
 }
 
 /// Returns `true` if fewer masters than a quorum report a grant. The rule about wrong answers
-/// judges
-/// such an acquire.
+/// judges such an acquire.
 fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let machine = one.process.machine();
     timeline.history.header.quorum > 1

@@ -3,10 +3,9 @@
 //! If both have the same version, configuration and seeds, all counts must be the same. If they
 //! differ only in the last seed, each kind of violation must have the same first seed within the
 //! common range. Otherwise Fisher's exact test (Fisher 1922) compares the shares of violated runs,
-//! of
-//! inconclusive runs, and of runs with each kind of violation. The significance level is 5 % over
-//! all
-//! comparisons together (Bonferroni). A cell that was quiet and is now violated is always stale.
+//! of inconclusive runs, and of runs with each kind of violation. The significance level is 5 %
+//! over all comparisons together (Bonferroni). A cell that was quiet and is now violated is always
+//! stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
@@ -148,9 +147,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Published value: 17/35 for 3 of 4 against 1 of 4 (Fisher's tea tasting). 0.002759 for 1
-        // of 11
-        // against 9 of 12.
+        // Fisher's tea tasting is 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

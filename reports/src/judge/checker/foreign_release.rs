@@ -3,8 +3,7 @@
 //! The owner of a value is the process to which the server granted it last. If the server never
 //! granted the value, the last grant by any server counts, because another server removes the lock
 //! after a failover. A thread may remove the lock of another thread of its process, unless the
-//! other
-//! thread is in its critical section, because some locks treat both threads as one owner.
+//! other thread is in its critical section, because some locks treat both threads as one owner.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,10 +1,8 @@
 //! Checks that no process keeps the lock for longer than the bound in the header. Without this
-//! bound,
-//! the rule is off.
+//! bound, the rule is off.
 //!
 //! A process keeps the lock while it is in its critical section and its servers have the lock.
-//! After
-//! its lease has expired, a process no longer blocks others.
+//! After its lease has expired, a process no longer blocks others.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -50,8 +50,7 @@ pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
 }
 
 /// Returns the last recorded value as an error if the write replaced another value. A write that
-/// the
-/// storage received twice counts twice.
+/// the storage received twice counts twice.
 fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
     let before = timeline.history.events[..write.moment.index].iter().rev();
     let mut written = before.filter_map(|event| match event.what {

@@ -3,8 +3,7 @@
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
 //! excludes time in which a process holds the lock. It restarts when the last holder leaves, or
-//! when
-//! the servers have lost the holder's lock.
+//! when the servers have lost the holder's lock.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -134,8 +133,7 @@ impl Waiting<'_, '_> {
     }
 
     /// Returns `true` if at least two processes failed in all of their attempts until the end of
-    /// the
-    /// run, although no owner had a quorum.
+    /// the run, although no owner had a quorum.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -7,18 +7,14 @@
 //! An acquisition relies on each server's last claim that is still open when the process enters. If
 //! the open claims are not a quorum, because the process was paused until its lease expired, the
 //! acquisition relies on each server's last claim that its own process has not withdrawn. If the
-//! lock
-//! needs a quorum, that claim must not have ended before the acquire. A successful acquisition also
-//! relies on claims that a lower count withdrew, because the lower count is an earlier release that
-//! arrived late.
+//! lock needs a quorum, that claim must not have ended before the acquire. A successful acquisition
+//! also relies on claims that a lower count withdrew, because the lower count is an earlier release
+//! that arrived late.
 //!
 //! If the lock needs a quorum, the claim that completes the quorum decides. For a replicated lock,
-//! the
-//! last claim decides, because the server answered that claim. A nested acquire that recreates a
-//! lost
-//! lock relies on its own claim. Any other nested acquire shares the grant of the outer acquire,
-//! even
-//! if it changed a count.
+//! the last claim decides, because the server answered that claim. A nested acquire that recreates
+//! a lost lock relies on its own claim. Any other nested acquire shares the grant of the outer
+//! acquire, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};

@@ -25,12 +25,7 @@ pub struct KeySpan<'h> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
-    Changed {
-        change: Change,
-        by: Option<Node>,
-        /// `true` if the server acted as a primary.
-        primary: bool,
-    },
+    Changed { change: Change, by: Option<Node>, primary: bool },
     Replaced,
 }
 

@@ -142,8 +142,7 @@ pub struct NothingInCommon {
 
 impl Comparison {
     /// Pairs cells by lock and fault, or by fault alone if each sweep has one lock. Fails if no
-    /// cells
-    /// match.
+    /// cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),

@@ -119,8 +119,7 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
 }
 
 /// Returns `true` if the acquire removed a value that it had not created. Such a lock is a token,
-/// for
-/// example a list element, which is absent while a process holds it.
+/// for example a list element, which is absent while a process holds it.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {

@@ -57,8 +57,7 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
 }
 
 /// Returns `true` if more than a tenth of the lease was left at `told`, counted from the last
-/// renewal
-/// that no fault affected.
+/// renewal that no fault affected.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

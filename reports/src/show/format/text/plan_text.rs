@@ -93,8 +93,7 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
 }
 
 /// Includes the time, because faults of a minimal plan may begin at other times than in the
-/// reported
-/// run.
+/// reported run.
 pub(crate) fn fault_at(timed: &TimedFault) -> String {
     format!("at {}, {}", timed.at_us, fault(&timed.fault))
 }

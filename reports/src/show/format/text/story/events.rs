@@ -139,9 +139,7 @@ impl Story<'_> {
         }
     }
 
-    /// A stale write may also overwrite the update of another process than the later holder that
-    /// its
-    /// label names. Returns that process.
+    /// Returns the process whose update a stale write overwrites, unless the label names it.
     fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
         let What::Storage { by, .. } = entry.what else { return None };
         let other = |kind: Kind| {
