@@ -109,7 +109,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (_, last) = story.span();
     let until = run.timeline.iter().rev().find(|entry| entry.sequence <= last);
     let until = until.map_or(lead.violation.at_us, |entry| entry.time_us);
-    // The smallest run of other processes may need other faults.
+    // A smallest run with other processes may need other faults.
     let is_same = rerun::others_involved(lead).is_none();
     let is_decisive = |timed: &TimedFault| {
         let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
