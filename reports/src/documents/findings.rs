@@ -100,7 +100,6 @@ pub struct Shown {
     pub fault: String,
 }
 
-/// The findings by fingerprint.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Findings {
     next_seed: Seed,

@@ -24,7 +24,6 @@ pub struct Page<'p> {
     pub remedy: &'p str,
     /// Comparison of runs with and without the remedy. `None` if the remedy was not tried.
     pub tried: Option<String>,
-    /// The publication that describes the anomaly.
     pub source: &'p str,
 }
 

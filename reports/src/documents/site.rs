@@ -33,9 +33,7 @@ pub enum SiteError {
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DeadLink {
-    /// Path of the page in the repository.
     pub page: String,
-    /// The target as written in the page.
     pub target: String,
 }
 

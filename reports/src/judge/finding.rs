@@ -83,7 +83,6 @@ kinds! {
 }
 
 impl Kind {
-    /// Returns `true` if the rule is about two conflicting acquisitions.
     pub fn is_about_clash(self) -> bool {
         match self {
             Kind::Overlap

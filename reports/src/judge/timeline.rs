@@ -177,7 +177,6 @@ impl<'h> Timeline<'h> {
         spans.collect()
     }
 
-    /// Returns the periods in which servers refused every write because their disks had failed.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let mut refusals: Vec<Refusal> = Vec::new();
         for (moment, event) in moments(self.history) {

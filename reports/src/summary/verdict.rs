@@ -160,7 +160,6 @@ fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// The run is inconclusive if fewer than two processes acquired the lock.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {

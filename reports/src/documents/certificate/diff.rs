@@ -24,7 +24,6 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
-/// `path` leads to the two values in their documents.
 pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     values(path, a, b, &mut lines);

@@ -28,7 +28,6 @@ impl Findings {
         Ok(Findings { next_seed: header.next_seed, all })
     }
 
-    /// Sorts the findings by fingerprint.
     pub fn lines(&self) -> serde_json::Result<String> {
         let header =
             Header { format: FORMAT.to_owned(), version: VERSION, next_seed: self.next_seed };

@@ -31,11 +31,9 @@ pub enum Outcome {
     /// The process does not know the outcome, or crashed before it learned the outcome. No critical
     /// section begins.
     Unknown,
-    /// The acquire had not completed when the history ended.
     Open,
 }
 
-/// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
     /// The time of the grant that completed the quorum or, without a quorum, of the last grant.

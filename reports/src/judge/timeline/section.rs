@@ -20,13 +20,11 @@ pub struct Section {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
-    /// The process invoked release.
     Release,
     /// The lock's own code noticed that the lock was lost.
     Lost,
     /// A restarted process is no longer in its critical section.
     Crash,
-    /// The critical section was open when the history ended.
     Open,
 }
 

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StorageRequest {
-    /// The time of the answer.
     pub moment: Moment,
     pub operation: u64,
     pub process: Node,

@@ -56,7 +56,6 @@ impl Cell {
         words + &failed
     }
 
-    /// `None` if none of the user's programs failed.
     pub fn failure_in_words(&self) -> Option<String> {
         let failed = self.failed.as_ref()?;
         let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);
