@@ -19,7 +19,6 @@ use lease::{expired, is_set_again};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of sentences in a narrative.
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
 
