@@ -1,4 +1,4 @@
-//! Published documents other than reports and sweeps, each with a type, views and a reader.
+//! Published documents other than reports and sweeps. Each has a type, views and a reader.
 
 pub mod boundary;
 pub mod certificate;

@@ -1,9 +1,8 @@
 //! Judges whether a history obeys the rules.
 //!
-//! A history is parsed once, into a [`timeline`]. Each [`checker`] is a function that returns the
-//! [`finding`]s in a timeline, and `circle` finds circular waits over several locks. [`phases`]
-//! returns the protocol phase in which each fault began. A finding does not state the cause of the
-//! violation.
+//! A [`timeline`] parses the history once. Each [`checker`] is a function that returns the
+//! [`finding`]s in a timeline. `circle` finds circular waits over several locks, and [`phases`]
+//! returns the protocol phase in which each fault began. A finding does not state its cause.
 
 pub mod checker;
 pub(crate) mod circle;

@@ -1,9 +1,8 @@
-//! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
-//! breaks, as measured in runs and as calculated.
+//! The `fencepost.boundary` format, version 1: the measured and the calculated value of a scenario
+//! parameter at which a lock breaks.
 //!
-//! The search assumes that violations are monotone: if a value breaks the lock, every more extreme
-//! value breaks it too. The report contains all probed values, which show whether the assumption
-//! holds.
+//! The search assumes that violations are monotone: if a value breaks the lock, so does every more
+//! extreme value. The report lists all probed values, so a reader can check this.
 
 mod explain;
 mod html;
@@ -21,11 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Value of the `format` field of a boundary report.
 pub const FORMAT: &str = "fencepost.boundary";
-/// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// Output formats of a boundary report: text, JSON, an SVG plot, and an HTML page.
 pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("text", text::text),
     View::JSON,
@@ -141,7 +137,7 @@ pub struct Bound {
 }
 
 impl Probe {
-    /// Returns the probe for a cell. If `kind` is `Some`, only violations of this kind count.
+    /// If `kind` is `Some`, only violations of this kind count.
     pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
         let violated = match kind {
             Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
@@ -163,7 +159,7 @@ impl Probe {
 }
 
 impl Quantity {
-    /// Returns whether `one` is a more extreme value than `other`.
+    /// Returns `true` if `one` is more extreme than `other`.
     pub fn is_worse(&self, one: u64, other: u64) -> bool {
         match self.worse {
             Worse::More => one > other,
@@ -171,7 +167,6 @@ impl Quantity {
         }
     }
 
-    /// Returns the value with its unit.
     pub fn show(&self, value: u64) -> String {
         match self.unit {
             Unit::Us => Micros(value).to_string(),
@@ -181,7 +176,7 @@ impl Quantity {
 }
 
 /// Returns the mildest value that breaks the lock and the next milder value. Returns `None` if
-/// there are no such values, or if no run at the milder value exercised the lock.
+/// either is missing, or if no run at the milder value exercised the lock.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
@@ -189,7 +184,7 @@ pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns whether every value worse than the mildest one with violations also breaks the lock.
+/// Returns `true` if every value beyond the mildest violated one also breaks the lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

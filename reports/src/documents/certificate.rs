@@ -1,4 +1,5 @@
-//! The `fencepost.certificate` format: all plans within given bounds were run without a violation.
+//! The `fencepost.certificate` format, which states that all plans within bounds ran without a
+//! violation.
 
 mod diff;
 mod html;
@@ -16,16 +17,13 @@ use fencepost_faults::{Micros, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Value of the `format` field of a certificate.
 pub const FORMAT: &str = "fencepost.certificate";
-/// Version of the format for plans that do not delay messages.
+/// The format's version if no plan delays a message.
 pub const VERSION: u32 = 1;
-/// Version of the format for plans that delay messages.
+/// The format's version if some plans delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
-/// Output formats of a certificate: text, JSON, and an HTML page.
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
-/// The view that writes a certificate as an HTML page.
 pub static HTML: View<Certificate> = View::new("html", html::html);
 
 /// A statement that every enumerated plan was run and that no run broke a rule.
@@ -147,13 +145,12 @@ pub(super) fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// Returns the version of a certificate whose plans delay at most `delays` messages.
+/// `delays` is the largest number of delayed messages in a plan.
 pub fn version_of(delays: u8) -> u32 {
     if delays == 0 { VERSION } else { VERSION_WITH_DELAYS }
 }
 
 impl Certificate {
-    /// Returns the certificate with its checksum added.
     pub fn sealed(self) -> serde_json::Result<Certificate> {
         let document = serde_json::to_value(&self)?;
         Ok(Certificate { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })

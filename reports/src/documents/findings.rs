@@ -1,7 +1,7 @@
 //! The store of all findings from sweeps over time, keyed by fingerprint.
 //!
-//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then one
-//! line for each finding. The file is kept in version control, so a sweep without new findings
+//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then a line
+//! for each finding. Users keep the file in version control, so a sweep without new findings
 //! changes only a few lines.
 
 mod counted;
@@ -20,9 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Value of the `format` field of the header.
 pub const FORMAT: &str = "fencepost.findings";
-/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 const SHOWN_MAX: usize = 5;
 
@@ -102,20 +100,18 @@ pub struct Shown {
     pub fault: String,
 }
 
-/// All findings of a store, keyed by fingerprint.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Findings {
     next_seed: Seed,
     all: BTreeMap<String, Finding>,
 }
 
-/// Returns the settings of all runs of a sweep, as command-line flags.
 pub fn options_of(sweep: &Sweep) -> &str {
     let options = sweep.config.get("options").and_then(serde_json::Value::as_str);
     common_options(options.unwrap_or_default())
 }
 
-/// Returns the flags of a scenario without a final `--no-config`, which only a replay needs.
+/// Drops a final `--no-config`, which only a replay needs.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -127,31 +123,29 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// Returns the first seed after all seeds that sweeps have run.
+    /// Returns the seed after the highest one that a sweep ran.
     pub fn next_seed(&self) -> Seed {
         self.next_seed
     }
 
-    /// Returns all findings, the most urgent first.
     pub fn by_urgency(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = self.all.values().collect();
         all.sort_by_key(|one| (one.state, &one.client, one.kind, one.cause));
         all
     }
 
-    /// Returns the finding with this fingerprint.
     pub fn get(&self, id: &str) -> Option<&Finding> {
         self.all.get(id)
     }
 
-    /// Removes the findings that were fixed on an earlier day than `day`. Returns their number.
+    /// Removes findings that were fixed before `day`, a date as `YYYY-MM-DD`. Returns their number.
     pub fn leave_out_fixed_before(&mut self, day: &str) -> usize {
         let before = self.all.len();
         self.all.retain(|_, one| one.fixed_on.as_deref().is_none_or(|fixed| fixed >= day));
         before - self.all.len()
     }
 
-    /// Returns the number of findings in each state. Omits states without findings.
+    /// Omits states without findings.
     pub fn counts(&self) -> BTreeMap<FindingState, usize> {
         let mut counts = BTreeMap::new();
         for one in self.all.values() {
@@ -162,8 +156,8 @@ impl Findings {
 
     /// Adds the findings of a sweep, dated `day`. Returns their fingerprints.
     ///
-    /// A slice does not advance the next seed, so that `--seeds +N` is the same range for all slices
-    /// of a sweep. Their merge advances it.
+    /// A slice does not advance the next seed, so `--seeds +N` gives all slices of a sweep the same
+    /// range. The merged sweep advances it.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -184,7 +178,8 @@ impl Findings {
         seen
     }
 
-    /// Records the findings that a retest showed again. Marks the others as fixed unless accepted.
+    /// Reopens findings that a retest showed again. Marks other open findings as fixed, except
+    /// those in `seen`.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -205,7 +200,7 @@ impl Findings {
         }
     }
 
-    /// Marks a finding as accepted. Returns `false` if the store does not have it.
+    /// Returns `false` if the store does not contain the finding.
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;
@@ -215,7 +210,7 @@ impl Findings {
         true
     }
 
-    /// Sets the state of each finding in the sweep to its state in the store.
+    /// Copies the states from the store to the sweep's anomalies.
     pub fn mark(&self, sweep: &mut Sweep) {
         let found = sweep.cells.iter_mut().flat_map(|cell| &mut cell.fingerprints);
         for one in found {
@@ -254,8 +249,8 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep to the finding. If the sweep has other settings than the stored
-    /// seeds, drops these seeds, because they may not show the finding under the new settings.
+    /// Adds the runs of a sweep to the finding. Drops seeds that were stored under other settings,
+    /// because they may not show the finding under the sweep's settings.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -1,4 +1,4 @@
-//! Writes a page of the gallery, which shows an anomaly in the run of a fixed seed.
+//! Writes a gallery page about an anomaly in the run of a fixed seed.
 
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
@@ -7,32 +7,27 @@ use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The parts of a gallery page that are not derived from the run.
+/// The parts of a gallery page that do not come from the run.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
-    /// A short name for the anomaly.
     pub title: &'p str,
-    /// The question that the page answers.
     pub question: &'p str,
-    /// The protocol, with one line for each step.
+    /// One line for each step of the protocol.
     pub protocol: &'p [&'p str],
     /// Lock, fault and seed of the minimal run, in words.
     pub seen: String,
-    /// Command that replays the minimal run.
     pub replay: String,
-    /// Smallest numbers of processes and cycles that show the anomaly, in words.
+    /// The smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each magnitude, the smallest value that shows the anomaly and one that does not.
+    /// For each magnitude, the smallest value that shows the anomaly and a value that does not.
     pub margins: Vec<String>,
-    /// The remedy in words.
     pub remedy: &'p str,
-    /// Comparison of runs with and without the remedy; `None` if the remedy was not tried.
+    /// Comparison of runs with and without the remedy. `None` if the remedy was not tried.
     pub tried: Option<String>,
-    /// Source that describes the anomaly.
     pub source: &'p str,
 }
 
-/// Returns the page in Markdown. `run` is the minimal run, and `violation` is its violation.
+/// Returns Markdown. `run` is the minimal run.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {

@@ -1,45 +1,32 @@
-//! The results of judging recorded histories again. A history is in a separate file or in a report.
+//! The results of judging recorded histories again.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};
 use crate::summary::violation::Violation;
 use serde::{Deserialize, Serialize};
 
-/// Output formats of the results: text and JSON.
 pub static VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
 
-/// Results of the checkers for all histories of a report, or for a single history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Judged {
-    /// The results for the histories of a report.
-    Runs {
-        /// The runs, in the order of the report.
-        runs: Vec<JudgedRun>,
-    },
-    /// The result for a single history.
+    Runs { runs: Vec<JudgedRun> },
     One(JudgedHistory),
 }
 
-/// The result for one history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedHistory {
-    /// The violations, in order of first occurrence.
+    /// In order of first occurrence.
     pub violations: Vec<Violation>,
-    /// The verdict, serialized as `verdict` and, if it is `unknown`, a `reason`.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// A run of a report with the result for its history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedRun {
-    /// The result for the run's history.
     #[serde(flatten)]
     pub history: JudgedHistory,
-    /// The lock, as `--client` names it.
     pub client: String,
-    /// The fault family or families, as `--fault` names them.
     pub fault: String,
 }
 
@@ -50,7 +37,6 @@ impl From<Judgement> for JudgedHistory {
 }
 
 impl Judged {
-    /// Returns the verdicts, in report order.
     pub fn verdicts(&self) -> Vec<&Verdict> {
         match self {
             Judged::Runs { runs } => runs.iter().map(|run| &run.history.verdict).collect(),

@@ -1,4 +1,4 @@
-//! The `fencepost.load` format: what each way of waiting costs the server and the processes.
+//! The `fencepost.load` format: the cost of each way of waiting, for the server and the processes.
 
 mod html;
 mod plot;
@@ -10,11 +10,8 @@ use fencepost_faults::{Micros, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.load";
-/// Version of the format that this build writes.
 pub const VERSION: u32 = 2;
-/// Output formats of a load experiment: text, JSON, an SVG plot, and an HTML page.
 pub static VIEWS: &[View<LoadReport>] = &[
     View::new("text", text::text),
     View::JSON,

@@ -21,16 +21,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// Value of the `format` field of a matrix.
 pub const FORMAT: &str = "fencepost.matrix";
-/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
-/// Output formats of a matrix: text, Markdown, JSON, and an HTML page.
 pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, View::JSON, HTML];
 
-/// The view that writes a matrix as a Markdown page.
 pub static MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
-/// The view that writes a matrix as an HTML page.
 pub static HTML: View<Matrix> = View::new("html", html::html);
 
 /// The results of several locks, each under several faults.
@@ -130,13 +125,12 @@ pub enum Agreement {
 }
 
 impl Matrix {
-    /// Builds the matrix of a sweep whose scenario has the given conditions.
     pub fn of(sweep: &Sweep, conditions: Conditions) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect();
         Matrix::with(sweep, None, cells)
     }
 
-    /// Builds a matrix of the violations of one kind, without the literature's predictions.
+    /// Counts only violations of this kind, and omits the literature's predictions.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)
@@ -177,12 +171,10 @@ impl Matrix {
         distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
     }
 
-    /// Returns the cell for a lock and a fault; `None` if the matrix does not have it.
     pub fn cell(&self, client: &str, fault: &str) -> Option<&MatrixCell> {
         self.cells.iter().find(|cell| cell.client == client && cell.fault == fault)
     }
 
-    /// Returns the number of cells that have this relation to the literature.
     pub fn count(&self, agreement: Agreement) -> usize {
         self.cells.iter().filter(|cell| cell.agreement == agreement).count()
     }
@@ -284,14 +276,13 @@ impl CellVerdict {
         }
     }
 
-    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl Agreement {
-    /// All variants, in display order.
+    /// In display order.
     pub const ALL: [Agreement; 6] = [
         Agreement::Agrees,
         Agreement::More,
@@ -301,7 +292,7 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// Returns a phrase for the relation that can follow the name of a cell.
+    /// Returns a phrase that can follow the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

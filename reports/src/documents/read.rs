@@ -16,88 +16,54 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// Error for a text that cannot be read as a document.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The text is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// The JSON text is truncated.
     #[error("truncated: the JSON ends at line {line}, column {column}")]
     CutShort {
-        /// Line at which the text ends, counted from 1.
+        /// Counted from 1.
         line: usize,
-        /// Column at which the text ends, counted from 1.
+        /// Counted from 1.
         column: usize,
     },
-    /// The text has another format, or is not a fencepost document.
     #[error("format {found}: expected {expected}")]
     WrongFormat {
-        /// The format of the text in quotes, or `absent`.
+        /// The format in quotes, or `absent`.
         found: String,
-        /// The accepted formats.
         expected: String,
     },
-    /// A newer build of fencepost wrote the text.
     #[error(
         "version {found} of {format} is too new: this build reads versions up to {supported}; use \
          a newer build"
     )]
-    NewerVersion {
-        /// Name of the format.
-        format: String,
-        /// Version that the text states.
-        found: u64,
-        /// Newest version that this build reads.
-        supported: u32,
-    },
-    /// The text has a version that was never published.
+    NewerVersion { format: String, found: u64, supported: u32 },
     #[error("version {found} of {format} does not exist: versions start at 1")]
-    NoVersion {
-        /// Name of the format.
-        format: String,
-        /// Version that the text states, or `absent`.
-        found: String,
-    },
-    /// The format and version are valid, but the content is not.
+    NoVersion { format: String, found: String },
     #[error("not a valid {format}: {problem}")]
-    Invalid {
-        /// Name of the format.
-        format: String,
-        /// Description of the problem.
-        problem: String,
-    },
-    /// The checksum does not match, because the content was changed.
+    Invalid { format: String, problem: String },
     #[error("the checksum of {what} does not match its content: the file was damaged or edited")]
-    Damaged {
-        /// Name of the damaged document or part.
-        what: String,
-    },
+    Damaged { what: String },
 }
 
-/// A document that [`read_any`] can read.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Document {
-    /// A `fencepost.report` document.
     Report(Box<Report>),
-    /// A `fencepost.history` document.
     History(Box<History>),
-    /// A `fencepost.sweep` document.
     Sweep(Box<Sweep>),
-    /// A bare fault plan, which is an object with `faults` and no `format`.
+    /// An object with `faults` and no `format`.
     Plan(FaultPlan),
 }
 
-/// Reads a report and checks the checksums of its histories.
+/// Also checks the checksums of the histories in the report.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
-/// Reads a history and validates its events.
+/// Also validates the events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // A parsed JSON value has no line numbers, so the text is parsed again to locate the
-        // problem.
+        // A parsed JSON value has no line numbers. Parsing the text again locates the problem.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());
@@ -107,17 +73,16 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Reads a sweep, checks its checksum, and checks that its counts are possible.
+/// Also checks the checksum, and that runs could have produced the counts.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
 
-/// Reads a matrix, which has no checksum.
+/// A matrix has no checksum.
 pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }
 
-/// Reads a report, a history, a sweep or a bare fault plan.
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {

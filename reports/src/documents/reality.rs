@@ -1,4 +1,4 @@
-//! The `fencepost.reality` format: violations found in simulation, replayed on real servers.
+//! The `fencepost.reality` format: replays on real servers of violations found in simulation.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -10,11 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.reality";
-/// Version of the format that this build writes.
 pub const VERSION: u32 = 1;
-/// Output formats of the document: text, Markdown and JSON.
 pub static VIEWS: &[View<Reality>] =
     &[View::new("text", text), View::new("markdown", markdown), View::JSON];
 
@@ -108,7 +105,6 @@ pub struct Counts {
 }
 
 impl Reality {
-    /// Builds the document from its rows and counts their outcomes.
     pub fn new(tool: Tool, servers: BTreeMap<String, RealServer>, rows: Vec<Row>) -> Reality {
         let mut counts = Counts::default();
         for row in &rows {
@@ -125,12 +121,11 @@ impl Reality {
 }
 
 impl Outcome {
-    /// Returns whether the real servers show the same violation as the simulated servers.
+    /// Returns `true` if the real servers show the same violation as the simulated ones.
     pub fn is_same(&self) -> bool {
         matches!(self, Outcome::Same | Outcome::SameInWholeRun)
     }
 
-    /// Returns the outcome as a phrase.
     pub fn words(&self) -> String {
         match self {
             Outcome::Same => "the same violation".to_owned(),

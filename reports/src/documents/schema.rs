@@ -13,13 +13,12 @@ use crate::summary::sweep::{Comparison, Sweep};
 use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
-/// The formats that have a schema.
 pub const NAMES: [&str; 12] = [
     "plan", "history", "report", "sweep", "boundary", "matrix", "load", "compare", "certificate",
     "exploration", "reality", "findings",
 ];
 
-/// Returns the JSON Schema (2020-12) of a format in [`NAMES`]; `None` for any other name.
+/// Follows JSON Schema 2020-12. Returns `None` if `name` is not in [`NAMES`].
 pub fn schema(name: &str) -> Option<Value> {
     let schema = match name {
         "plan" => schemars::schema_for!(FaultPlan),

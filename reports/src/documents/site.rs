@@ -1,8 +1,7 @@
-//! Builds a web site from the documentation with [`site()`]. The site contains all Markdown pages
-//! of the repository and the files that they link to, the matrix and the certificates as `--format
-//! html` renders them, the schemas, and a search page.
+//! Builds a web site from the documentation ([`site()`]).
 //!
-//! A dead link is an error.
+//! The site contains all Markdown pages of the repository and the files that they link to, the
+//! matrix and the certificates as HTML, the schemas, and a search page. A dead link is an error.
 
 mod document;
 mod frame;
@@ -18,31 +17,23 @@ use markdown::{Link, Page, markdown};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The content of a path in the repository.
 pub enum Entry {
-    /// The bytes of a file.
     File(Vec<u8>),
-    /// The sorted names in a folder.
+    /// The folder's file names, sorted.
     Folder(Vec<String>),
 }
 
-/// An error that prevents the site from being built.
 #[derive(PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteError {
-    /// The folder is not fencepost's repository.
     #[error("'{0}' not found: expected the root folder of fencepost's repository")]
     Missing(String),
-    /// Some pages have links to missing files or headings.
     #[error("{}", describe(.0))]
     DeadLinks(Vec<DeadLink>),
 }
 
-/// A link to a missing file or heading.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DeadLink {
-    /// Path in the repository of the page with the link.
     pub page: String,
-    /// The link's target, as written in the page.
     pub target: String,
 }
 

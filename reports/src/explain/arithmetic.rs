@@ -18,16 +18,11 @@ const REDIS_TICK_US: i64 = 1_000;
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
-/// The input of [`bound`]: the magnitude to bound, and the violation that the fault causes.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
     pub cause: Cause,
-    /// The fault whose magnitude is bounded.
     pub fault: &'q TimedFault,
-    /// The magnitude of the fault that is bounded.
     pub magnitude: Magnitude,
     /// The maximum latency of an undisturbed message.
     pub latency_max: Micros,

@@ -200,15 +200,12 @@ causes! {
 }
 
 impl Cause {
-    /// All causes, in order of declaration.
     pub const ALL: &'static [Cause] = Cause::VARIANTS;
 
-    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Returns an explanation of the cause for readers who are new to it.
     pub fn meaning(self) -> Meaning {
         self.entry().meaning
     }
@@ -223,7 +220,6 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Returns whether a promotion replaced the server that granted the lock.
     pub fn is_of_failover(self) -> bool {
         self.entry().is_of_failover
     }
@@ -238,7 +234,6 @@ impl Cause {
         self.entry().is_long_work
     }
 
-    /// Returns the magnitude on which the cause depends; `None` if it depends on none.
     pub fn measure(self) -> Option<Measure> {
         self.entry().measure
     }

@@ -75,8 +75,6 @@ impl<'t, 'h> Case<'t, 'h> {
         creator(self.timeline.history, first.value?)
     }
 
-    /// Returns the servers that kept the lock because a release only lowered its count, and the
-    /// owner.
     pub(super) fn kept_by_count(&self) -> Option<(Vec<Node>, Node)> {
         if self.finding.kind != Kind::WrongAnswer {
             return standstill::kept_by_count(self.timeline, self.finding);

@@ -25,18 +25,15 @@ pub struct Expected {
     pub source: String,
 }
 
-/// The conditions of a prediction other than the lock and the fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conditions {
     /// `true` if a server that restarts within a lease may have lost its grants.
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// How the storage checks fencing tokens.
     pub storage: StorageRule,
 }
 
-// Sections of the Redis documentation, "Distributed Locks with Redis".
 const REDIS_GUARANTEES: &str =
     "Redis documentation, Distributed Locks with Redis, Safety and Liveness Guarantees";
 const REDIS_FAILOVER: &str = "Redis documentation, Distributed Locks with Redis, Why \
@@ -54,7 +51,6 @@ const REDIS_FSYNC: &str =
     "Redis documentation, Distributed Locks with Redis, Performance, Crash Recovery and fsync";
 const REDIS_DISCLAIMER: &str =
     "Redis documentation, Distributed Locks with Redis, Disclaimer about consistency";
-// Sections of Kleppmann's article, "How to do distributed locking".
 const KLEPPMANN_RESOURCE: &str =
     "Kleppmann 2016, How to do distributed locking, Protecting a resource with a lock";
 const KLEPPMANN_FENCING: &str =
@@ -71,7 +67,6 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 
 type Grounds = (&'static str, &'static str);
 
-/// Returns the prediction for a lock under fault families; `None` if the literature has none.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
     // For most locks the sources discuss only some faults, so they predict nothing for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
@@ -289,17 +284,14 @@ impl Expected {
         self.source != REDIS_FAILOVER || cause.is_of_failover()
     }
 
-    /// Returns whether the literature predicts that no violation is possible.
     pub fn is_safe(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// Returns whether the literature covers this rule. It covers every rule except `unavailable`.
     pub fn covers_rule(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }
 
-    /// Returns whether the literature covers this rule but did not predict the violation.
     pub fn is_unpredicted(&self, kind: Kind) -> bool {
         Expected::covers_rule(kind) && !self.kinds.contains(&kind)
     }

@@ -70,12 +70,10 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether the process was granted the lock inside its critical section.
 pub(crate) fn is_nested(history: &History, event: &Event) -> bool {
     matches!(event.what, What::Ok { owner: Some(_), .. }) && depth(history, event) > 0
 }
 
-/// Returns whether the process releases an inner acquisition and stays in its critical section.
 pub(crate) fn is_inner_release(history: &History, event: &Event) -> bool {
     matches!(event.what, What::Invoke { action: Action::Release, .. }) && depth(history, event) > 1
 }

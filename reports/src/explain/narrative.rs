@@ -18,7 +18,6 @@ use fencepost_faults::Impact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of sentences in a narrative.
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
 

@@ -189,7 +189,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder left its critical section and when it then sent its late write.
     pub(super) fn wrote_after_leaving(&self) -> Option<(SimTime, SimTime)> {
         let What::Storage { operation, .. } =
             self.timeline.history.events[self.clash.late_write?].what
@@ -210,7 +209,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some((by, release::unknown(self.timeline, by, removed)?))
     }
 
-    /// Returns how long after the end of the holder's lock it sent the late write, if it did.
     pub(super) fn write_sent_after_the_loss(&self) -> Option<Micros> {
         let (sent, _) = flight::sent(self.timeline, self.clash)?;
         let (gone, _) = self.gone().filter(|(gone, _)| *gone < sent)?;
@@ -239,8 +237,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         before
     }
 
-    /// Returns whether no third process was granted the lock between this time and the taker's
-    /// grant.
     pub(super) fn is_taken_next_after(&self, from: Moment) -> bool {
         let Some(taken) = self.taker.grant.as_ref().map(|grant| grant.moment) else { return true };
         let others =

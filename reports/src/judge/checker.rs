@@ -1,4 +1,4 @@
-//! The table of checkers, each of which checks one rule.
+//! The table of checkers. Each checker checks one rule.
 
 mod deadlock;
 mod duplicate_number;
@@ -27,23 +27,19 @@ use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 use fencepost_faults::Node;
 
-/// A rule and the function that checks it.
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// Name of the rule, which is the `kind` of its violations.
+    /// Equals the `kind` of the rule's violations.
     pub name: &'static str,
-    /// One-line description of the rule.
     pub about: &'static str,
-    /// Function that returns all violations of the rule, ordered by time.
+    /// Returns all violations of the rule, ordered by time.
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
 macro_rules! checkers {
     ($($file:ident $(: $($kind:ident = $meaning:ident),+)?;)*) => {
-        /// All checkers, in order of execution.
         pub const CHECKERS: &[Checker] = &[$($file::CHECKER,)*];
 
-        /// Returns an explanation of violations of the rule.
         pub fn meaning(kind: Kind) -> Meaning {
             match kind {
                 $($($(Kind::$kind => $file::$meaning,)+)?)*
@@ -71,7 +67,7 @@ checkers! {
     unavailable: Unavailable = MEANING;
 }
 
-/// Returns the names of nodes for a sentence: `client-1, client-2 and client-3`.
+/// Joins names for a sentence: `client-1, client-2 and client-3`.
 fn listed(nodes: &[Node]) -> String {
     let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
     match names.split_last() {

@@ -30,8 +30,8 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Returns the severity. Damaged data and lost progress are harms. A broken promise
-            /// that has not caused damage is a hazard.
+            /// Damaged data and lost progress are harms. A broken promise without damage is a
+            /// hazard.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -83,7 +83,6 @@ kinds! {
 }
 
 impl Kind {
-    /// Returns whether two acquisitions conflict in violations of this rule.
     pub fn is_about_clash(self) -> bool {
         match self {
             Kind::Overlap
@@ -106,12 +105,12 @@ impl Kind {
         }
     }
 
-    /// Returns whether unresponsive servers alone can break this rule.
+    /// Returns `true` if unresponsive servers alone can break this rule.
     pub(crate) fn is_lack_of_progress(self) -> bool {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
 
-    /// Returns the scenario key of the rule's bound; `None` if it has no bound.
+    /// Returns the scenario key of the rule's bound; `None` if the rule has no bound.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
@@ -120,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether a run without a configured bound derives one. Otherwise it skips the rule.
+    /// Returns `true` if a run without a configured bound derives one. Otherwise it skips the rule.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }
@@ -140,48 +139,42 @@ pub enum Severity {
     Harm,
 }
 
-/// A violation found by a checker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// The broken rule.
     pub kind: Kind,
     /// Start of the violation, in true time.
     pub at: SimTime,
-    /// Duration of the violation; zero if it is instantaneous.
+    /// Zero if the violation is instantaneous.
     pub duration: Micros,
-    /// The processes involved, beginning with the earlier holder.
+    /// The earlier holder comes first.
     pub processes: Vec<Node>,
     /// The facts in one sentence, without the cause.
     pub what: String,
-    /// The evidence, as ascending indices of events in the history.
+    /// Indices of the history's events that prove the violation, ascending.
     pub witness: Vec<usize>,
-    /// The two conflicting acquisitions, if the violation has two.
     pub clash: Option<Clash>,
 }
 
-/// Two conflicting acquisitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clash {
     /// Index of the acquisition that was granted earlier, in the timeline's acquisitions.
     pub earlier: usize,
     /// Index of the acquisition that was granted later, in the timeline's acquisitions.
     pub later: usize,
-    /// Index in the history of the earlier holder's late write, if a write caused harm.
+    /// Index in the history of the earlier holder's late write, if that write caused harm.
     pub late_write: Option<usize>,
 }
 
 impl Kind {
-    /// All kinds, in the order of reports.
+    /// In the order of reports.
     pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
-    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl Severity {
-    /// Returns the name used in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -1,9 +1,9 @@
-//! The meaning of a name in a report, for readers who are new to it.
+//! Explanations of the names in a report, for readers who are new to them.
 
-/// The explanation of a name that `fencepost explain NAME` prints.
+/// `fencepost explain NAME` prints this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
-    /// A description of the event in one sentence.
+    /// One sentence about the event.
     pub what: &'static str,
     /// Conditions under which the event happens.
     pub how: &'static str,

@@ -5,7 +5,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// The phases of the protocol, in the order in which a process passes through them.
+/// In the order in which a process passes through them.
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
@@ -30,8 +30,7 @@ enum Phase {
 }
 
 /// Returns the kind and the phase of each fault that began. The phase is that of the most advanced
-/// thread that the fault names or, if the fault names no thread, of the most advanced thread of
-/// all.
+/// thread that the fault names or, if it names no thread, of the most advanced thread of all.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

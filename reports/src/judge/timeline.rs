@@ -20,12 +20,12 @@ use crate::record::history::{Action, Change, Event, History, Turn, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A position in a history. Positions are ordered by time and then by event.
+/// A position in a history, ordered by time and then by event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
-    /// True time of the event.
+    /// True time.
     pub time: SimTime,
-    /// Index of the event in the history.
+    /// Index in the history's events.
     pub index: usize,
 }
 
@@ -38,24 +38,22 @@ pub(crate) struct Refusal {
     is_over: bool,
 }
 
-/// A history, parsed once for all checkers.
 #[derive(Debug)]
 pub struct Timeline<'h> {
-    /// The parsed history.
     pub history: &'h History,
-    /// All acquisitions, in the order of invocation.
+    /// In the order of invocation.
     pub acquisitions: Vec<Acquisition<'h>>,
-    /// All critical sections, ordered by start.
+    /// Ordered by start.
     pub sections: Vec<Section>,
     /// The periods in which each server had a value of the lock's key, ordered by start.
     pub keys: Vec<KeySpan<'h>>,
     /// The requests that the storage answered. An operation answered twice counts once.
     pub storage: Vec<StorageRequest>,
-    /// The faults, ordered by start.
+    /// Ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
-    /// The times in which each server was a primary, and the primaries that Sentinels named.
+    /// The periods in which each server was a primary, and the primaries that Sentinels named.
     pub roles: Roles,
-    /// The time at which all faults had ended, if the run reached it.
+    /// The time at which all faults had ended. `None` if the run did not reach it.
     pub healed: Option<Moment>,
     /// The end of the run or, if it is not recorded, the time of the last event.
     pub end: SimTime,
@@ -65,7 +63,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Parses a history. The result is meaningful only if `validate` accepts the history.
+    /// The result is meaningful only if `validate` accepts the history.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -91,17 +89,15 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the index of the acquisition with this operation number, if there is one.
     pub fn acquisition_of(&self, operation: u64) -> Option<usize> {
         self.by_operation.get(&operation).copied()
     }
 
-    /// Returns the position of an operation's invocation.
     pub fn invocation_of(&self, operation: u64) -> Option<Moment> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Returns when the application cancelled or interrupted an operation, if it did.
+    /// Returns when the application cancelled or interrupted an operation.
     pub fn given_up(&self, operation: u64) -> Option<Moment> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
@@ -114,7 +110,6 @@ impl<'h> Timeline<'h> {
         })
     }
 
-    /// Returns the position of the event with this index.
     pub fn moment(&self, index: usize) -> Moment {
         Moment { time: self.history.events[index].time_us, index }
     }
@@ -126,7 +121,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the requested lease at a Redis server. Other servers record the granted lease.
+    /// Redis servers record the requested lease. Other servers record the granted lease.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -182,8 +177,6 @@ impl<'h> Timeline<'h> {
         spans.collect()
     }
 
-    /// Returns the periods in which servers refused every write because their disks had failed, with
-    /// the event at which each period starts.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let mut refusals: Vec<Refusal> = Vec::new();
         for (moment, event) in moments(self.history) {
@@ -203,8 +196,8 @@ impl<'h> Timeline<'h> {
         refusals
     }
 
-    /// Returns one of these processes that waits until the end although a server deleted its node
-    /// with its session while it waited, and the deletion.
+    /// Returns one of these processes, and the deletion of its node, if a server deleted the node
+    /// with the session while the process waited and the process waits until the end.
     pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
         let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
         let mut waiting = open.filter(|one| processes.contains(&one.process));
@@ -221,13 +214,11 @@ impl<'h> Timeline<'h> {
         })
     }
 
-    /// Returns the critical section of an acquisition.
     pub fn section_of(&self, acquisition: usize) -> Option<&Section> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns both acquisitions in the order of their grants or, if these are not recorded, of
-    /// their ends.
+    /// Orders two acquisitions by their grants or, if these are not recorded, by their ends.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -263,8 +254,8 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns whether the value at a server was the lock of this acquisition. A copy on a replica
-    /// belongs to the last grant that it copied.
+    /// Returns `true` if the value at a server was the lock of this acquisition. A copy on a
+    /// replica belongs to the last grant that it copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -296,8 +287,8 @@ impl<'h> Timeline<'h> {
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
-    /// Returns whether the process had the lock before under the same owner value. Then a late
-    /// release of the earlier lock removes the later one, which a value per acquire prevents.
+    /// Returns `true` if the process had the lock before under the same owner value. A late release
+    /// of the earlier lock then removes the later one. A new value for each acquire prevents this.
     pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
         self.acquisitions.iter().any(|earlier| {
             let values = earlier.owner.zip(acquisition.owner);
@@ -337,7 +328,7 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Returns whether the value is a lower count of the same owner, which is a partial release.
+    /// Returns `true` if the value is a lower count of the same owner, which is a partial release.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -373,7 +364,7 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Returns whether two values have the same owner. Locks that count have values `owner=count`.
+/// Compares the owners of two values. Locks that count have values `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most owners differ in the first byte, so this test avoids most of the comparisons.
     let may_be_same =

@@ -1,47 +1,37 @@
-//! Checksums of JSON documents. They detect damage that leaves a readable document with a different
-//! result.
+//! Checksums of JSON documents. They detect damage after which the document is still readable.
 //!
-//! [`checksum`] computes SHA-256 over the document without whitespace and with the keys of each
-//! object sorted. It omits the members in [`Uncovered`]. The checksum therefore does not change if
-//! a tool indents the document or sorts its keys.
+//! [`checksum`] hashes the document without whitespace and with the keys of each object sorted, so
+//! a tool may indent the document or sort its keys. It omits the members in [`Uncovered`].
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Name of the member that contains the checksum.
 pub const FIELD: &str = "checksum";
 
-/// The result of a successful check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// The checksum matches the content.
     Sound,
-    /// The document has no checksum.
     Absent,
 }
 
-/// The members that a checksum does not cover, in addition to the checksum itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uncovered {
-    /// The checksum covers all members.
     Nothing,
-    /// The checksum omits each member `measured`, because measurements differ between machines.
+    /// Omits each member `measured`, because measurements differ between machines.
     Measured,
 }
 
-/// Error for a checksum that does not match the document's content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Returns the SHA-256 in hex of the document without whitespace and with sorted keys.
+/// Returns a SHA-256 in hex.
 pub fn checksum(document: &Value, uncovered: Uncovered) -> String {
     let mut hasher = Sha256::new();
     feed(&mut hasher, document, uncovered);
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks a document against the checksum that it contains.
 pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Damaged> {
     match document.get(FIELD) {
         None => Ok(Protection::Absent),
@@ -52,7 +42,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Adds a value to the hash. A whole number has the same hash with and without a decimal point.
+/// A whole number has the same hash with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

@@ -4,7 +4,7 @@ use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// Returns the SHA-256 of `bytes` in hex.
+/// Returns the SHA-256 in hex.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -26,8 +26,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Removes the lease, which can be derived from the request and is missing in histories of version
-/// 1.
+/// Histories of version 1 lack the lease, which can be derived from the request.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {
@@ -53,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_digest_of_one_event_is_that_of_its_line() {
-        // The digest was computed by `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`.
+        // Computed by `printf '[0,3000,"client-1",{"event":"lost"}]\n' | sha256sum`.
         assert_eq!(
             digest(&Story::new().loses(3, 1).build()),
             "9bcb05aad3cb08c9eeeb9ca6c9ced7d58926e73f25b98789b02c150f3ce3c769"

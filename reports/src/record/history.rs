@@ -2,7 +2,7 @@
 //!
 //! Operations follow Jepsen's `invoke / ok / fail / info`, where `info` means that the process does
 //! not know the outcome. A [`History`] also contains the faults, the storage's answers, and each
-//! server's changes of the lock's keys, which are recorded without the clients' knowledge.
+//! server's changes of the lock's keys. Clients cannot see these records.
 
 mod locks;
 mod setting;
@@ -15,9 +15,7 @@ use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Value of the `format` field of a history file.
 pub const FORMAT: &str = "fencepost.history";
-/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 2;
 
 /// The recorded history of one run.
@@ -141,7 +139,7 @@ pub struct Availability {
 }
 
 impl Header {
-    /// Returns whether the lock has no ttl, because it lasts as long as a session or connection.
+    /// A lock that lasts as long as a session or connection has no ttl.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
@@ -458,7 +456,7 @@ impl Turn {
 }
 
 impl What {
-    /// Returns whether the digest includes the event. It omits faults, healing, silences and turns.
+    /// The digest omits faults, healing, silences and turns.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

@@ -52,7 +52,6 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Returns whether neither files nor versions are recorded.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.versions.is_empty()
     }
@@ -69,7 +68,6 @@ pub struct Printed {
     pub text: String,
 }
 
-/// Returns the command-line flag for the Lua lock that a report's scenario describes.
 pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     let text = |key: &str| script.get(key).and_then(serde_json::Value::as_str);
     let (name, file) = (text("name")?, text("file")?);
@@ -78,7 +76,6 @@ pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
     Some(format!("--lock {}", shell_word(&asked)))
 }
 
-/// Returns the command-line flags for the program that a report's scenario describes.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);
@@ -129,7 +126,7 @@ fn word_of_command(word: &str) -> String {
     pieces.join("'\"'")
 }
 
-/// Returns the text as one word for a shell, quoted if necessary.
+/// Quotes the text if a shell would not read it as one word.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The trace of all messages in a run, which is recorded on request.
+//! The trace of all messages in a run, recorded on request.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;

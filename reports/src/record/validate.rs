@@ -1,53 +1,35 @@
-//! Checks that a run could have recorded a history, so that checkers can rely on it.
+//! Checks that a run could have recorded a history. Checkers rely on this.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Error for a history that no run could have recorded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
-    /// The `format` field has another value.
     #[error("format '{0}': expected '{FORMAT}'")]
     Format(String),
-    /// The history has another version of the format.
     #[error("version {0} of {FORMAT} is unknown: this build reads versions 1 to {VERSION}")]
     Version(u32),
-    /// The history contains keys of another resource.
     #[error(
         "event {sequence} is about key '{key}', but the resource of the history is '{resource}': \
          expected only keys that begin with '{resource}', and a separate history for each resource"
     )]
     Resource {
-        /// Index of the event in the history, from 0.
+        /// Index in the history's events.
         position: usize,
-        /// The event's sequence number.
         sequence: u64,
-        /// The key of the other resource.
         key: String,
-        /// The resource named in the header.
         resource: String,
     },
-    /// The stated end of the run is before its last event.
     #[error("the run ended at {ended_us} us, before its last event at {last_us} us")]
-    Ended {
-        /// The stated end in microseconds.
-        ended_us: u64,
-        /// The time of the last event in microseconds.
-        last_us: u64,
-    },
-    /// An event cannot follow the events before it.
+    Ended { ended_us: u64, last_us: u64 },
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
     Event {
-        /// Index of the event in the history, from 0.
+        /// Index in the history's events.
         position: usize,
-        /// The event's sequence number.
         sequence: u64,
-        /// The event's time in microseconds.
         time_us: u64,
-        /// The event's node.
         node: Node,
-        /// Description of the problem.
         problem: String,
     },
 }
@@ -92,7 +74,6 @@ fn check_resource(history: &History) -> Result<(), InvalidHistory> {
 }
 
 impl InvalidHistory {
-    /// Returns the index of the event that the error is about, if any.
     pub fn position(&self) -> Option<usize> {
         match self {
             InvalidHistory::Event { position, .. } | InvalidHistory::Resource { position, .. } => {

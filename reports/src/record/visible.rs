@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Replaces invisible characters with escapes such as `\n` and `\u{1b}`.
+/// Writes escapes such as `\n` and `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -21,7 +21,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the text on one line. Omits its middle if it has more than `characters_max` characters.
+/// Omits the middle of the text if it has more than `characters_max` characters.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
@@ -35,7 +35,7 @@ pub fn one_line(text: &str, characters_max: usize) -> String {
     format!("{head} [{} characters left out] {end}", count - characters_max)
 }
 
-/// Replaces invisible characters in all strings of a document with escapes.
+/// Escapes all strings of a document.
 pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     document: &T,
 ) -> serde_json::Result<Cow<'_, T>> {

@@ -18,7 +18,7 @@ use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
-/// The content of a picture. Times are in microseconds of true time since the start of the run.
+/// Times are in microseconds of true time since the start of the run.
 pub(crate) struct Scene {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) end: u64,

@@ -1,4 +1,4 @@
-//! A view, which writes a document in one format.
+//! Views. Each writes documents of one type in one format.
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A writer of documents of one type in one format. Views are statics, so each is compiled once.
+/// Views are statics, so the compiler generates each writer once.
 pub struct View<T: Clone + 'static> {
-    /// The view's value for `--format`.
+    /// The value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Escapes names that could control a terminal; `None` if the format escapes them itself.
+    /// Escapes names that could control a terminal. `None` if the format escapes them itself.
     sanitise: Option<Sanitise<T>>,
 }
 
@@ -39,10 +39,9 @@ impl<T: Clone> Clone for View<T> {
 impl<T: Clone> Copy for View<T> {}
 
 impl<T: Clone + Serialize + DeserializeOwned> View<T> {
-    /// The view that writes a document as JSON.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// Returns a view that escapes invisible characters in names before it calls the writer.
+    /// The view escapes invisible characters in names before it calls the writer.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
@@ -63,14 +62,12 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
 }
 
 impl<T: Clone> View<T> {
-    /// Returns the document as written by this view.
     pub fn write(&self, document: &T) -> io::Result<String> {
         let mut text = Vec::new();
         self.write_in(Page::default(), document, &mut text)?;
         String::from_utf8(text).map_err(io::Error::other)
     }
 
-    /// Writes the document for a page of the given width and detail.
     pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
         let shown =
             self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
@@ -81,20 +78,18 @@ impl<T: Clone> View<T> {
     }
 }
 
-/// The width and the level of detail of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// Width in columns.
+    /// In columns.
     pub width: usize,
-    /// How much of each violation the page shows.
     pub detail: Detail,
 }
 
 impl Page {
-    /// Smallest and largest width in columns.
+    /// In columns.
     pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 
-    /// Returns a page with this many columns, limited to [`Page::WIDTHS`].
+    /// Limits the columns to [`Page::WIDTHS`].
     pub fn of_width(columns: usize, detail: Detail) -> Page {
         let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
         Page { width: columns.clamp(min, max), detail }
@@ -107,12 +102,10 @@ impl Default for Page {
     }
 }
 
-/// The level of detail of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
     /// The first screen, with the verdicts and a story for each cause.
     Brief,
-    /// All details that the report has about each violation.
     Full,
 }
 fn json<T: Serialize>(document: &T) -> String {

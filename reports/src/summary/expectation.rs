@@ -13,13 +13,11 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Returns the unmet expectation of a case without an entry in the expectations file.
     pub fn missing() -> Expectation {
         let expected = "an entry in the expectations file".to_owned();
         Expectation { expected, deviations: vec!["none".to_owned()] }
     }
 
-    /// Returns whether the result is as expected.
     pub fn is_met(&self) -> bool {
         self.deviations.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The first stage of a report: the facts from one run of a plan.
+//! The facts of a report that come from one run of a plan.
 
 mod shown;
 
@@ -17,31 +17,23 @@ use std::collections::BTreeMap;
 /// Facts about a run that its history does not contain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunContext {
-    /// The injected fault plan.
     pub plan: FaultPlan,
-    /// Number of messages sent in the run.
     pub messages: u64,
-    /// The literature's prediction, if there is one.
     pub expected: Option<Expected>,
-    /// The lengths of leases, critical sections and waits by scenario key, if the seed drew them.
+    /// Drawn lengths of leases, critical sections and waits, by scenario key.
     pub lengths: BTreeMap<String, String>,
-    /// Output and exit status of each of the user's programs, if programs use the lock.
     pub programs: Vec<ProgramReport>,
-    /// The files that the user's programs ran, with their versions.
     pub ran: Ran,
-    /// Why the programs failed, if they did. A run without findings is then inconclusive.
+    /// Why the programs failed. A run without findings is then inconclusive.
     pub failure: Option<String>,
-    /// Why a real server exited on its own, if one did. A lack of progress is then inconclusive.
+    /// Why a real server exited on its own. A lack of progress is then inconclusive.
     pub failed_server: Option<String>,
-    /// A remark about how the run was judged.
     pub note: Option<String>,
-    /// The command that replays the run.
     pub replay: String,
 }
 
-/// The facts of one run. [`RunReport`](crate::RunReport) documents fields with the same name.
+/// [`RunReport`](crate::RunReport) documents the fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the report describes them")]
 pub struct RunFacts {
     pub client: String,
     pub fault: String,
@@ -58,7 +50,6 @@ pub struct RunFacts {
     pub lengths: BTreeMap<String, String>,
     pub latency_us: Latencies,
     pub storage: StorageTally,
-    /// The violations, in order of first occurrence.
     pub violations: Vec<Violation>,
     pub timeline: Vec<TimelineEntry>,
     pub programs: Vec<ProgramReport>,
@@ -77,12 +68,10 @@ fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str
 }
 
 impl RunFacts {
-    /// Returns whether one of the user's programs failed on its own.
     pub fn has_failed(&self) -> bool {
         self.programs.iter().any(|life| life.failed)
     }
 
-    /// Judges a history and counts its events.
     pub fn new(history: &History, context: RunContext) -> RunFacts {
         let timeline = Timeline::new(history);
         let locks = history.by_lock();
@@ -178,11 +167,10 @@ fn releases(history: &History) -> Vec<u64> {
 }
 
 impl Latency {
-    /// Returns the distribution of the durations; `None` if there are none.
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // Percentile by the nearest-rank method.
+        // Nearest-rank percentile.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }

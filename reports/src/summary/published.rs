@@ -2,16 +2,12 @@
 
 use serde_json::Value;
 
-/// A published certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Published {
-    /// File name of the certificate, without the extension.
     pub name: &'static str,
-    /// The lock that the certificate covers.
     pub client: &'static str,
-    /// The fault families that the certificate covers.
     pub fault: &'static str,
-    /// The largest numbers of faults and late messages, and the number of processes, in words.
+    /// Numbers of faults, late messages and processes, in words.
     pub bounds: &'static str,
 }
 
@@ -24,7 +20,7 @@ const fn of(
     Published { name, client, fault, bounds }
 }
 
-/// All certificates, sorted by name.
+/// Sorted by name.
 #[rustfmt::skip]
 pub const PUBLISHED: &[Published] = &[
     of("curator-mutex", "client-crash", "curator-mutex-client-crash", "1 fault, 2 processes"),
@@ -101,38 +97,33 @@ pub const PUBLISHED: &[Published] = &[
     of("watchdog", "none", "watchdog-hold-20s", "1 late message, 2 processes, holds of 20s"),
 ];
 
-/// A lock that a single fault breaks, although a sweep may not find a violation.
+/// A violation that an exploration found and that a sweep may miss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// Name of the lock, as in `--client`.
     pub client: &'static str,
-    /// The fault families that break the lock.
     pub fault: &'static str,
     settings: &'static str,
 }
 
-/// All known counterexamples. A lock of this list ends with its holder's connection, so after the
-/// holder crashes, the next process may enter before the holder's last write arrives.
+/// In these locks, a crash of the holder frees the lock when its connection ends. The next process
+/// can then enter before the holder's last write arrives.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
     Counterexample { client: "pg-advisory", fault: "client-crash", settings: " --hold 3983ms" },
 ];
 
-/// Returns the known counterexample for a lock under fault families; `None` if there is none.
 pub fn counterexample(client: &str, fault: &str) -> Option<&'static Counterexample> {
     COUNTEREXAMPLES.iter().find(|one| one.client == client && one.fault == fault)
 }
 
 impl Counterexample {
-    /// Returns the command that finds the counterexample.
     pub fn command(&self) -> String {
         let Counterexample { client, fault, settings } = self;
         format!("fencepost explore --client {client} --fault {fault} --grain coarse{settings}")
     }
 }
 
-/// Returns the certificates that cover a lock, its fault families and a scenario's settings.
 pub fn published(
     client: &str,
     fault: &str,
@@ -143,8 +134,7 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns whether the scenario's settings are those of the certificate. A setting that the
-    /// scenario omits has its built-in value.
+    /// Compares the scenario with the certificate. An omitted setting has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),
@@ -165,7 +155,6 @@ impl Published {
             && bound("holds of ", "").map_or_else(is_short, is_long)
     }
 
-    /// Returns the path of the certificate relative to the documentation folder.
     pub fn file(&self) -> String {
         format!("data/certificates/{}.json", self.name)
     }

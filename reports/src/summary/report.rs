@@ -1,5 +1,7 @@
-//! The `fencepost.report` format: the report that `run --format json` prints. Reports of version 1
-//! state only whether a remedy helps in a single run, so the reader drops their remedies.
+//! The `fencepost.report` format, which `run --format json` prints.
+//!
+//! Reports of version 1 state whether a remedy helps in a single run. The reader drops those
+//! remedies, because version 2 counts violations over many runs.
 
 use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
@@ -15,9 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// Value of the `format` field of a report.
 pub const FORMAT: &str = "fencepost.report";
-/// Version of the format that this build writes. This build also reads version 1.
+/// This build also reads version 1.
 pub const VERSION: u32 = 2;
 
 /// The results of the runs of one seed.

@@ -1,11 +1,8 @@
-//! The stages of the data in a report of one run ([`Stages`]).
+//! The stages of a run's report. No stage changes an earlier one.
 //!
-//! 1. [`RunFacts`] has the facts from one run of the plan.
-//! 2. [`Diagnosis`] has the results that require further runs.
-//! 3. [`Recordings`] has the history and the messages, to draw the run or to judge it again.
-//!
-//! In addition, the command line may state an expected result ([`Expectation`]). A stage never
-//! changes an earlier stage, and each report is built once.
+//! 1. [`RunFacts`] needs one run of the plan.
+//! 2. [`Diagnosis`] needs further runs.
+//! 3. [`Recordings`] holds the history and the messages, for diagrams and for judging them again.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;
@@ -18,16 +15,12 @@ use crate::record::trace::Trace;
 use fencepost_faults::FaultPlan;
 use std::collections::BTreeMap;
 
-/// The complete data for the report of one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stages {
-    /// Facts from one run of the plan.
     pub facts: RunFacts,
-    /// Results that require further runs.
     pub diagnosis: Diagnosis,
-    /// Comparison with the expected result, if one was stated.
+    /// `None` if the user stated no expected result.
     pub expectation: Option<Expectation>,
-    /// The history and the messages, if requested.
     pub recordings: Recordings,
 }
 
@@ -42,38 +35,32 @@ impl From<RunFacts> for Stages {
     }
 }
 
-/// Results that require further runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnosis {
-    /// Results for each violation, keyed by the violation's id.
+    /// Keyed by [`Violation::id`].
     pub violations: BTreeMap<String, ViolationDiagnosis>,
-    /// The first system call that differed between two runs of the same programs, if any.
+    /// The first system call that differed between two runs of the same programs.
     pub not_reproducible: Option<String>,
 }
 
-/// Results about one violation that require further runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViolationDiagnosis {
-    /// The smallest plan that still shows the violation.
+    /// The smallest plan that still causes the violation.
     pub minimal_plan: FaultPlan,
-    /// The smallest run with the minimal plan, and its results.
+    /// The smallest workload that causes the violation under the minimal plan.
     pub minimal_run: MinimalRun,
-    /// The threshold of the decisive magnitude, if there is one.
+    /// The threshold of the magnitude that decides whether the violation occurs.
     pub boundary: Option<Boundary>,
-    /// For each fault of the minimal plan, whether the violation remains without it.
+    /// States for each fault of the minimal plan whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events in the minimal run, and the effect of swapping them.
+    /// Pairs of neighbouring events in the minimal run, with the effect of swapping them.
     pub necessary_order: Vec<OrderedPair>,
-    /// The effect of each applicable safeguard on the violation.
     pub remedies: Vec<Remedy>,
 }
 
-/// The history and the messages, if the caller requested them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recordings {
-    /// The whole history, if requested.
     pub history: Option<History>,
-    /// The messages, if requested.
     pub trace: Option<Trace>,
 }
 
@@ -115,7 +102,6 @@ impl From<Stages> for RunReport {
 }
 
 impl ViolationReport {
-    /// Returns the report of a violation with the results of further runs, if there are any.
     pub fn new(
         violation: Violation,
         diagnosis: Option<ViolationDiagnosis>,

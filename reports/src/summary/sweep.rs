@@ -32,9 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Value of the `format` field of a sweep.
 pub const FORMAT: &str = "fencepost.sweep";
-/// Version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 
 /// The results of many seeds. The same inputs give the same bytes, except in `measured`.
@@ -109,7 +107,6 @@ pub struct Measured {
 }
 
 impl Sweep {
-    /// Returns the sweep with its checksum added.
     pub fn sealed(&self) -> serde_json::Result<Sweep> {
         let document = serde_json::to_value(self)?;
         let checksum = checksum(&document, Uncovered::Measured);
@@ -118,10 +115,8 @@ impl Sweep {
 }
 
 impl Shard {
-    /// The whole range as a single shard.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// Returns this shard's part of a range of seeds.
     pub fn slice(self, range: SeedRange) -> SeedRange {
         let width = u128::from(range.to.0.saturating_sub(range.from.0));
         let count = u128::from(self.count.max(1));
@@ -134,12 +129,10 @@ impl Shard {
 }
 
 impl SeedRange {
-    /// Returns the number of seeds in the range.
     pub fn len(self) -> u64 {
         self.to.0.saturating_sub(self.from.0)
     }
 
-    /// Returns whether the range contains no seeds.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

@@ -34,27 +34,23 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the name used in JSON.
     pub fn name(&self) -> &'static str {
         self.into()
     }
 }
 
-/// The checkers' result for one history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judgement {
-    /// The verdict on whether the lock kept its promises.
     pub verdict: Verdict,
-    /// The violations, with one entry for each kind and cause, in order of first occurrence.
+    /// One entry for each kind and cause, in order of first occurrence.
     pub violations: Vec<Violation>,
 }
 
-/// Judges a history with all checkers. A history without findings may be valid or unknown.
+/// A history without findings is valid, or unknown if it did not exercise the lock.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
 
-/// Judges a history with the given checkers. Callers may add their own.
 pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     let locks = history.by_lock();
     match locks.is_empty() {
@@ -148,8 +144,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why a history is inconclusive if its run was cut off while a live process had been in
-/// its critical section for longer than the progress bound.
+/// The run is inconclusive if it was cut off while a live process had been in its critical section
+/// for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;
@@ -164,7 +160,6 @@ fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns why a history is inconclusive if too few processes got or requested the lock.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
@@ -235,7 +230,7 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why a history is inconclusive if a grant has no recorded quorum.
+/// The run is inconclusive if no quorum of servers reported the grant of an acquired lock.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other = all.into_iter().find(|one| {
@@ -248,8 +243,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns whether fewer masters than a quorum report a grant in this acquire. The rule about wrong
-/// answers judges such an acquire.
+/// Returns `true` if fewer masters than a quorum report a grant. The rule about wrong answers
+/// judges such an acquire.
 fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let machine = one.process.machine();
     timeline.history.header.quorum > 1
@@ -259,7 +254,7 @@ fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
         })
 }
 
-/// Returns why a history is inconclusive if the storage rejected a token without a reason.
+/// The run is inconclusive if the storage rejected a token that it should have accepted.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

@@ -1,4 +1,4 @@
-//! A published violation, with its finding, its cause, a description and a stable fingerprint.
+//! A published violation: its finding, cause, description and stable fingerprint.
 
 use crate::explain::cause::Cause;
 use crate::explain::narrative::Line;
@@ -43,7 +43,8 @@ pub struct Violation {
     pub narrative: Vec<Line>,
 }
 
-/// Returns twelve hex digits of a SHA-256 over the lock, kind and cause, separated by line feeds.
+/// Returns the first twelve hex digits of the SHA-256 of lock, kind and cause, which line feeds
+/// separate.
 pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
     let text = format!("{client}\n{kind}\n{cause}");
     Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,5 +1,3 @@
-//! Property tests of the judgement of random histories.
-
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
 use crate::record::history::{Action, Change, Event, History, Turn, What};
@@ -90,7 +88,7 @@ fn is_of(cause: Cause, event: &Event) -> bool {
         Cause::EarlyRelease => {
             let releases = |action: &Action| *action == Action::Release;
             let is_release = matches!(&event.what, What::Invoke { action, .. } if releases(action));
-            // A process may also write after its release, even if no server recorded a removal.
+            // A process may write after its release, even if no server recorded a removal.
             is_release || changes(Change::Removed)
         }
         Cause::ForeignRelease | Cause::StaleTakeover => changes(Change::Removed),

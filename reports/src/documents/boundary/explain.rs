@@ -1,8 +1,8 @@
-//! Explains how the measured threshold differs from the calculated one.
+//! Compares the measured threshold with the calculated one, in words.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Explains the threshold in a few sentences. Does not use the report's own explanation.
+/// Ignores the `explanation` that the report already contains.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

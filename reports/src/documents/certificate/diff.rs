@@ -3,7 +3,6 @@
 use super::{Certificate, Slice};
 use serde_json::Value;
 
-/// Returns a line for each difference between the certificates.
 pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     let mut lines = Vec::new();
     let bounds = (serde_json::json!(a.bounds), serde_json::json!(b.bounds));
@@ -25,7 +24,6 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
-/// Returns a line for each difference between two JSON values; `path` is their path.
 pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     values(path, a, b, &mut lines);
@@ -64,7 +62,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares the slices in pairs, or counts the equal slices if the certificates' bounds differ.
+/// Compares the slices in pairs. If `is_one_by_one` is false, it only counts the equal slices.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads certificates and explorations. Refuses edited, truncated and unknown documents.
+//! Reads certificates and explorations, and rejects edited, truncated and unknown documents.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};
@@ -6,38 +6,29 @@ use crate::record::checksum::{Damaged, Protection, Uncovered, verify};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Error for a text that is not a document of this format and version.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
-    /// The text is invalid or truncated JSON.
     #[error("invalid or truncated JSON ({0}): expected a {1}")]
     Json(String, &'static str),
-    /// The text is a different document.
     #[error("format '{0}': expected {1}")]
     Format(String, &'static str),
-    /// The document has a different version of the format.
     #[error(
         "unknown {1} version {0}: expected {VERSION} or {VERSION_WITH_DELAYS}, the versions of \
          this build"
     )]
     Version(String, &'static str),
-    /// The checksum does not match, because the content was changed.
     #[error("the checksum does not match the content: the document was edited or damaged")]
     Damaged,
-    /// The document has no checksum.
     #[error("the document has no checksum: expected the file that `fencepost explore` wrote")]
     Unsealed,
-    /// The document has a valid checksum but invalid content.
     #[error("not a valid {1}: {0}")]
     Content(String, &'static str),
 }
 
-/// Reads a certificate; fails if its format, version or checksum is wrong.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an unfinished exploration; fails if its format, version or checksum is wrong.
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

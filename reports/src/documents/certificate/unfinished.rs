@@ -1,4 +1,4 @@
-//! The `fencepost.exploration` format: an unfinished exploration, which can be continued or merged.
+//! The `fencepost.exploration` format: an unfinished exploration, to be continued or merged.
 
 use super::html::{conditions, runs};
 use super::text::fired;
@@ -12,9 +12,7 @@ use maud::html;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Value of the `format` field.
 pub const FORMAT: &str = "fencepost.exploration";
-/// Output formats of an exploration: text, JSON, and an HTML page.
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
@@ -73,7 +71,6 @@ pub struct LooseUnit {
 }
 
 impl Unfinished {
-    /// Returns the exploration with its checksum added.
     pub fn sealed(self) -> serde_json::Result<Unfinished> {
         let document = serde_json::to_value(&self)?;
         Ok(Unfinished { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })
@@ -85,7 +82,7 @@ impl Unfinished {
     }
 }
 
-/// Returns whether the text is an exploration according to its `format` field.
+/// Looks only at the `format` field.
 pub fn is_exploration(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Head {

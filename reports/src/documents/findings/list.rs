@@ -6,7 +6,6 @@ use crate::show::format::text::layout::counted;
 use crate::show::view::View;
 use crate::summary::sweep::FindingState;
 
-/// Output formats of a store: text, JSON and Markdown.
 pub static VIEWS: &[View<Findings>] =
     &[View::new("text", text), View::JSON, View::new("markdown", markdown)];
 

@@ -4,7 +4,6 @@ use super::{FORMAT, Finding, Findings, Header, VERSION};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Error for an unreadable line of a findings file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
@@ -13,7 +12,6 @@ pub struct BadLine {
 }
 
 impl Findings {
-    /// Reads a store.
     pub fn read(text: &str) -> Result<Findings, BadLine> {
         let mut lines = (1..).zip(text.split_inclusive('\n'));
         let (line, first) = lines.next().unwrap_or((1, ""));
@@ -30,7 +28,6 @@ impl Findings {
         Ok(Findings { next_seed: header.next_seed, all })
     }
 
-    /// Writes the store, sorted by fingerprint.
     pub fn lines(&self) -> serde_json::Result<String> {
         let header =
             Header { format: FORMAT.to_owned(), version: VERSION, next_seed: self.next_seed };

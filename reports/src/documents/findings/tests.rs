@@ -1,5 +1,3 @@
-//! Tests of findings over several sweeps, and of damaged stores.
-
 use super::*;
 use crate::samples;
 

@@ -1,4 +1,4 @@
-//! Plots the load on the server over time, with a line for each way of waiting.
+//! Plots the server's load over time, with a line for each way of waiting.
 
 use super::LoadReport;
 use crate::show::format::drawing::plot::{Axis, Plot, Point, Series, Span};

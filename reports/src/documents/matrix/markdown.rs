@@ -1,4 +1,4 @@
-//! Writes the matrix as Markdown, with an overview table and a table for each lock.
+//! Writes the matrix as Markdown: an overview table, then a table for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
@@ -147,7 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Describes the explorations of a cell. Links start at the parent of the certificates' folder.
+/// Describes the explorations of a quiet cell. Links are relative to the page's folder, `docs`.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

@@ -1,21 +1,20 @@
-//! Checks whether a published matrix still agrees with a new one ([`stale`]).
+//! Compares a published matrix with a new one ([`stale`]).
 //!
-//! If both matrices have the same version, configuration and seeds, all counts must be the same. If
-//! they differ only in the last seed, the first seed with each kind of violation must be the same
-//! within the common range. In any other case, Fisher's exact test (Fisher 1922) compares the
-//! shares of violated runs, of runs with each kind of violation, and of inconclusive runs. The
-//! significance level is 5 % over all comparisons together (Bonferroni). A difference that chance
-//! can explain does not make the matrix stale. A cell that is published as quiet and is violated
-//! now is always stale.
+//! If both have the same version, configuration and seeds, all counts must be the same. If they
+//! differ only in the last seed, each kind of violation must have the same first seed within the
+//! common range. Otherwise Fisher's exact test (Fisher 1922) compares the shares of violated runs,
+//! of inconclusive runs, and of runs with each kind of violation. The significance level is 5 %
+//! over all comparisons together (Bonferroni). A cell that was quiet and is now violated is always
+//! stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
 use fencepost_faults::Seed;
 
-/// Maximum probability of a false alarm in any of the comparisons.
+/// Largest allowed probability of at least one false alarm over all comparisons.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a sentence for each difference that makes the published matrix stale.
+/// Returns a sentence for each difference. An empty list means that the matrix is up to date.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -125,7 +124,7 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// Returns `ln n!`, from 10 on by Stirling's series for `n + 1`.
+/// Returns `ln n!`. From 10 on, it uses Stirling's series for `n + 1`.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
@@ -148,8 +147,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Known results: 17/35 for 3 of 4 against 1 of 4 (Fisher's tea tasting), and 0.002759 for 1
-        // of 11 against 9 of 12.
+        // Fisher's tea tasting is 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

@@ -1,5 +1,3 @@
-//! Tests of the matrix: its counts, its agreement with the literature, and its text.
-
 use super::*;
 use crate::record::history::StorageRule;
 

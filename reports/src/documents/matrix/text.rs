@@ -1,4 +1,4 @@
-//! Writes the matrix for a terminal, with a row for each lock and a column for each fault.
+//! Writes the matrix for a terminal: a row for each lock, a column for each fault.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::show::format::text::layout::percent;

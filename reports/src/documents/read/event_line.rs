@@ -1,6 +1,6 @@
-//! Finds the line of an event in a history's text, for error messages.
+//! Finds an event's line in the text of a history, for error messages.
 
-/// Returns the line number, from 1, of the event at `position` in the JSON text of a history.
+/// Returns the line number, from 1, of the event at index `position`.
 pub fn line_of_event(text: &str, position: usize) -> Option<usize> {
     let (mut line, mut depth, mut begins) = (1_usize, 0_u32, 0_usize);
     let (mut in_string, mut escaped, mut in_events, mut passed) = (false, false, false, 0_usize);

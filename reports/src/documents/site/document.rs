@@ -1,4 +1,4 @@
-//! Renders published documents as `--format html` does.
+//! Renders published documents as HTML, like `--format html`.
 
 use crate::documents::read::read_matrix;
 use crate::documents::{certificate, matrix};

@@ -1,4 +1,4 @@
-//! The frame of each page of the site: a link to the start page, the search, and a menu.
+//! The frame of each page: a link to the start page, the search, and a menu.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};
@@ -73,7 +73,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// Returns a page whose content security policy allows only the scripts with these hashes.
+/// The content security policy of the page allows only scripts with these hashes.
 pub(super) fn page(
     out: &str,
     title: &str,

@@ -1,4 +1,4 @@
-//! Renders Markdown as the body of a page, with the same anchors as on GitHub.
+//! Renders Markdown as the body of a page, with the same anchors as GitHub.
 
 use super::Entry;
 use super::path::{between, in_site, resolved};
@@ -92,7 +92,7 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// `true` within code. The search index omits code, because timelines repeat the same words.
+    /// The search index omits code, because timelines repeat the same words.
     is_in_code: bool,
 }
 

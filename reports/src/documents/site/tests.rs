@@ -1,5 +1,3 @@
-//! Tests that render a small repository as a site.
-
 use super::*;
 
 fn repository(files: &[(&str, &str)]) -> impl Fn(&str) -> Option<Entry> {

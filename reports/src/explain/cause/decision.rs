@@ -17,11 +17,8 @@ use fencepost_faults::FaultKind;
 pub(super) enum Question {
     /// Why does no process get the lock, or why is a waiter not served?
     Standstill,
-    /// Why did a process that asked later get the lock first?
     Overtaken,
-    /// Why was the lock held for too long?
     Held,
-    /// Why did a process receive a false answer?
     UntrueAnswer,
     Owners,
     /// Did a process remove the lock while acquiring it?
@@ -30,11 +27,9 @@ pub(super) enum Question {
     OldValue,
     /// Had the first process that did a job already released its lock?
     Unrecorded,
-    /// What happened to the counter of fencing tokens?
     Counter,
     /// What delayed a write that was sent while its writer still held the lock?
     InFlight,
-    /// Did the session or connection that the lock belonged to end?
     Session,
     /// How did the servers lose the lock before the end of its lease?
     EarlyLoss,

@@ -63,17 +63,12 @@ impl Need {
 /// The magnitude of a fault on which a cause depends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
-    /// The length of a process's pause.
     Pause,
-    /// The size of a clock step.
     ClockStep,
-    /// The rate of a clock.
     ClockRate,
-    /// The delay of a message to the storage.
     StorageDelay,
     /// The delay of a reply.
     Latency,
-    /// The delay of a write to a replica.
     ReplicationLag,
     /// The downtime of a server. A shorter downtime is worse for the lock.
     Absence,

@@ -80,7 +80,6 @@ fn left(case: &Case<'_, '_>) -> String {
     })
 }
 
-/// Describes a count that kept the lock after its release.
 pub(super) fn counted(case: &Case<'_, '_>) -> Option<String> {
     let (servers, process) = case.kept_by_count()?;
     Some(format!(

@@ -1,5 +1,3 @@
-//! Tests each cause with the smallest history that shows it, and the precedence of causes.
-
 mod answers;
 mod late;
 mod overruns;

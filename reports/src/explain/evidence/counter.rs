@@ -76,8 +76,6 @@ impl<'t, 'h> Counter<'t, 'h> {
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Returns whether the server of the later token had a copy of the earlier lock and lost it in
-    /// a restart.
     pub(crate) fn lost_earlier_lock(&self) -> bool {
         let is_forgotten = |how| matches!(how, KeyEnd::Changed { change: Change::Forgotten, .. });
         self.timeline.keys.iter().filter(|span| span.node == self.later.node).any(|span| {

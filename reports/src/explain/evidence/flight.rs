@@ -14,7 +14,6 @@ pub(crate) enum InFlightWrite {
     OfFormerHolder,
 }
 
-/// Returns when the late write was sent, and by which process.
 pub(crate) fn sent(timeline: &Timeline<'_>, clash: Clash) -> Option<(Moment, Node)> {
     let What::Storage { operation, by, .. } = timeline.history.events[clash.late_write?].what
     else {

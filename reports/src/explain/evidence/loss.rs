@@ -120,7 +120,6 @@ impl<'t, 'h> Loss<'t, 'h> {
         })
     }
 
-    /// Returns when the holder's own process removed the lock.
     pub(crate) fn removed_by_itself(&self) -> Option<Moment> {
         (self.remover() == Some(Remover::Itself)).then(|| self.removed()).flatten()
     }
@@ -288,7 +287,6 @@ impl<'t, 'h> Loss<'t, 'h> {
         Clocks { hosts: hosts.to_vec(), since: SimTime::ZERO }
     }
 
-    /// Returns the last fault of this kind at a clock that ended the lock early.
     pub(crate) fn wrong_clock(&self, kind: FaultKind) -> Option<&'t FaultSpan<'h>> {
         let LossKind::Ended { span, at, how } = self.how else { return None };
         let kept_as = self.timeline.history.header.kept_as;

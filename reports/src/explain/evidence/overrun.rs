@@ -90,7 +90,6 @@ impl<'t, 'h> Overrun<'t, 'h> {
             && (renews_by_itself(self.timeline) || self.lost_a_renewal() || self.failed_to_extend())
     }
 
-    /// Returns whether an extension that the holder sent during its last lease was not confirmed.
     fn failed_to_extend(&self) -> bool {
         let events = self.timeline.history.events.iter();
         let during = |at: SimTime| self.lease.from < at && at <= self.lease.ends();

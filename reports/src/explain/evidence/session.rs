@@ -15,7 +15,6 @@ pub(crate) enum SessionLoss {
     /// A process entered although its key was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
-    /// Both servers acted as primaries when the second of them granted the lock.
     TwoPrimaries,
     /// The lock ended with the connection, or with the server that kept it.
     WithConnection,
@@ -69,7 +68,6 @@ fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     })
 }
 
-/// Returns both grants of a lock that belongs to a connection, if two servers made them.
 fn granted_elsewhere<'t>(
     timeline: &'t Timeline<'_>,
     clash: Clash,

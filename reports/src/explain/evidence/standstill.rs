@@ -150,7 +150,6 @@ pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Optio
     })
 }
 
-/// Returns whether the remaining lock has no expiry, although other locks of the run have one.
 pub(super) fn lacks_expiry(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut remaining = remaining_values(timeline, Period::of_finding(finding));
     timeline.keys.iter().any(|span| span.runs_out.is_some())

@@ -4,7 +4,6 @@ use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Returns whether the process removed an existing lock, other than by a late release.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

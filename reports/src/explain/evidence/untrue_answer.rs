@@ -16,7 +16,6 @@ pub(crate) enum UntrueAnswer {
     OfAnotherNode,
     Refused(Obstacle),
     Succeeded(Obstacle),
-    /// The release lowered a count that an earlier acquire without an answer had raised.
     KeptByCount,
     /// While a fault delayed messages, a release of the process removed the lock that the process
     /// was acquiring.
@@ -58,7 +57,6 @@ pub(super) fn obstacle(
     })
 }
 
-/// Returns the acquisition whose grant the finding is about.
 pub(super) fn grant<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,
@@ -198,7 +196,6 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Unt
     }
 }
 
-/// Returns where and when the process removed the lock that it was acquiring.
 pub(super) fn taken_back(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<(Node, Moment)> {
     let (machine, told) = (one.process.machine(), one.completed?);
     timeline.keys.iter().find_map(|span| match span.to? {

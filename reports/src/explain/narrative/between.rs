@@ -36,7 +36,6 @@ impl<'t, 'h> Between<'t, 'h> {
         Between { timeline, both, from, taken, until, late_write, is_split }
     }
 
-    /// Returns the faults that may have mattered, the most relevant ones first.
     pub(super) fn faults(&self) -> Vec<(Relevance, &'t FaultSpan<'h>)> {
         let processes = self.both.map(|one| one.process);
         let removal = self.late_removal();
@@ -168,7 +167,6 @@ fn relevance(fault: &FaultSpan<'_>, [holder, taker]: [Node; 2], is_between: bool
     }
 }
 
-/// Returns whether the fault stops servers or takes their data or roles.
 fn takes_data(fault: &FaultSpan<'_>) -> bool {
     let impact = fault.kind.impact();
     matches!(impact, Impact::Kills | Impact::LosesKeys | Impact::TakesOver)

@@ -153,7 +153,6 @@ impl Story<'_, '_> {
     }
 }
 
-/// Returns whether the server's grant is one of those that completed the quorum.
 pub(super) fn is_of_quorum(grant: &Grant, server: Node) -> bool {
     grant.servers.iter().any(|(node, at)| *node == server && *at <= grant.moment)
 }

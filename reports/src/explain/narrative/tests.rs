@@ -1,5 +1,3 @@
-//! Tests of narratives.
-
 use super::*;
 use crate::judge::finding::Kind;
 use crate::record::history::{Change, Keeping};

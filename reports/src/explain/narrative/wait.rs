@@ -53,7 +53,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the servers that refused writes in the period.
     fn refusals(&mut self, finding: &Finding) {
         let until = finding.at + finding.duration;
         for refusal in self.timeline.refusals() {
@@ -76,7 +75,6 @@ impl Story<'_, '_> {
         is_copy && key.to.is_some_and(follows) && others.any(|other| other.by.is_some())
     }
 
-    /// Adds the last renewal by a process outside its critical section.
     fn orphan_renewal(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -104,7 +102,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the event at which the process that wrote the value gave up waiting for the answer.
     fn unknown_acquire(&mut self, last: &KeySpan<'_>) {
         let events = &self.timeline.history.events;
         let mut before = events[..last.from.index].iter().enumerate().rev();

@@ -1,4 +1,4 @@
-//! Checks that no process waits for an event that will never come ([`What::Silent`]).
+//! Checks that no process waits for an event that cannot occur ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,4 +1,4 @@
-//! Checks a sequence of numbers: no number is issued twice, and numbers never decrease.
+//! Checks a sequence of numbers: each number is issued only once, and numbers never decrease.
 
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};

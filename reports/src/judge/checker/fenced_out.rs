@@ -1,4 +1,5 @@
-//! Checks that the storage accepts the rightful holder again after all faults have ended.
+//! Checks that the storage accepts the rightful holder again once all faults have ended and the
+//! progress bound has passed.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

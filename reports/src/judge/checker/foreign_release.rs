@@ -1,10 +1,9 @@
-//! Checks that only the owner releases a lock: no command of a process removes a lock that another
-//! process was granted.
+//! Checks that no process removes a lock that a server granted to another process.
 //!
 //! The owner of a value is the process to which the server granted it last. If the server never
-//! granted the value, the last grant by any server counts, because after a failover another server
-//! removes the lock. A thread may remove the lock of another thread of its process, because some
-//! locks regard both threads as one owner, but not while the other thread uses the lock.
+//! granted the value, the last grant by any server counts, because another server removes the lock
+//! after a failover. A thread may remove the lock of another thread of its process, unless the
+//! other thread is in its critical section, because some locks treat both threads as one owner.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -71,7 +70,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Returns whether the write took another process's lock, as GETSET can.
+    /// A removal by another thread of the owner's process counts only while the owner uses the
+    /// lock.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =
@@ -89,7 +89,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock of {owner} at {server}, {} after {owner} had been granted it.",
         removed.time.since(granted.time)
     );
-    // The clash is between the remover's last acquisition and the acquisition of the removed lock.
+    // The finding names the remover's last acquisition and the acquisition of the removed lock.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

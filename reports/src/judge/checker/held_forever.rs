@@ -1,8 +1,8 @@
-//! Checks that no process keeps the lock for longer than the bound in the header. Runs without this
-//! bound are not checked.
+//! Checks that no process keeps the lock for longer than the bound in the header. Without this
+//! bound, the rule is off.
 //!
-//! A process keeps the lock while it is in its critical section and its servers have the lock. A
-//! process whose lease has expired does not block others.
+//! A process keeps the lock while it is in its critical section and its servers have the lock.
+//! After its lease has expired, a process no longer blocks others.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -35,7 +35,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process left or, if earlier but not before `at`, lost its quorum.
+/// Returns when the process left its critical section or lost its quorum, whichever came first. A
+/// quorum that it lost before `at` counts as lost at `at`.
 pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -55,7 +56,7 @@ pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: S
     left.min(lost)
 }
 
-/// Returns the owner's last value that replaced this value, because nested acquires replace values.
+/// Follows replacements by values of the same owner, which nested acquires write.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -1,5 +1,5 @@
-//! Checks that no update is lost: a write must replace the value that its process read before. If
-//! no recorded write had written the replaced value, the writer is unknown ([`unrecorded`]).
+//! Checks that each write replaces the value that its process read before. If no recorded write had
+//! written the replaced value, the run is inconclusive ([`unrecorded`]).
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -34,8 +34,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns why a history is inconclusive if a write replaced a value that no recorded write had
-/// written. The writer of that value is unknown, so this rule blames no process.
+/// The run is inconclusive if a write replaced a value that no recorded write had written: the rule
+/// cannot tell which process wrote that value.
 pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
     writes.find_map(|write| {
@@ -49,8 +49,8 @@ pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     })
 }
 
-/// Returns the value of the last recorded write as an error if the write replaced a different
-/// value. A write that the storage received twice counts twice.
+/// Returns the last recorded value as an error if the write replaced another value. A write that
+/// the storage received twice counts twice.
 fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
     let before = timeline.history.events[..write.moment.index].iter().rev();
     let mut written = before.filter_map(|event| match event.what {

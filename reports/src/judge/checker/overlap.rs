@@ -1,9 +1,8 @@
 //! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
 //!
-//! Critical sections are half-open, so a section may begin when another section ends, and an empty
-//! section overlaps with no other. Sections of the same thread never conflict, because a thread may
-//! hold the lock more than once. Sections of two threads of a process conflict in the same way as
-//! sections of two processes.
+//! Critical sections are half-open, so one may begin when another ends, and an empty one overlaps
+//! with no other. Critical sections of the same thread never conflict, because a thread may acquire
+//! the lock again. Two threads of one process conflict like two processes.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -39,7 +39,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Builds a history of turns. The turn `cheated` begins before the previous turn has ended.
+/// The turn `cheated` begins before the previous turn has ended.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

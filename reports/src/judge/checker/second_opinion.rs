@@ -1,12 +1,11 @@
-//! Compares the checkers of this crate with an independent linearizability checker, on random
-//! correct and incorrect histories.
+//! Compares the checkers with an independent linearizability checker, on random histories.
 //!
 //! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
 //! moment between its call and its return. A process therefore held the lock at least for the
 //! section `[ok, end)`: its acquire took effect no later than the ok, and its leave no earlier than
-//! the call. An order of the effects that satisfies the model exists exactly if no two sections of
-//! different processes overlap, which `overlap` checks without a search. The fencing tokens are a
-//! separate object. Linearizability is local, so each object may be judged alone.
+//! the call. Some order of the effects satisfies the model if and only if no sections of different
+//! processes overlap. `overlap` checks this without a search. The fencing tokens are a separate
+//! object. Linearizability is local, so each object may be judged alone.
 
 mod histories;
 mod models;

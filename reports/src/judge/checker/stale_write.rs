@@ -196,7 +196,7 @@ mod tests {
         let counted = |story: Story, ms, count: &str| {
             story.server(ms, 1, Change::Granted, count, Some(Node::Client(1)))
         };
-        // The first release is delayed and lowers the count in the third acquire.
+        // The first release arrives late and lowers the count of the third acquire.
         let first = counted(Story::new().acquires(1, 1), 2, "a=1").hears(3, 1, "a=1");
         let second = counted(first.leaves(4, 1).info(5, 1).acquires(6, 1), 7, "a=2");
         let second = second.hears(8, 1, "a=1").reads(9, 1, 0).writes(10, 1, 0, 1).leaves(11, 1);

@@ -1,9 +1,9 @@
 //! Checks progress after all faults have ended: each time the lock becomes free, a process must
-//! acquire it within the stated bound.
+//! acquire it within the bound in the header.
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
-//! does not include time in which a process holds the lock. The bound restarts when the last holder
-//! leaves, or when the servers have lost the holder's lock.
+//! excludes time in which a process holds the lock. It restarts when the last holder leaves, or
+//! when the servers have lost the holder's lock.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -33,7 +33,7 @@ pub(crate) enum Progress {
     NotDemanded,
     /// A process got the lock within the bound, or held it until the end of the run.
     Made,
-    /// Times in which no process got the lock, although a process tried for the whole bound.
+    /// Periods in which no process got the lock, although a process tried for the whole bound.
     Stuck(Vec<Finding>),
     /// No process tried for long enough to decide whether progress is possible.
     Unjudged,
@@ -41,7 +41,7 @@ pub(crate) enum Progress {
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // If processes wait without any pending event until the end of the run, that is a `deadlock`.
+    // The rule `deadlock` reports a wait until the end of the run without any pending event.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }
@@ -132,8 +132,8 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns whether at least two processes failed in all of their attempts until the end of the
-    /// run, although no owner had a quorum.
+    /// Returns `true` if at least two processes failed in all of their attempts until the end of
+    /// the run, although no owner had a quorum.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -73,7 +73,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Returns whether the lock was unused for longer than the bound; a cheap test that runs first.
+/// Runs first because it is cheap.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -138,7 +138,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns when the value blocked others because its process had entered, crashed or paused.
+/// Returns when the value rightly blocked others: its process had entered, crashed or paused.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -1,15 +1,16 @@
-//! Checks that each definite answer of a lock is true. After a refusal, the process must have no
-//! lock at the servers. After a reported loss, the process must have no lock, and must not have
-//! removed the lock itself. After a confirmed release, the lock must be removed.
+//! Checks that each definite answer of a lock is true:
+//!
+//! - After a refusal, the process must have no lock at the servers.
+//! - After a reported loss, the process must have no lock, and must not have removed it itself.
+//! - After a confirmed release, the lock must be removed.
 //!
 //! An answer that leaves the outcome open (`info`) is never wrong. If a lock needs a quorum, a
 //! quorum of servers must contradict the answer. For other locks, only the server that had the lock
-//! counts, and only while no other server grants the lock, because this rule does not decide which
-//! of two primaries is right. If a command of the process removes the lock after the answer and
-//! before the next acquire, the answer is not wrong, because the command was still in transit. A
-//! reported loss is wrong only if a single server or a quorum had the lock, because the answer is
-//! true if a replica without the lock was promoted. A confirmed release is not wrong if another
-//! copy of a replicated lock executed it.
+//! counts, and only while no other server grants the lock: this rule does not decide which of two
+//! primaries is right. An answer is not wrong if a command of the process was still in transit and
+//! removes the lock before the next acquire. A reported loss is wrong only if a single server or a
+//! quorum had the lock, because a replica without the lock may have been promoted. A confirmed
+//! release is not wrong if another copy of a replicated lock executed it.
 //!
 //! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
 
@@ -58,13 +59,12 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether the recorded keys show grants and leases, which the rules about grants need.
 pub(crate) fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     let header = &timeline.history.header;
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns whether the value never expires; `false` if the history may not record leases.
+/// Returns `false` if the history may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -104,7 +104,7 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns whether all earlier calls of the process are complete, so none can take effect later.
+/// Returns `true` if all earlier calls of the process are complete, so none can take effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -171,7 +171,7 @@ fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> 
     })
 }
 
-/// Returns whether the application gave up an earlier call, which may leave the lock's count wrong.
+/// A call that the application gave up may leave the lock's count wrong.
 fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -191,7 +191,7 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns whether an earlier call has an unknown outcome. A lower count may then be right.
+/// Returns `true` if an earlier call has an unknown outcome. A lower count may then be right.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -204,8 +204,7 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// Returns whether a server with another copy of a replicated lock executed the release, which
-/// removed another owner's value.
+/// Returns `true` if the release removed another owner's value at a server of a replicated lock.
 fn removed_elsewhere(
     timeline: &Timeline<'_>,
     process: Node,
@@ -275,7 +274,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns whether the value exists at `at` and its process keeps the value until the next acquire.
+/// Returns `true` if the value exists at `at` and its process does not remove it before its next
+/// acquire.
 fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

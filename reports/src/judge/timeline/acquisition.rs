@@ -8,48 +8,39 @@ use std::collections::BTreeMap;
 /// One acquire call by one thread of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
-    /// Number of the acquire operation in the history.
     pub operation: u64,
-    /// The thread that called acquire.
     pub process: Node,
-    /// Start of the acquire.
     pub invoked: Moment,
-    /// When an answer or a crash of the process ended the acquire; `None` if it never ended.
+    /// When an answer or a crash of the process ended the acquire.
     pub completed: Option<Moment>,
-    /// The outcome of the acquire.
     pub outcome: Outcome,
-    /// The owner value, if the acquire succeeded.
+    /// `None` unless the acquire succeeded.
     pub owner: Option<&'h str>,
-    /// The fencing token, if there is one.
     pub token: Option<u64>,
-    /// The stated validity of the lease, if there is one.
+    /// The validity of the lease that the lock stated.
     pub valid_for: Option<Micros>,
-    /// The grant, if a server recorded one.
     pub grant: Option<Grant>,
 }
 
-/// The outcome of an acquire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The acquire succeeded, and a critical section began.
+    /// A critical section began.
     Granted,
-    /// The acquire failed, and the process knows it.
+    /// The process knows that the acquire failed.
     Refused,
     /// The process does not know the outcome, or crashed before it learned the outcome. No critical
     /// section begins.
     Unknown,
-    /// The acquire had not completed when the history ended.
     Open,
 }
 
-/// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
     /// The time of the grant that completed the quorum or, without a quorum, of the last grant.
     pub moment: Moment,
     /// The server of the deciding grant.
     pub node: Node,
-    /// `true` if the server created the value; `false` if the grant relies on an older value.
+    /// `false` if the grant relies on an older value.
     pub created: bool,
     /// Each granting server and its last grant before completion, except for withdrawn grants.
     pub servers: Vec<(Node, Moment)>,

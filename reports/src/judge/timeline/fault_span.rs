@@ -1,55 +1,46 @@
-//! A fault as recorded in a history: when it acted, and on which machines.
+//! The injected faults of a history, each with its period and its machines.
 
 use super::{Moment, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// A fault of the plan that the simulation injected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FaultSpan<'h> {
-    /// The fault's id in the plan.
     pub id: u32,
-    /// The fault's kind, as in the plan.
     pub kind: FaultKind,
-    /// All machines that the fault names.
     pub nodes: &'h [Node],
-    /// Start of the fault.
     pub from: Moment,
-    /// End of the fault, if recorded.
     pub to: Option<Moment>,
 }
 
 impl FaultSpan<'_> {
-    /// Returns whether the fault names the machine of this node.
     pub fn names(&self, node: Node) -> bool {
         self.nodes.contains(&node.machine())
     }
 
-    /// Returns whether the fault has this effect on the node's machine.
     pub fn does(&self, impact: Impact, node: Node) -> bool {
         self.kind.impact() == impact && self.names(node)
     }
 
-    /// Returns whether the fault is of this kind and names the node's machine.
     pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
         self.kind == kind && self.names(node)
     }
 
     /// Returns how long the fault acted between two times. A fault without a recorded end counts as
-    /// acting at `to`.
+    /// acting until `to`.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
     }
 
-    /// Returns whether the fault acted at any time from `from` to `to`, including both.
+    /// Includes both `from` and `to`.
     pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
         self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
     }
 }
 
-/// Returns when the effect of a fault that loses messages ends: at the process's next completed
-/// call, or when all faults end.
+/// The effect of a fault that loses messages ends at the process's next completed call, or when all
+/// faults end.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -2,18 +2,19 @@
 //!
 //! For each server, a ledger has a stack of claims on the current value: the grant that created the
 //! value, and each command of the owner that raised its count or reset its time to live. A claim
-//! ends when the value is removed or, if the value is a count, when the owner lowers the count
-//! again.
+//! ends when the value is removed or, if the value is a count, when the owner lowers it again.
 //!
 //! An acquisition relies on each server's last claim that is still open when the process enters. If
 //! the open claims are not a quorum, because the process was paused until its lease expired, the
-//! acquisition relies on each server's last claim that its own process has not withdrawn, and that
-//! did not end before the acquire if the lock needs a quorum. A successful acquisition also relies
-//! on claims that a lower count withdrew, because the lower count is an earlier release that
-//! arrived late. If the lock needs a quorum, the claim that completes the quorum decides. For a
-//! replicated lock, the last claim decides, because the server answered that claim. A nested
-//! acquire that recreates a lost lock relies on its own claim. Any other nested acquire shares the
-//! grant of the outer acquire, even if it changed a count.
+//! acquisition relies on each server's last claim that its own process has not withdrawn. If the
+//! lock needs a quorum, that claim must not have ended before the acquire. A successful acquisition
+//! also relies on claims that a lower count withdrew, because the lower count is an earlier release
+//! that arrived late.
+//!
+//! If the lock needs a quorum, the claim that completes the quorum decides. For a replicated lock,
+//! the last claim decides, because the server answered that claim. A nested acquire that recreates
+//! a lost lock relies on its own claim. Any other nested acquire shares the grant of the outer
+//! acquire, even if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -65,8 +66,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns each acquisition's outer acquisition: the last one that its thread had entered and not
-/// left; `None` if there is none.
+/// Returns for each acquisition the last one that its thread had entered and not left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -177,8 +177,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a write by the owner over its own value. If the new count is lower, the owner's last
-    /// claim ends.
+    /// Handles a write by the owner over its own value. A lower count ends the owner's last claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -204,7 +203,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Adds a claim if the server is a primary, because replicas grant nothing.
+    /// Replicas grant nothing, so only a primary's write is a claim.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -226,7 +225,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns whether the process may be the owner. At a replica, the process is unknown.
+/// Returns `true` if the process may be the owner. At a replica, the process is unknown.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }

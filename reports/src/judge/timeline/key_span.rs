@@ -5,41 +5,27 @@ use crate::record::history::{Change, History, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A period in which one server had one value of the lock's key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeySpan<'h> {
-    /// The server that had the value.
     pub node: Node,
-    /// The owner value.
     pub value: Option<&'h str>,
     /// The process that requested the value; `None` on a replica.
     pub by: Option<Node>,
-    /// The process to which the value was granted, and when, if recorded.
+    /// The process to which a server granted the value, and when.
     pub granted: Option<(Node, Moment)>,
-    /// Start of the period.
     pub from: Moment,
-    /// Times at which commands set the time to live, in order; empty for copies on replicas.
+    /// When commands set the time to live, in order; empty for copies on replicas.
     pub set: Vec<Moment>,
     /// End of the last lease by a correct clock; `None` if the value has no lease or the lease is
     /// not recorded.
     pub runs_out: Option<SimTime>,
-    /// The end of the value and its reason; `None` if it existed at the end of the history.
+    /// `None` if the value existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
-/// The reason why a value ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
-    /// The server recorded a change of the key.
-    Changed {
-        /// The kind of the change.
-        change: Change,
-        /// The process that requested the change, if any.
-        by: Option<Node>,
-        /// `true` if the server acted as a primary.
-        primary: bool,
-    },
-    /// Another value replaced the value.
+    Changed { change: Change, by: Option<Node>, primary: bool },
     Replaced,
 }
 
@@ -98,7 +84,7 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// For each replica, the grant that it copied last, as an index into the spans.
+/// Maps each replica to the grant that it copied last, as an index into the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 

@@ -5,7 +5,6 @@ use crate::record::history::{Change, History, Turn, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The recorded roles of a deployment.
 #[derive(Clone, Default, Debug)]
 pub struct Roles {
     primaries: Vec<Primary>,
@@ -20,7 +19,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Reads the recorded roles. In histories of older versions, key changes show the roles.
+    /// In histories of older versions, key changes show the roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();

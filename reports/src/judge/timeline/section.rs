@@ -8,50 +8,42 @@ use std::collections::BTreeMap;
 /// A half-open period in which a thread believed that it held the lock, including pauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// The section's acquisition, as an index into the timeline's acquisitions.
+    /// Index into the timeline's acquisitions.
     pub acquisition: usize,
-    /// The thread in the critical section.
     pub process: Node,
     /// The time of the acquire's ok.
     pub from: Moment,
-    /// End of the section; `None` if it was open when the history ended.
+    /// `None` if the section was open when the history ended.
     pub to: Option<Moment>,
-    /// The event that ended the section.
     pub ended_by: SectionEnd,
 }
 
-/// The reason why a critical section ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
-    /// The process invoked release.
     Release,
     /// The lock's own code noticed that the lock was lost.
     Lost,
-    /// The process crashed. A restarted process is no longer in its critical section.
+    /// A restarted process is no longer in its critical section.
     Crash,
-    /// The critical section was open when the history ended.
     Open,
 }
 
 impl Section {
-    /// Returns the end of the critical section or, if it was open, of the history.
     pub fn ends(&self, history_end: SimTime) -> SimTime {
         self.to.map_or(history_end, |to| to.time)
     }
 
-    /// Returns for how long this critical section overlapped with another.
     pub fn shared_with(&self, other: &Section, history_end: SimTime) -> Micros {
         let from = self.from.time.max(other.from.time);
         self.ends(history_end).min(other.ends(history_end)).since(from)
     }
 
-    /// Returns whether the process was in this critical section at a moment.
     pub fn covers(&self, moment: Moment) -> bool {
         self.from <= moment && self.to.is_none_or(|to| moment < to)
     }
 }
 
-/// Returns all critical sections. A release ends the last section of its thread.
+/// A release ends the last section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

@@ -5,22 +5,15 @@ use crate::record::history::{Access, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A request that the storage answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StorageRequest {
-    /// The time of the answer.
     pub moment: Moment,
-    /// Number of the operation to which the request belongs.
     pub operation: u64,
-    /// The thread that sent the request.
     pub process: Node,
-    /// The thread's acquisition, as an index into the timeline's acquisitions.
+    /// Index of the thread's acquisition in the timeline's acquisitions.
     pub acquisition: Option<usize>,
-    /// The kind of the request: read or write.
     pub access: Access,
-    /// The fencing token in the request, if any.
     pub token: Option<u64>,
-    /// `false` if the storage rejected the token.
     pub accepted: bool,
     /// The guarded value before the request.
     pub before: i64,
@@ -31,7 +24,6 @@ pub struct StorageRequest {
 }
 
 impl StorageRequest {
-    /// Returns whether the request changed the guarded value.
     pub fn is_accepted_write(&self) -> bool {
         self.accepted && self.access == Access::Write
     }

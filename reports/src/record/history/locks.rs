@@ -5,7 +5,8 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// Returns one history for each of several locks, ordered by key, without storage requests.
+    /// Returns one history per lock, ordered by key, without storage requests. Empty if the run has
+    /// a single lock.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),
@@ -15,7 +16,6 @@ impl History {
         locks.into_iter().map(|lock| self.of_lock(lock)).collect()
     }
 
-    /// Returns the history of one lock in a run with several locks.
     pub fn of_lock(&self, lock: &str) -> History {
         let mut about: BTreeMap<Node, &str> = BTreeMap::new();
         let mut storage: BTreeSet<u64> = BTreeSet::new();

@@ -4,14 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// The requests whose fencing tokens the storage checks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
-    /// `true` if the storage checks the tokens of reads.
     pub reads: bool,
-    /// `true` if the storage checks the tokens of writes.
     pub writes: bool,
-    /// `true` if a write is executed a moment after its token was checked, without another check.
+    /// The storage writes a moment after the check, without another check.
     pub writes_late: bool,
 }
 
@@ -28,7 +25,6 @@ macro_rules! storage_rules {
         }
 
         impl StorageRule {
-            /// Returns the storage's checks of fencing tokens.
             pub const fn checks(self) -> Checks {
                 match self {
                     $(StorageRule::$member => $checks,)*

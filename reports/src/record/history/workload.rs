@@ -43,19 +43,18 @@ workloads! {
 }
 
 impl Workload {
-    /// Returns the initial value in the storage.
     pub fn initial(self) -> i64 {
         self.work().initial
     }
 
-    /// Returns the value to write after `value` was read; `None` if the stock is sold out.
+    /// Returns `None` if the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }
 }
 
 impl Workload {
-    /// Returns whether each job must be done only once, after which its lock is no longer needed.
+    /// A job's lock is no longer needed once the job is done.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

@@ -1,4 +1,4 @@
-//! Generates random histories with any events that a run could record.
+//! Generates random histories with all events that a run can record.
 
 use super::{KEY, Story};
 use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};

@@ -1,4 +1,4 @@
-//! The events of the storage in a [`Story`], each for its process's last acquisition.
+//! The storage's events in a [`Story`]. Each belongs to its process's last acquisition.
 
 use super::{IntoNode, Story, ok};
 use crate::record::history::{Access, Action, What};

@@ -1,5 +1,3 @@
-//! Tests of valid histories, and of the errors for invalid histories.
-
 use super::*;
 use crate::record::history::{GivingUp, Turn};
 use crate::record::story::Story;

@@ -5,7 +5,6 @@ use super::{html, text};
 use crate::show::view::View;
 use crate::summary::sweep::Comparison;
 
-/// Output formats of a comparison: text, JSON, Markdown, and an HTML page.
 pub static VIEWS: &[View<Comparison>] = &[
     View::new("text", text::comparison::text),
     View::JSON,

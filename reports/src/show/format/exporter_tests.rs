@@ -1,5 +1,3 @@
-//! Checks the output of each exporter with an independent reader.
-
 use super::{FORMATS, Format, HTML, Needs, format_named};
 use crate::explain::order::{OrderedPair, Step};
 use crate::record::story::Story;

@@ -1,5 +1,3 @@
-//! Tests each format with names that contain markup, scripts, and terminal or shell commands.
-
 use super::exporter_tests::full;
 use super::{FORMATS, Format, Sweeps, compare};
 use crate::documents::matrix::{self, Matrix};

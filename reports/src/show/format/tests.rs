@@ -1,5 +1,3 @@
-//! Snapshot tests of the output formats.
-
 use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
 use crate::explain::narrative::Line;
 use crate::samples;

@@ -127,8 +127,8 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// Returns how long overlaps lasted. The pairs of three processes may overlap at the same time, so
-/// the sum may be longer than the run.
+/// The pairs of three processes may overlap at the same time, so the sum of the overlaps may exceed
+/// the length of the run.
 fn lasting(count: u64, total: Micros) -> String {
     match count {
         1 => format!("for {total}"),

@@ -1,5 +1,3 @@
-//! Tests that each format can write any history and that its output is well-formed.
-
 use super::exporter_tests::full_of;
 use super::{Detail, FORMATS, Format, HTML, Page, TEXT, format_named};
 use crate::record::story::random::stories;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct ClockLine {
     pub(crate) node: Node,
     /// Pairs of a true time and the clock's error at that time, in microseconds. A step of the
-    /// clock has one pair for the error before the step and one for the error after it.
+    /// clock adds two pairs with the same time.
     pub(crate) points: Vec<(u64, i64)>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a picture that a reader should look at, each with a time window.
+//! The time windows of a picture that a reader should look at first.
 
 use crate::summary::report::RunReport;
 

@@ -1,4 +1,4 @@
-//! The lanes of a picture and their order. Each node of the picture has one lane.
+//! The lanes of a picture, one for each node, and their order.
 
 use crate::record::history::{History, What};
 use crate::record::trace::WireMessage;

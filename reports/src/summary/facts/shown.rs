@@ -1,4 +1,4 @@
-//! Selects the events of a run that the report's timeline shows.
+//! Selects the events for the report's timeline.
 
 use crate::explain::narrate;
 use crate::judge::timeline::Timeline;

@@ -95,7 +95,6 @@ pub struct FirstUnknown {
     pub reason: String,
 }
 
-/// Default maximum number of violations that a cell keeps.
 pub const VIOLATIONS_MAX: u64 = 100;
 
 fn violations_max() -> u64 {
@@ -151,19 +150,15 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// The facts about one run that a cell's counts are based on.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
-    /// The seed of the run.
     pub seed: Seed,
-    /// The facts from the run's history and context.
     pub run: &'r RunFacts,
-    /// The kind of each fault that began, and the protocol phase in which it began.
+    /// The kind of each fault that began, with the protocol phase in which it began.
     pub phases: &'r [(String, String)],
 }
 
 impl Cell {
-    /// Returns a cell without runs.
     pub fn new(client: &str, fault: &str) -> Cell {
         Cell {
             client: client.to_owned(),
@@ -190,13 +185,12 @@ impl Cell {
         }
     }
 
-    /// Adds a run. The order in which runs are added does not change the cell.
+    /// The order of the runs does not change the cell.
     pub fn add(&mut self, summary: &RunSummary<'_>) {
         self.absorb(&Cell::of(summary));
         self.seeds_to_first.add(summary.seed, summary.run.verdict == Verdict::Violated);
     }
 
-    /// Adds processor time of the cell's runs, in microseconds.
     pub fn add_cpu_time(&mut self, cpu_us: u64) {
         *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us as f64;
         self.measure();
@@ -243,7 +237,6 @@ impl Cell {
         cell
     }
 
-    /// Adds the runs of another cell for the same lock and fault.
     pub fn absorb(&mut self, other: &Cell) {
         self.runs += other.runs;
         self.valid += other.valid;
@@ -284,14 +277,13 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began, so a quiet cell did not test them.
+    /// Returns the protocol phases that a quiet cell did not test, because no fault began in them.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// Returns the kept violations with the indices of their anomalies, the smallest runs first.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found
@@ -306,7 +298,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the largest runs. The result does not depend on the order in which cells are merged.
+    /// Keeps the same runs in whatever order cells are merged.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =
@@ -338,7 +330,7 @@ impl Cell {
         }
     }
 
-    /// Marks the anomalies whose smallest run has this seed as confirmed under turmoil.
+    /// Marks anomalies as confirmed under turmoil if their smallest run has this seed.
     pub fn confirm(&mut self, seed: Seed) {
         for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed)
         {
@@ -347,7 +339,6 @@ impl Cell {
         self.count_confirmed();
     }
 
-    /// Stores the diagnosis of the smallest run of an anomaly.
     pub fn explain(&mut self, report: ViolationReport) {
         if let Some(known) =
             self.fingerprints.iter_mut().find(|known| known.id == report.violation.id)

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// Probability that a comparison wrongly reports a difference, over all pairs (Bonferroni).
+/// Probability of a false difference over all pairs together (Bonferroni correction).
 pub const LEVEL: f64 = 0.05;
 
 /// A comparison of two locks or two sweeps, cell by cell.
@@ -128,7 +128,6 @@ pub enum Difference {
     NotExercised,
 }
 
-/// Error for two sweeps that have no lock and fault in common.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "'{a}' and '{b}' have no combination of lock and fault in common: {a} has {cells_a}, {b} has \
@@ -142,8 +141,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs the cells of two named sweeps by lock and fault, or by fault if each sweep has one
-    /// lock. Fails if no cells match.
+    /// Pairs cells by lock and fault, or by fault alone if each sweep has one lock. Fails if no
+    /// cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),
@@ -200,7 +199,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key whose value is a remark on the scenario's source, not a setting.
+/// This scenario key holds a remark on the scenario's source, so it is not compared.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

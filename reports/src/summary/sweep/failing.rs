@@ -1,22 +1,17 @@
-//! Determines which cells are failures for CI, and describes them.
+//! Decides which cells fail in CI, and describes them.
 
 use super::{Cell, FindingState, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;
 
-/// The state of a cell as reported to CI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// The cell is quiet, or as expected.
     Passed,
-    /// The cell is violated, or deviates from its expectation.
     Failed,
-    /// No run of the cell exercised the lock.
     Unknown,
 }
 
 impl Cell {
-    /// Returns the state, which follows from the expectation or, without one, from the verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -27,13 +22,12 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell shows an anomaly that the user has not accepted.
+    /// Returns `true` if the cell shows an anomaly that the user has not accepted.
     pub fn has_open_finding(&self) -> bool {
         let is_accepted = |state| state == Some(FindingState::Accepted);
         self.violated > 0 && !self.fingerprints.iter().all(|found| is_accepted(found.state))
     }
 
-    /// Describes the cell in a sentence.
     pub fn in_words(&self) -> String {
         let deviations: Vec<&str> =
             self.expectation.iter().flat_map(|held| &held.deviations).map(String::as_str).collect();
@@ -62,7 +56,6 @@ impl Cell {
         words + &failed
     }
 
-    /// Describes how often and why one of the user's programs failed; `None` if none failed.
     pub fn failure_in_words(&self) -> Option<String> {
         let failed = self.failed.as_ref()?;
         let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);
@@ -72,14 +65,13 @@ impl Cell {
         ))
     }
 
-    /// Returns the seed to examine first: that of the smallest run with an anomaly.
+    /// Returns the seed of the smallest run with an anomaly.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }
 }
 
 impl Sweep {
-    /// Returns the command that replays one run of a cell.
     pub fn replay(&self, cell: &Cell, seed: Seed) -> String {
         let options =
             self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();

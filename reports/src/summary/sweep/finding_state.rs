@@ -19,11 +19,10 @@ pub enum FindingState {
 }
 
 impl FindingState {
-    /// All states, the most urgent first.
+    /// The most urgent state comes first.
     pub const ALL: [FindingState; 4] =
         [FindingState::New, FindingState::Known, FindingState::Accepted, FindingState::Fixed];
 
-    /// Returns the name used in the store.
     pub fn name(self) -> &'static str {
         match self {
             FindingState::New => "new",

@@ -1,10 +1,9 @@
-//! The median and the 90th percentile of the number of seeds until the first violation.
+//! Median and 90th percentile of the number of seeds until the first violation.
 //!
-//! The merged result of all shards must equal the result of a single sweep. Therefore blocks of
-//! seeds begin at fixed numbers, regardless of shards and threads: block `n` of length `l` contains
-//! the seeds `n * l` to `n * l + l - 1`. A block counts when all of its seeds have been run.
-//! Several lengths are used at the same time, because a short block rarely contains a rare
-//! violation, and a short sweep does not contain a long block.
+//! Merged shards must give the same result as a single sweep. Blocks of seeds therefore begin at
+//! fixed numbers: block `n` of length `l` contains the seeds `n * l` to `n * l + l - 1`. A block
+//! counts once all its seeds have been run. Several lengths are in use at the same time, because a
+//! short block rarely contains a rare violation and a short sweep completes no long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -13,7 +12,7 @@ use std::collections::BTreeMap;
 
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
-/// Largest exact count. Larger counts are rounded up to five significant binary digits.
+/// Larger counts are rounded up to five significant binary digits.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// Number of seeds until the first violation, measured in blocks of consecutive seeds and counted
@@ -62,7 +61,7 @@ pub struct OpenBlock {
 }
 
 impl SeedsToFirst {
-    /// Adds a seed. Each seed may be added only once.
+    /// Each seed may be added only once.
     pub fn add(&mut self, seed: Seed, violated: bool) {
         let mut completes = false;
         for length in LENGTHS {
@@ -79,7 +78,6 @@ impl SeedsToFirst {
         }
     }
 
-    /// Adds the results of other seeds.
     pub fn absorb(&mut self, other: &SeedsToFirst) {
         for blocks in &other.blocks {
             let own = self.of_length(blocks.length);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The 0.975 quantile of the standard normal distribution.
+/// 0.975 quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
 /// A rate with its 95 % confidence interval by Wilson's score (Wilson 1927), each rounded to six
@@ -20,7 +20,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Returns the rate of `hits` in `trials`. Without trials, the interval is from 0 to 1.
+    /// Without trials, the interval is from 0 to 1.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -29,19 +29,19 @@ impl Rate {
         let denominator = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / denominator;
         let half = Z / denominator * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        // The bound is exactly 0 or 1 at these ends, where the formula has rounding errors.
+        // The formula has rounding errors at these ends, where the bound is exactly 0 or 1.
         let low = if hits == 0 { 0.0 } else { centre - half };
         let high = if hits == trials { 1.0 } else { centre + half };
         Rate { point: rounded(p), low: rounded(low), high: rounded(high) }
     }
 }
 
-/// Returns the upper 95 % bound of a rate without hits, 3 / `trials` (Hanley, Lippman-Hand 1983).
+/// Returns 3 / `trials`, the upper 95 % bound of a rate without hits (Hanley, Lippman-Hand 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Rounds to six significant digits. Decimal conversion in Rust is exact on every machine.
+/// Rounds to six significant digits. Rust converts decimals exactly on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn wilson_agrees_with_the_closed_form() {
-        // The intervals were computed independently for 0, 5 and 10 successes in 10.
+        // Intervals for 0, 5 and 10 successes in 10 trials, computed independently.
         assert_eq!(Rate::of(0, 10), Rate { point: 0.0, low: 0.0, high: 0.277533 });
         assert_eq!(Rate::of(5, 10), Rate { point: 0.5, low: 0.236593, high: 0.763407 });
         assert_eq!(Rate::of(10, 10), Rate { point: 1.0, low: 0.722467, high: 1.0 });
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(quiet_bound(0), 1.0);
         assert_eq!(quiet_bound(300), 0.01);
         assert_eq!(quiet_bound(1_000_000_000), 3e-9);
-        // The exact bound 1 - 0.05^(1/n) is 0.0099360 for 300 runs, computed independently.
+        // The exact bound 1 - 0.05^(1/300) is 0.0099360, computed independently.
         let exact = 1.0 - 0.05_f64.powf(1.0 / 300.0);
         assert!((exact - quiet_bound(300)).abs() < 1e-4, "{exact}");
     }

@@ -4,60 +4,47 @@ use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
-/// How a merge treats seeds that no sweep ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
-    /// A missing seed is an error.
     #[default]
     Refused,
-    /// The merged sweep lists the missing seeds and is incomplete.
     Allowed,
 }
 
-/// Error for sweeps that cannot be merged, with their ranges of seeds.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    /// There are no sweeps to merge.
     #[error("there is nothing to merge: expected at least one sweep summary")]
     Nothing,
-    /// Two sweeps have different settings.
     #[error(
         "the sweeps of seeds {0} and {1} differ in '{name}': expected sweeps with the same \
          configuration",
         name = if .2 == "config.explains" { "--no-shrink" } else { .2 }
     )]
     Config(SeedRange, SeedRange, String),
-    /// Two sweeps have different clients or faults.
     #[error(
         "the sweep of seeds {0} covers {1}, but the sweep of seeds {2} covers {3}: expected sweeps \
          of the same clients and faults"
     )]
     Cells(SeedRange, String, SeedRange, String),
-    /// Two slices belong to different sweeps, whose seeds overlap.
     #[error(
         "seeds {0} and {1} are slices of different sweeps, of seeds {2} and {3}: expected slices of \
          one sweep"
     )]
     Slices(SeedRange, SeedRange, SeedRange, SeedRange),
-    /// Two sweeps count the same seeds.
     #[error("seeds {0} and {1} overlap: expected each seed in only one file")]
     Overlap(SeedRange, SeedRange),
-    /// Seeds are missing between the sweeps.
     #[error("seeds {0} are missing: add the summary that contains them, or merge with --partial")]
     Gap(SeedRange),
-    /// An incomplete sweep does not list its missing seeds.
     #[error(
         "the sweep of seeds {0} is incomplete and does not list its missing seeds: run the sweep \
          again"
     )]
     Incomplete(SeedRange),
-    /// A sweep is a shard and does not list its seeds.
     #[error(
         "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run the sweep \
          again with this version, or merge with --partial"
     )]
     Unstated(SeedRange, u32, u32),
-    /// A sweep was interrupted before it explained its anomalies, but other sweeps explain theirs.
     #[error(
         "the sweep of seeds {0} was interrupted before it explained anomaly {1}: resume the sweep, \
          or merge with --partial"
@@ -65,7 +52,7 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Merges sweeps, in any order. A result can be merged again and has no speed measurements.
+/// Accepts the sweeps in any order. The result can be merged again. It omits speed measurements.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -124,8 +111,8 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// Finds two slices of different sweeps whose seeds overlap, as after `--seeds +N` with a store that
-/// changed between the slices.
+/// Finds two slices of different sweeps with common seeds. They occur after `--seeds +N` if the
+/// findings store changed between the slices.
 fn strangers(parts: &[&Sweep]) -> Option<MergeError> {
     let slices: Vec<(SeedRange, SeedRange)> = parts
         .iter()
@@ -140,7 +127,6 @@ fn strangers(parts: &[&Sweep]) -> Option<MergeError> {
     })
 }
 
-/// Returns the ranges of the seeds that a sweep ran, in ascending order.
 pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     let mut from = sweep.seeds.from;
     let mut runs = Vec::new();

@@ -1,35 +1,23 @@
-//! Checks that runs could have produced a sweep, because files may be edited or damaged.
+//! Checks that runs could have produced a sweep. The file may be edited or damaged.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};
 use fencepost_faults::Seed;
 
-/// Error for a sweep that no runs could have produced.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
-    /// The seeds are out of order.
     #[error(
         "seeds {0}: the gaps are not in ascending order, or some seeds are outside the slice of \
          the sweep"
     )]
     Seeds(SeedRange),
-    /// The value of `complete` contradicts the listed seeds and gaps.
     #[error("seeds {0}: the value of 'complete' does not match the listed seeds and gaps")]
     Complete(SeedRange),
-    /// A cell's counts contradict each other.
     #[error("{client} x {fault}: {what}")]
-    Cell {
-        /// The lock of the cell.
-        client: String,
-        /// The fault family or families of the cell.
-        fault: String,
-        /// Description of the contradictory counts.
-        what: String,
-    },
+    Cell { client: String, fault: String, what: String },
 }
 
 impl Sweep {
-    /// Checks that the seeds and counts of the sweep do not contradict each other.
     pub fn possible(&self) -> Result<(), Impossible> {
         self.seeds_ascend()?;
         let runs = runs_of(self);

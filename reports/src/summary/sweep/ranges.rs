@@ -1,18 +1,17 @@
-//! The set of seeds that were run, as disjoint ranges. Ranges that touch are joined.
+//! The seeds that a sweep ran, as disjoint ranges. Ranges that touch are joined.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
 use std::collections::BTreeMap;
 
-/// A set of seeds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges {
-    /// The end of each range, keyed by its start. No two ranges touch, and none is empty.
+    /// Maps the start of each range to its end. No two ranges touch, and none is empty.
     ends: BTreeMap<Seed, Seed>,
 }
 
 impl Ranges {
-    /// Adds a range of seeds. Panics if the set has one of them, because its run would count twice.
+    /// Panics if the set already contains one of the seeds, because its run would count twice.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;
@@ -28,22 +27,20 @@ impl Ranges {
         self.ends.insert(from, to);
     }
 
-    /// Returns the ranges in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = SeedRange> + '_ {
         self.ends.iter().map(|(from, to)| SeedRange { from: *from, to: *to })
     }
 
-    /// Returns the seed after the last seed of the set; `None` if the set is empty.
+    /// Returns the seed after the last one.
     pub fn end(&self) -> Option<Seed> {
         self.ends.last_key_value().map(|(_, end)| *end)
     }
 
-    /// Returns the number of seeds.
     pub fn count(&self) -> u64 {
         self.iter().map(SeedRange::len).sum()
     }
 
-    /// Returns the seeds of a range that the set does not contain, in ascending order.
+    /// Returns the seeds of `within` that are not in the set, in ascending order.
     pub fn missing(&self, within: SeedRange) -> Vec<SeedRange> {
         let mut at = within.from;
         let mut missing = Vec::new();

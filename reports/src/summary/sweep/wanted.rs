@@ -9,21 +9,17 @@ use fencepost_faults::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The expected result of one lock under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wanted {
     /// No run breaks a rule, and at least one run exercises the lock.
     Safe,
-    /// At least one run breaks a rule.
     Violated,
-    /// The runs break exactly these rules.
+    /// The runs break all rules of `must`. Other violations are in `may` or `accepts`.
     Kinds {
-        /// Rules that must be broken.
         must: BTreeSet<Kind>,
-        /// Rules that may be broken. Their violations are too rare to be certain.
+        /// Rules whose violations are too rare to occur in every sweep.
         may: BTreeSet<Kind>,
-        /// Fingerprints of accepted anomalies. An anomaly with another cause has another
-        /// fingerprint.
+        /// Fingerprints of anomalies that may occur, whatever rule they break.
         accepts: BTreeSet<String>,
     },
 }
@@ -36,7 +32,6 @@ struct Found {
 }
 
 impl Wanted {
-    /// Compares a cell of a sweep with the expected result.
     pub fn hold(&self, cell: &Cell) -> Expectation {
         let kinds = cell.violations_by_kind.iter();
         let found = kinds
@@ -51,7 +46,6 @@ impl Wanted {
         })
     }
 
-    /// Compares one run with the expected result.
     pub fn compare_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let kinds =
             run.violations.iter().map(|violation| (violation.kind, (1, Some(seed)))).collect();
@@ -130,7 +124,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// Checks a cell of the sample sweep, where `single-node` is violated and `redlock` is quiet.
+    /// In the sample sweep, `single-node` is violated and `redlock` is quiet.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

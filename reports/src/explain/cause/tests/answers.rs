@@ -1,5 +1,3 @@
-//! Tests for wrong answers.
-
 use super::*;
 
 fn heard_late(granted: u16, kind: &str) -> Cause {

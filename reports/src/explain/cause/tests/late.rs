@@ -1,5 +1,3 @@
-//! Tests for writes and releases that arrive late.
-
 use super::*;
 
 #[test]

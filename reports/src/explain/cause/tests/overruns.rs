@@ -1,5 +1,3 @@
-//! Tests for holders that are in their critical section when their lease expires.
-
 use super::*;
 use crate::record::story::KEY;
 

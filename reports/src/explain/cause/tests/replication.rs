@@ -1,5 +1,3 @@
-//! Tests for violations that replication or a failover causes.
-
 use super::*;
 
 #[test]

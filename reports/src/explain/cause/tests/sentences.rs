@@ -1,5 +1,3 @@
-//! Tests of the sentences that explain each cause.
-
 use super::*;
 use crate::judge::finding::Finding;
 use crate::samples;

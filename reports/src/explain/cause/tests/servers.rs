@@ -1,5 +1,3 @@
-//! Tests for violations after a server lost a lock or another process removed it.
-
 use super::*;
 
 fn overwritten(keeping: Keeping, fault: &str, hit: Node) -> Cause {

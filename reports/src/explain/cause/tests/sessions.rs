@@ -1,5 +1,3 @@
-//! Tests for locks that belong to a session or to a lease that the holder keeps alive.
-
 use super::*;
 
 fn retaken(story: Story) -> Cause {

@@ -1,5 +1,3 @@
-//! Tests of the causes for which a free lock is not acquired (`unavailable`).
-
 use super::*;
 
 #[test]

@@ -1,5 +1,3 @@
-//! Tests for locks that no process gets, or that one process holds for too long.
-
 use super::*;
 
 #[test]

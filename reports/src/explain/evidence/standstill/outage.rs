@@ -75,7 +75,6 @@ fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
-/// Returns whether the next process in the queue was paused for most of the outage.
 fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
@@ -145,7 +144,6 @@ fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(sum)
 }
 
-/// Returns whether a quorum of servers was outside every partition for most of the period.
 fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let header = &timeline.history.header;

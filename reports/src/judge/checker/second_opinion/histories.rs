@@ -1,4 +1,4 @@
-//! Generates random histories of locks. Some of them are incorrect.
+//! Generates random histories of locks, some of them incorrect.
 
 use crate::record::history::History;
 use crate::record::story::Story;

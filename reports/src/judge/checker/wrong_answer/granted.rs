@@ -12,19 +12,18 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time by which the stated validity may exceed the lease: the time that a message may take.
+/// The stated validity may exceed the lease by the transit time of a message.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     timeline.acquisitions.iter().filter_map(|one| granted_wrongly(timeline, one)).collect()
 }
 
-/// A statement about a grant that the servers do not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unsupported {
     /// Number of servers that had granted the lock, less than a quorum.
     Grant(usize),
-    /// The stated validity, and the time for which the servers supported it.
+    /// The stated validity, and the shorter time for which the servers supported it.
     Validity(Micros, Micros),
 }
 
@@ -61,7 +60,7 @@ fn own<'t, 'h>(
     timeline.keys.iter().filter(is_own).collect()
 }
 
-/// Returns the unsupported statement; `None` if a fault may have disturbed the process or a server.
+/// Returns `None` if a fault may have disturbed the process or a server.
 pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
     let own = own(timeline, one, told);
@@ -106,7 +105,7 @@ pub(crate) fn too_few(timeline: &Timeline<'_>, one: &Acquisition<'_>, servers: u
     }
 }
 
-/// Returns whether a quorum of servers granted the lock at some time during the acquire.
+/// Returns `true` if a quorum of servers granted the lock at some time during the acquire.
 pub(crate) fn was_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let Some(told) = one.completed else { return false };
     let own = own(timeline, one, told);
@@ -119,8 +118,8 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
 }
 
-/// Returns whether the acquire took away a value that it had not created. The lock then is a token,
-/// such as an element of a list, whose absence means that a process holds it.
+/// Returns `true` if the acquire removed a value that it had not created. Such a lock is a token,
+/// for example a list element, which is absent while a process holds it.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
@@ -147,7 +146,7 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
-        // If the owner changes its count, nothing is taken away.
+        // An owner that changes its count takes nothing away.
         Some((at, KeyEnd::Replaced)) => {
             timeline.replacer(at).map(Node::machine) != Some(one.process.machine())
         }

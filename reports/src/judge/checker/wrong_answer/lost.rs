@@ -2,7 +2,7 @@
 //! had a lock that it could lose.
 //!
 //! A cautious library reports a loss when the lease ends according to the renewals that it knows
-//! of. A renewal whose reply was lost may have extended the lease. Therefore this checker counts
+//! of. A renewal whose reply was lost may have extended the lease. This checker therefore counts
 //! only renewals whose replies no fault can have affected.
 
 use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};
@@ -56,8 +56,8 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns whether more than a tenth of the lease was left at `told`, counted from the last renewal
-/// that no fault affected.
+/// Returns `true` if more than a tenth of the lease was left at `told`, counted from the last
+/// renewal that no fault affected.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

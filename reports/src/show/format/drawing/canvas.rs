@@ -1,4 +1,4 @@
-//! A canvas for SVG elements that have a position in time, which a script can move.
+//! A canvas for SVG elements with a position in time. A script can move them.
 
 use fencepost_faults::Node;
 use maud::Render;
@@ -10,7 +10,7 @@ pub(crate) struct Canvas {
     pub(crate) out: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Left edge in pixels.
+    /// In pixels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
@@ -19,7 +19,7 @@ pub(crate) struct Canvas {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The window shows the whole run, and a script can move the window.
+    /// The picture contains the whole run, and a script can move the visible window.
     Run,
     Window,
 }
@@ -28,7 +28,7 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Top edge in pixels.
+    /// In pixels.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }

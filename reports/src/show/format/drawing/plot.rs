@@ -1,4 +1,4 @@
-//! Draws a plot of numbers.
+//! Draws a line plot as SVG.
 
 use super::canvas::{STYLE, escaped, width_of};
 

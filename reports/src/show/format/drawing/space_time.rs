@@ -18,12 +18,12 @@ const CLOCK_HEIGHT: i32 = 26;
 pub(crate) struct Drawing<'r> {
     pub(crate) run: &'r RunReport,
     pub(crate) scene: &'r Scene,
-    /// Prefix of event names: empty, or `r2-` for the second run of a report.
+    /// Prefix of event ids: empty, or `r2-` for the second run of a report.
     pub(crate) prefix: &'r str,
     pub(crate) focus: usize,
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// Maximum number of messages. Those farthest from the focus are omitted.
+    /// A picture with more messages omits those farthest from the focus.
     pub(crate) messages_max: usize,
 }
 
@@ -192,7 +192,7 @@ impl Drawing<'_> {
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // An instantaneous fault has no width, so its text may extend over one second.
+                // An instantaneous fault has no width, so its label may extend over one second.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());

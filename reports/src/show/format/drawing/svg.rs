@@ -13,7 +13,7 @@ use std::io::{self, Write};
 const WIDTH: i32 = 1_200;
 const TITLE_HEIGHT: i32 = 72;
 const LEGEND_HEIGHT: i32 = 52;
-/// Maximum number of messages. A picture with more messages would look grey.
+/// More messages would blur into a grey area.
 pub(crate) const MESSAGES_MAX: usize = 1_500;
 
 pub(crate) const FORMAT: Format = Format {

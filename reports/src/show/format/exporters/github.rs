@@ -1,5 +1,4 @@
-//! Writes annotations for GitHub: workflow commands in the log of a step, which GitHub shows with
-//! the run.
+//! Writes annotations as workflow commands in the log of a step. GitHub shows them with the run.
 //!
 //! "Workflow commands for GitHub Actions" documents the format: `::error title=T::message`. Texts
 //! are escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`,

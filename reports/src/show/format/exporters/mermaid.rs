@@ -56,7 +56,7 @@ fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     // Mermaid rejects a diagram that deactivates an inactive participant.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
-        // The event of a server is its answer, so the arrow points to the process that asked.
+        // A server's event is its answer, so the arrow points to the process that asked.
         let (here, text) = (id(entry.process), plain(&entry.text));
         let mark = if entry.witness { "★ " } else { "" };
         let at = entry.time_us;

@@ -80,7 +80,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// Returns the spans of a run. A message is a short span at each end and an arrow between them.
+/// A message is a short span at each end and an arrow between them.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

@@ -67,7 +67,7 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Returns an operation with times in nanoseconds; an unknown end is the greatest possible time.
+/// Times are in nanoseconds. An unknown end is the greatest possible time.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

@@ -1,4 +1,4 @@
-//! Writes the history as a log for ShiViz. Each event has two lines; the second has its vector
+//! Writes the history as a log for ShiViz. Each event has two lines, the second with its vector
 //! clock.
 //!
 //! ShiViz parses the log with its default expression, `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// Writes the first violated run, or the first run if none is violated: ShiViz draws only one.
+/// ShiViz draws only one run: the first violated one, or else the first.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {

@@ -132,7 +132,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[CallDurations]) -> Markup {
 fn row(name: &str, when: &str, took: &[CallSpan]) -> Vec<String> {
     let mut long: Vec<Micros> = took.iter().map(|one| one.long()).collect();
     long.sort_unstable();
-    // Percentile by the nearest-rank method.
+    // Nearest-rank percentile.
     let at_most = |percent: usize| {
         let rank = (long.len() * percent).div_ceil(100).max(1);
         long.get(rank - 1).map_or_else(String::new, ToString::to_string)

@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns a content security policy that blocks injected scripts if a name is left unescaped.
+/// The policy blocks injected scripts if a name is left unescaped.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -1,4 +1,4 @@
-//! The picture in a page, and the buttons that move its window.
+//! Renders the picture in a page, and the buttons that move its window.
 
 use super::page::PageContent;
 use crate::show::format::drawing::canvas::Extent;

@@ -1,8 +1,7 @@
-//! The [`Lanes`] of a story. Each process of a violation has a column that shows its critical
-//! sections.
+//! The [`Lanes`] of a story. Each process of a violation has a column for its critical sections.
 //!
-//! A critical section is drawn even if its events are not shown, because each entry states who
-//! holds the lock (`TimelineEntry::holding`). For a gap between events, the text names the critical
+//! A critical section appears even if its events are not shown, because each entry lists the
+//! holders (`TimelineEntry::holding`). For a gap between events, the text names the critical
 //! sections that began in the gap.
 
 use crate::record::history::{Action, What};

@@ -92,13 +92,12 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     ))
 }
 
-/// Describes a fault of a minimal plan, in which faults may begin at other times than in the
+/// Includes the time, because faults of a minimal plan may begin at other times than in the
 /// reported run.
 pub(crate) fn fault_at(timed: &TimedFault) -> String {
     format!("at {}, {}", timed.at_us, fault(&timed.fault))
 }
 
-/// Describes a fault of a minimal plan in few words.
 pub(crate) fn in_brief_at(timed: &TimedFault) -> String {
     format!("at {}, {}", timed.at_us, in_brief(&timed.fault))
 }
@@ -120,7 +119,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
     }
 }
 
-/// Returns the names of the nodes, with each common prefix written once: `redis-2,3 client-1`.
+/// Writes each common prefix once: `redis-2,3 client-1`.
 fn grouped(nodes: &[Node]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for node in nodes {

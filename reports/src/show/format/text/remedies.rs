@@ -109,8 +109,8 @@ fn in_this_run(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
-/// Says how the runs with a longer lease differ from runs with the option. The runs keep their
-/// plans, while the option changes the ttl from which families draw the lengths of their faults.
+/// Runs with a longer lease keep their plans. The option `--ttl` also changes the plans, because
+/// families draw the lengths of faults from it.
 pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE
@@ -132,7 +132,7 @@ fn differing_effects(
     unknown: Unknown,
 ) -> Option<String> {
     // If the run with the safeguard shows neither violation, only the comparability of the two runs
-    // differs, which says nothing about the safeguard.
+    // differs. That difference does not concern the safeguard.
     let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     let differs = |one: &&Remedy| {
         lead.remedies.iter().all(|lead| {
@@ -199,7 +199,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Compares the two 95 % intervals. If the intervals overlap, the effect is unclear.
+    /// Compares the two 95 % intervals. If they overlap, the effect is unclear.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

@@ -71,7 +71,7 @@ pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
     }
 }
 
-/// Names the processes of the violation in the minimal run, if they are not those in this run.
+/// Names the processes of the violation in the minimal run, if they differ from those in this run.
 pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     let set = |nodes: &[Node]| nodes.iter().copied().collect::<BTreeSet<Node>>();
     let there = &report.minimal_run.as_ref()?.involved;
@@ -86,7 +86,7 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     Some(format!("In this smallest run, the violation involves {}", listed(&names, "and")))
 }
 
-/// Returns what happens to the violation without the faults, as the end of a sentence.
+/// Completes a sentence about a run without the fault.
 pub(crate) fn without(left_out: &ButFor) -> String {
     match (left_out.violation_without_it, left_out.other_cause) {
         (true, _) => "still happens".to_owned(),
@@ -123,7 +123,7 @@ pub(crate) fn insufficient(boundary: &Boundary) -> String {
     format!("{said}{other}")
 }
 
-/// Returns whether the value that does not cause the violation is less than the threshold.
+/// Returns `true` if the value that does not cause the violation is less than the threshold.
 pub(crate) fn is_less(boundary: &Boundary) -> bool {
     boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs()
 }

@@ -43,7 +43,7 @@ struct Earlier<'a> {
     any: bool,
     of_this_lock: bool,
     of_this_cause: bool,
-    /// An earlier story of this lock cited the expected violation's source.
+    /// An earlier story of this lock cited the source that predicts the violation.
     is_cited: bool,
     like: Option<&'a Story<'a>>,
 }
@@ -109,7 +109,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (_, last) = story.span();
     let until = run.timeline.iter().rev().find(|entry| entry.sequence <= last);
     let until = until.map_or(lead.violation.at_us, |entry| entry.time_us);
-    // The smallest run of other processes may need other faults.
+    // A smallest run with other processes may need other faults.
     let is_same = rerun::others_involved(lead).is_none();
     let is_decisive = |timed: &TimedFault| {
         let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
@@ -133,7 +133,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let delays = |timed: &TimedFault| {
         lead.violation.cause == Cause::StorageDelay && timed.fault.nodes().contains(&Node::Storage)
     };
-    // Reports of older versions do not tell which faults began.
+    // Reports of older versions do not state which faults began.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let began = |timed: &TimedFault| !is_told || run.faults_began.contains(&timed.id);
     let mut faults: Vec<&TimedFault> =
@@ -271,8 +271,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{others}{no_length}"))
 }
 
-/// Describes the value that is not enough. Faults are printed without numbers, so the text names a
-/// fault by its place in the plan.
+/// The first screen prints faults without numbers, so the text names a fault by its place in the
+/// plan.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let said = match boundary.not_enough_cause {
@@ -309,8 +309,7 @@ impl Story<'_> {
         self.lead.violation.cause
     }
 
-    /// Returns whether a source expects this violation. The sources name faults, so they do not
-    /// expect a violation that needs none.
+    /// The sources name faults, so they do not predict a violation that needs none.
     fn cites(&self) -> bool {
         let needs_fault =
             self.lead.minimal_plan.as_ref().is_none_or(|plan| !plan.faults.is_empty());

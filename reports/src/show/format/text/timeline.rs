@@ -10,7 +10,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the events around the violation, or only the evidence if all are in `told` already.
+/// Writes only the evidence if `told` already contains all events around the violation.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,

@@ -1,8 +1,7 @@
-//! Fisher's exact test of whether two rates differ significantly.
+//! Fisher's exact test (Fisher 1922), which decides whether two rates differ significantly.
 
-/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`
-/// (Fisher 1922). Multiplication and division round identically on every machine, unlike
-/// logarithms.
+/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`. It
+/// uses multiplication and division, which every machine rounds alike, and no logarithms.
 pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
     let all = hits + other_hits;
     let tables = Tables { all, trials, other_trials };
@@ -26,7 +25,7 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         weights.push((x, weight));
     }
     let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
-    // The tolerance includes tables whose probability differs only by rounding.
+    // The tolerance keeps tables whose probability differs only by rounding.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();
@@ -40,7 +39,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Returns the probability of `x + 1` hits on the first side, divided by that of `x` hits.
+    /// Returns P(`x + 1` hits on the first side) / P(`x` hits).
     fn ratio(&self, x: u64) -> f64 {
         let other = self.other_trials - (self.all - x);
         let more = (self.trials - x) as f64 * (self.all - x) as f64;

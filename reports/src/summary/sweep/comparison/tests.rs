@@ -1,5 +1,3 @@
-//! Tests of comparisons between sample sweeps.
-
 use super::*;
 use crate::samples;
 

@@ -9,7 +9,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 const EVENTS_MAX: usize = 9;
-/// Number of events that are shown from the start of long evidence; two are shown from its end.
+/// Long evidence shows this many events from its start and two from its end.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
@@ -139,8 +139,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the process whose update an entry overwrites, if the entry is also a stale write
-    /// and its label names another process.
+    /// Returns the process whose update a stale write overwrites, unless the label names it.
     fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
         let What::Storage { by, .. } = entry.what else { return None };
         let other = |kind: Kind| {
