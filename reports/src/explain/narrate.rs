@@ -196,17 +196,20 @@ fn invoked(action: &Action) -> String {
         Action::Release => "leaves its critical section".to_owned(),
         Action::Extend => "extends its lease".to_owned(),
         Action::Check => "checks whether it still holds the lock".to_owned(),
-        Action::Read { .. } => "reads".to_owned(),
-        Action::Write { value, based_on, .. } => format!("writes {value} after reading {based_on}"),
+        Action::Read { .. } => "sends a read to the storage".to_owned(),
+        Action::Write { value, based_on, .. } => {
+            format!("sends a write of {value} to the storage after reading {based_on}")
+        }
     }
 }
 
 /// Returns whether the process had stopped waiting for the answer before the storage served the
 /// request.
 fn is_given_up(history: &History, event: &Event, request: u64) -> bool {
-    before_event(history, event).iter().rev().any(
-        |earlier| matches!(earlier.what, What::Info { operation, .. } if operation == request),
-    )
+    before_event(history, event)
+        .iter()
+        .rev()
+        .any(|earlier| matches!(earlier.what, What::Info { operation, .. } if operation == request))
 }
 
 fn storage(history: &History, event: &Event) -> String {

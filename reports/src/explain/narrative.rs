@@ -4,11 +4,13 @@ mod between;
 mod fault;
 mod lease;
 mod lost;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod wait;
 
 use crate::explain::narrate;
+use crate::judge::checker::stale_write;
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, Moment, SectionEnd, Timeline};
 use crate::record::history::{Turn, What};
@@ -124,7 +126,13 @@ impl Story<'_, '_> {
             if let Some(touched) = touched {
                 self.add_event(Weight::Turn, touched.moment.index);
             }
+            self.sent(clash);
             self.add_event(Weight::Core, late);
+            if let Some(again) = stale_write::granted_again(timeline, clash) {
+                self.add_event(Weight::Turn, again.index);
+            }
+        } else {
+            self.waits_for_storage(holder);
         }
         self.leaves(clash);
     }
@@ -146,6 +154,10 @@ impl Story<'_, '_> {
         let text = match header.quorum {
             _ if header.has_queue() => {
                 format!("{process} becomes first in the queue at {node}.")
+            }
+            _ if header.has_no_ttl() && header.has_members() && self.recorded_lease(grant).is_some() => {
+                let ends = header.place().1;
+                format!("{node} grants the lock to {process}{ttl}, or until its {ends} ends.")
             }
             _ if header.has_no_ttl() => {
                 let kept = if header.lives_with_session { header.place().1 } else { "connection" };

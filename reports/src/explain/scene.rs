@@ -90,6 +90,18 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
+    /// Returns when this change last ended the holder's lock.
+    pub(super) fn ended_at(&self, change: Change) -> Option<SimTime> {
+        let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
+        let own =
+            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        let ends = own.filter_map(|key| key.to).filter(|(at, how)| {
+            at.time <= until
+                && matches!(how, KeyEnd::Changed { change: ended, .. } if *ended == change)
+        });
+        ends.map(|(at, _)| at.time).max()
+    }
+
     /// Returns the servers that crashed between the grants, as the subject of a sentence, and
     /// whether the subject is singular.
     pub(super) fn restarted(&self) -> (String, bool) {

@@ -9,7 +9,7 @@ pub(crate) mod lost_update;
 mod overlap;
 mod oversold;
 mod repeated_job;
-mod stale_write;
+pub(crate) mod stale_write;
 mod starved;
 pub(crate) mod stuck;
 mod token_missing;

@@ -377,6 +377,11 @@ pub(crate) fn is_lower_count(before: &str, now: &str) -> bool {
     owner == same && low < high
 }
 
+/// Returns whether the value counts the acquisitions of its owner.
+pub(crate) fn has_count(value: &str) -> bool {
+    owner_of_value(value) != value
+}
+
 fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }

@@ -25,7 +25,11 @@ fn between(scene: &Scene<'_, '_>) -> String {
         _ => "the lock",
     };
     match scene.lost_at(Change::Evicted) {
-        (server, true) => format!("{server} was out of memory and evicted {what}."),
+        (server, true) => {
+            let at = scene.ended_at(Change::Evicted).filter(|_| what == "the lock");
+            let at = at.map_or(String::new(), |at| format!(" at {at}"));
+            format!("{server} was out of memory and evicted {what}{at}.")
+        }
         (servers, false) => format!("{servers} were out of memory and evicted {what}."),
     }
 }

@@ -1,6 +1,6 @@
 //! The leases that holders requested, and the periods in which servers had their locks.
 
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
 use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,7 +154,8 @@ pub(super) fn waited_to_nest(
 }
 
 /// Returns the value of the holder's lock that the server lost during the critical section. If the
-/// holder took the lock again by an extension and lost it again, returns the later value.
+/// holder took the lock again by an extension or a nested acquisition and lost it again, returns
+/// the later value.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -174,7 +175,24 @@ pub(crate) fn lost_at<'t, 'h>(
     };
     let mut all = own.iter().filter(lost);
     let first = all.next().copied();
-    all.rfind(|span| is_extension(timeline, holder, span)).copied().or(first)
+    let is_later = |span: &&&KeySpan<'h>| {
+        is_extension(timeline, holder, span) || is_nested(timeline, holder, span)
+    };
+    all.rfind(is_later).copied().or(first)
+}
+
+/// Returns whether a nested acquisition of the holder set the value again after a loss. A count
+/// that the loss had reset makes the inner release remove the lock, so that loss decides.
+fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
+    let Some(entered) = holder.completed else { return false };
+    let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);
+    span.by == Some(holder.process)
+        && span.value.is_some_and(|value| !has_count(value))
+        && own.any(|one| {
+            entered < one.invoked
+                && one.invoked < span.from
+                && one.completed.is_none_or(|completed| span.from < completed)
+        })
 }
 
 /// Returns the value with which an acquiring process overwrote the holder's value at `at` without

@@ -11,6 +11,9 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 /// latency.
 const ROUNDING: Micros = Micros::from_millis(20);
 
+/// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
+const UNIX_TIME_MIN: u64 = 1_000_000_000;
+
 impl Story<'_, '_> {
     pub(super) fn lease_of(&self, grant: &Grant) -> String {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
@@ -19,6 +22,9 @@ impl Story<'_, '_> {
         let set = self.set_last_with(grant);
         if self.is_measured_by_wrong_clocks(set) {
             return String::new();
+        }
+        if self.is_kept_in_value(grant) {
+            return ", with the end of its lease as the value".to_owned();
         }
         match self.timeline.lease_recorded(set) {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
@@ -43,6 +49,19 @@ impl Story<'_, '_> {
                 .faults
                 .iter()
                 .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
+    }
+
+    pub(super) fn recorded_lease(&self, grant: &Grant) -> Option<Micros> {
+        self.timeline.lease_recorded(self.set_last_with(grant))
+    }
+
+    /// Returns whether the value of the lock is a Unix time, which ends the lease without an
+    /// expiry at the server.
+    fn is_kept_in_value(&self, grant: &Grant) -> bool {
+        let mut keys = self.timeline.keys.iter();
+        let value = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
+        let value = value.and_then(|key| key.value?.parse().ok());
+        value.is_some_and(|time: u64| UNIX_TIME_MIN <= time) && self.recorded_lease(grant).is_none()
     }
 
     /// Returns the recorded lease, or the requested one if servers only rounded it.
@@ -81,8 +100,10 @@ impl Story<'_, '_> {
     ) -> Option<SimTime> {
         let timeline = self.timeline;
         let held = holder.grant.as_ref()?;
-        let calculated =
-            self.lease_end(holder, taker).filter(|end| !self.is_measured_by_bent_clock(held, *end));
+        let calculated = self
+            .lease_end(holder, taker)
+            .filter(|end| !self.is_measured_by_bent_clock(held, *end))
+            .filter(|_| !self.is_kept_in_value(held));
         let ended = match self.recorded_end(holder, left) {
             Some((at, true)) => Some(at),
             // The lock ended in another way, so only an earlier end of the lease matters.

@@ -26,9 +26,8 @@ impl Story<'_, '_> {
             .collect();
         ends.sort_by_key(|(at, _)| *at);
         let has_queue = timeline.history.header.has_queue();
-        let section = timeline
-            .acquisition_of(holder.operation)
-            .and_then(|index| timeline.section_of(index));
+        let section =
+            timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index));
         let is_released = |at: Moment| {
             timeline.asked_by(at) == Some(holder.process)
                 && section.is_none_or(|section| !section.covers(at))

@@ -502,6 +502,62 @@ fn the_crash_that_cost_a_release_its_answer_is_a_step() {
         let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
         steps(Kind::Stuck, story).join(" ")
     };
-    assert!(told(Node::Redis(1)).contains("redis-1 crashes (fault 1)."), "{}", told(Node::Redis(1)));
+    assert!(
+        told(Node::Redis(1)).contains("redis-1 crashes (fault 1)."),
+        "{}",
+        told(Node::Redis(1))
+    );
     assert!(!told(Node::Client(2)).contains("(fault 1)"), "{}", told(Node::Client(2)));
+}
+
+#[test]
+fn a_lease_whose_end_is_the_value_has_no_length() {
+    let first = |owner: &str| {
+        let story = Story::new().ttl(10_000).takes(1, 1, owner);
+        let told = told(story.removed(3, owner, 2).takes(4, 2, "b").releases(8, 1).releases(9, 2));
+        told.into_iter().next().unwrap()
+    };
+    let ends = "redis-1 grants the lock to client-1, with the end of its lease as the value.";
+    assert_eq!(first("1767225653"), ends);
+    assert_eq!(first("a"), "redis-1 grants the lock to client-1 for 10s.");
+}
+
+#[test]
+fn a_member_has_its_lock_until_its_lease_or_its_membership_ends() {
+    let first = |lease: bool| {
+        let story = Story::kept_as(Keeping::Membership).ttl(10_000).takes(1, 1, "a");
+        let story = story.removed(3, "a", 2).takes(4, 2, "b").releases(8, 1).releases(9, 2);
+        let story =
+            if lease { story.with_recorded_leases_of(Micros::from_secs(120)) } else { story };
+        told(story).into_iter().next().unwrap()
+    };
+    let both = "redis-1 grants the lock to client-1 for 120s, or until its membership ends.";
+    assert_eq!(first(true), both);
+    assert!(first(false).ends_with("for as long as its membership lasts."), "{}", first(false));
+}
+
+#[test]
+fn a_long_wait_for_the_storage_is_two_steps() {
+    let steps = |waited: u64| {
+        let story = Story::new().ttl(3_000).takes(1, 1, "a");
+        let story =
+            story.waits_for_storage(2, 2 + waited, 1).expires(3_001, "a").takes(3_010, 2, "b");
+        told(story.releases(9_000, 1).releases(9_001, 2)).join(" ")
+    };
+    let long = steps(5_000);
+    assert!(long.contains("client-1 sends a read to the storage."), "{long}");
+    assert!(long.contains("client-1 does not know the outcome: no answer in time."), "{long}");
+    assert!(!steps(100).contains("sends a read"), "{}", steps(100));
+}
+
+#[test]
+fn a_late_write_that_was_in_transit_for_long_or_sent_after_the_loss_is_told_with_its_sending() {
+    let sent = |at: u64, lands: u64| {
+        let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
+        let story = story.reads(13, 2, 0).late_write(lands, 1, at, 0, 1);
+        let told = steps(Kind::StaleWrite, story.releases(5_000, 1).releases(5_001, 2));
+        told.iter()
+            .any(|text| text == "client-1 sends a write of 1 to the storage after reading 0.")
+    };
+    assert_eq!([sent(10, 900), sent(15, 16)], [true, false]);
 }

@@ -139,7 +139,8 @@ impl Story<'_, '_> {
             Impact::Kills => {
                 fault.nodes.iter().any(|node| node.is_server())
                     && fault.from <= given_up
-                    && fault.touches(SimTime(invoked.time.0.saturating_sub(RECONNECT.0)), given_up.time)
+                    && fault
+                        .touches(SimTime(invoked.time.0.saturating_sub(RECONNECT.0)), given_up.time)
             }
             Impact::BendsClock => false,
             _ => fault.names(process) && fault.touches(invoked.time, given_up.time),

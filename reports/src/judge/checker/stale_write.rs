@@ -37,6 +37,18 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Returns when the earlier holder was granted the lock again after the later one, before its late
+/// write.
+pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Moment> {
+    let landed = timeline.moment(clash.late_write?);
+    let (earlier, later) =
+        (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+    let passed = later.grant.as_ref()?.moment;
+    let own = timeline.acquisitions.iter().filter(|one| one.process == earlier.process);
+    let grants = own.filter_map(|one| Some(one.grant.as_ref()?.moment));
+    grants.filter(|at| passed < *at && *at < landed).max()
+}
+
 fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
     timeline.granted_at(request.acquisition?)
 }
@@ -65,6 +77,11 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
             Some(Clash { earlier, later, late_write: Some(stale.moment.index) })
         }
         _ => None,
+    };
+    let again = clash.and_then(|clash| granted_again(timeline, clash));
+    let what = match again.filter(|_| late != served_by) {
+        Some(at) => format!("{what} At {}, {late} was granted the lock again.", at.time),
+        None => what,
     };
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([served.moment.index, stale.moment.index]);
@@ -112,6 +129,20 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!(found[0].what.contains("client-2 learned of its grant after client-1."));
         assert_eq!(story(true), []);
+    }
+
+    #[test]
+    fn a_writer_that_was_granted_the_lock_again_meanwhile_is_told_so() {
+        let story = |nested: bool| {
+            let story = handover().reads(6, 2, 0);
+            let story = match nested {
+                true => story.acquires(7, 1).grants(8, 1, "a").hears(9, 1, "a"),
+                false => story,
+            };
+            stale_writes(story.late_write(12, 1, 10, 0, 1)).remove(0).what
+        };
+        assert!(story(true).ends_with("At 8ms, client-1 was granted the lock again."));
+        assert!(!story(false).contains("again"));
     }
 
     #[test]

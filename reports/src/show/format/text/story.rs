@@ -144,8 +144,8 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let latest_first = std::cmp::Reverse(timed.at_us);
         (!is_decisive(timed), !is_cause, !is_step(timed), is_late, latest_first)
     });
-    let others = faults.len().saturating_sub(FAULTS_MAX);
     faults.truncate(FAULTS_MAX);
+    let others = run.plan.faults.iter().filter(|timed| began(timed)).count() - faults.len();
     faults.sort_by_key(|timed| timed.at_us);
     (faults, others)
 }

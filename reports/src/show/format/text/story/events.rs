@@ -1,6 +1,7 @@
 //! Selects the events of a story and writes their texts.
 
 use super::Story;
+use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
 use crate::record::history::{Access, Action, Change, Turn, What};
 use crate::show::format::text::amount::about;
@@ -96,7 +97,9 @@ impl Story<'_> {
         let is_deed = match &entry.what {
             What::Server { .. } => true,
             What::Turn { turn, .. } => turn.changes_data() || turn.changes_writes(),
-            What::Invoke { action: Action::Release, .. } | What::Info { .. } => is_wait,
+            What::Invoke { action: Action::Release, .. } => is_wait,
+            What::Info { .. } => is_wait || lead.cause == Cause::StorageDelay,
+            What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => true,
             _ => false,
         };
         is_deed && story.any(|line| line.event == entry.sequence)
@@ -106,11 +109,21 @@ impl Story<'_> {
         &'e self,
         entry: &'e TimelineEntry,
     ) -> impl Iterator<Item = &'e ViolationReport> + 'e {
-        std::iter::once(&self.lead).chain(&self.others).copied().filter(|one| {
-            let mut witness = one.violation.witness.iter().rev();
-            let at = witness.find(|event| event.time_us == one.violation.at_us);
-            at.is_some_and(|event| event.sequence == entry.sequence)
-        })
+        self.told().filter(|one| is_broken_by(one, entry))
+    }
+
+    /// Returns the violations of other stories that the event brings about.
+    fn breaks_otherwise<'e>(
+        &'e self,
+        entry: &'e TimelineEntry,
+    ) -> impl Iterator<Item = &'e ViolationReport> + 'e {
+        let is_told =
+            |one: &ViolationReport| self.told().any(|told| told.violation == one.violation);
+        self.run.violations.iter().filter(move |one| is_broken_by(one, entry) && !is_told(one))
+    }
+
+    fn told(&self) -> impl Iterator<Item = &ViolationReport> {
+        std::iter::once(&self.lead).chain(&self.others).copied()
     }
 
     pub(super) fn words(&self, entry: &TimelineEntry) -> (String, bool) {
@@ -125,13 +138,14 @@ impl Story<'_> {
             }
             _ => format!("{} {}", entry.process, entry.text),
         };
-        let mut broken: Vec<String> = self.breaks(entry).map(|one| mark(one, entry)).collect();
+        let told = self.breaks(entry).chain(self.breaks_otherwise(entry));
+        let mut broken: Vec<String> = told.map(|one| mark(one, entry)).collect();
         if let Some(other) = self.loser_beside_a_later_holder(entry) {
             let of = |label: &mut String| *label += &format!(" of {other}");
             broken.iter_mut().filter(|label| *label == "LOST UPDATE").for_each(of);
         }
-        if broken.is_empty() && self.overlaps_again(entry) {
-            broken.push("BOTH again".to_owned());
+        if broken.is_empty() {
+            broken.extend(self.overlaps_again(entry));
         }
         match broken.is_empty() {
             true => (text, false),
@@ -150,13 +164,24 @@ impl Story<'_> {
             .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
     }
 
-    fn overlaps_again(&self, entry: &TimelineEntry) -> bool {
-        let mut told = std::iter::once(&self.lead).chain(&self.others);
+    fn overlaps_again(&self, entry: &TimelineEntry) -> Option<String> {
         let enters = matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested;
-        told.any(|one| one.violation.kind == Kind::Overlap)
-            && enters
-            && entry.holding.iter().any(|node| *node != entry.process)
+        if !enters || self.told().all(|one| one.violation.kind != Kind::Overlap) {
+            return None;
+        }
+        let others = || entry.holding.iter().filter(|node| **node != entry.process);
+        match others().any(|node| self.lead.violation.processes.contains(node)) {
+            true => Some("BOTH again".to_owned()),
+            // A process without a column.
+            false => others().next().map(|other| format!("BOTH with {other}")),
+        }
     }
+}
+
+fn is_broken_by(report: &ViolationReport, entry: &TimelineEntry) -> bool {
+    let mut witness = report.violation.witness.iter().rev();
+    let at = witness.find(|event| event.time_us == report.violation.at_us);
+    at.is_some_and(|event| event.sequence == entry.sequence)
 }
 
 fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
