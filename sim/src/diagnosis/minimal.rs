@@ -67,7 +67,7 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries one or two of the faults alone, at other times. The run may need the remaining faults only
+    /// Tries one or two of the faults alone, at other times. The run may need the other faults only
     /// because they delay a decisive fault.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;

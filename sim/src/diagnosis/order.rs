@@ -99,8 +99,8 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // A fault that began late was waiting for another event, so a later planned time would
-                // not delay it.
+                // A fault that began late was waiting for another event, so a later planned time
+                // would not delay it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),

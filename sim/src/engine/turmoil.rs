@@ -1,8 +1,8 @@
 //! The engine on stock turmoil, with turmoil's hosts, TCP streams and segments.
 //!
 //! turmoil holds every segment until the world's network releases it. One turmoil step is one
-//! instant. All timers belong to the world. The run fails if the bytes from turmoil's streams differ
-//! from the bytes that the world sent.
+//! instant. All timers belong to the world. The run fails if turmoil's streams deliver bytes that
+//! differ from the bytes that the world sent.
 
 use super::deadline::Watch;
 use super::{EngineError, EngineRun, check};
