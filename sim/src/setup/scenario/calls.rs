@@ -1,4 +1,4 @@
-//! The kinds of lock calls that an application abandons before they return.
+//! Which lock calls an application abandons before they return.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

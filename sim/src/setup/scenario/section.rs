@@ -1,4 +1,4 @@
-//! The kinds of critical sections.
+//! Whether a critical section waits or works.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
