@@ -1,10 +1,10 @@
-//! Studies, each of which makes many runs to answer one question.
+//! Studies, each of which answers one question with many runs.
 //!
-//! A study takes a request and returns a document of `fencepost_reports`. The studies are a
-//! [`sweep`] over seeds, the [`boundary`] at which a lock breaks, the cost of waiting ([`load`]),
-//! every plan of a given size ([`explore`]), the pages of the [`gallery`], and a violation repeated
-//! on real servers ([`reality`]) or exported as a script for them ([`script`]). `play` plays a plan
-//! in real time, and returns no document.
+//! A study turns a request into a document of `fencepost_reports`. [`sweep`] runs many seeds,
+//! [`boundary`] finds the value at which a lock breaks, [`load`] measures the cost of waiting, and
+//! [`explore`] runs every plan of a given size. [`gallery`] makes pages about anomalies,
+//! [`reality`] replays violations on real servers, and [`script`] exports them. `play` only injects
+//! a plan in real time.
 
 #[doc(hidden)]
 pub mod bench;
