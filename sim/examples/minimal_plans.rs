@@ -1,5 +1,5 @@
-//! Prints the sizes of plans before and after minimization, over N violations. Run
-//! `cargo run --release --example minimal_plans -- 200`.
+//! Prints the sizes of plans before and after minimization, for N violations: `cargo run --release
+//! --example minimal_plans -- 200`.
 //!
 //! Runs seeds from 0, each with every lock and family, until it has found N violations. The
 //! durations on stderr are the thread's processor time.

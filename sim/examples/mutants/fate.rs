@@ -9,9 +9,10 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs that the mistake changed. None of them broke a rule.
+    /// Number of runs that the mistake changed. They broke no rule.
     Survived(u64),
-    /// Number of runs that the mistake changed. They broke only rules that the correct lock breaks.
+    /// Number of runs that the mistake changed. They broke only rules that the correct lock breaks
+    /// too.
     Masked(u64),
     Found(Kill),
     Quiet {

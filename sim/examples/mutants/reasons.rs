@@ -1,4 +1,4 @@
-//! The known reasons why some mutants break no rule.
+//! Known reasons why some mutants break no rule.
 
 use crate::fate::Outcome;
 

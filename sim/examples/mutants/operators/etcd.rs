@@ -1,4 +1,4 @@
-//! Mistakes in etcd and in the locks on it, planted in the calls of its JSON gateway.
+//! Mistakes in calls of etcd's JSON gateway.
 
 use super::operator::{Operator, lock, server};
 use super::rule::etcd::Rule;

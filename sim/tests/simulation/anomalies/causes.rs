@@ -1,4 +1,4 @@
-//! Tests for violations with other causes, on memcached and ZooKeeper.
+//! Other causes of violations on memcached and ZooKeeper.
 
 use super::rows::Case;
 use super::rows::coordinators::{
@@ -28,7 +28,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// Returns a scenario whose cuts end during the run, because stale reads follow the end of a cut.
+/// Cuts must end during the run, because stale reads follow the end of a cut.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }

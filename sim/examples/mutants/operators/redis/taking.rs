@@ -1,4 +1,4 @@
-//! Mistakes that locks make when they acquire a lock.
+//! Mistakes of locks when they acquire.
 
 use super::changes::{granted, other_key, refused, stamped, taken, without_nx, without_ttl};
 use super::line::{by, misheard, unsent, words};
