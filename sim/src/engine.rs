@@ -36,13 +36,10 @@ pub enum Engine {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// Tasks of this node run without end at one instant of virtual time.
     #[error("{0} makes no progress: its tasks are polled forever at one instant of virtual time")]
     Livelock(Node),
-    /// The engines' histories differ, first in the event with this sequence number.
     #[error("the engines recorded different histories: event {0} is the first that differs")]
     Differ(u64),
-    /// Two runs of a program differ, first in the event with this sequence number.
     #[error(
         "the program is not reproducible: event {0} differs between two runs: check whether \
          something outside the simulation changes, such as a file that the program reads"

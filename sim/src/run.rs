@@ -184,7 +184,7 @@ impl RunSpec {
     }
 }
 
-/// A database lock with a lease outlives its connection.
+/// A lease means that a database lock outlives its connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -101,8 +101,8 @@ fn shown<'r>(
     })
 }
 
-/// Orders the runs to try by size. Runs with minimal magnitudes come last, because they leave real
-/// servers no slack.
+/// Returns the runs to try. Small runs with full magnitudes come before the minimal run, whose
+/// magnitudes leave real servers no slack.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

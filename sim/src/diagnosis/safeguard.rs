@@ -24,7 +24,6 @@ pub struct Safeguard {
 }
 
 impl Safeguard {
-    /// Returns `None` if the safeguard does not fit the run.
     pub fn on(&self, spec: &RunSpec) -> Option<RunSpec> {
         (self.fits)(spec).then(|| (self.with)(spec))
     }
@@ -46,7 +45,6 @@ macro_rules! other_lock {
     };
 }
 
-/// All built-in safeguards, in the order of reports.
 pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",

@@ -6,7 +6,6 @@ use fencepost_reports::{Cause, History, Kind, Violation, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Identifies a violation by its rule and its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     pub kind: Kind,

@@ -1,8 +1,4 @@
 //! The engine on stock turmoil, with turmoil's hosts, TCP streams and segments.
-//!
-//! turmoil holds every segment until the world's network releases it. One turmoil step is one
-//! instant. All timers belong to the world. The run fails if turmoil's streams deliver bytes that
-//! differ from the bytes that the world sent.
 
 use super::deadline::Watch;
 use super::{EngineError, EngineRun, check};

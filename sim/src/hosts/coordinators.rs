@@ -31,6 +31,7 @@ pub struct Entry {
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
+    /// Longest time that the servers need to recover after faults.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 

@@ -1,8 +1,4 @@
-//! Runs a user's programs as the lock under test.
-//!
-//! `fencepost-programs` traces a program, and a task on the program's host steps its processes
-//! ([`host`]). The program uses the connections, clocks and timers of [`Env`], so faults affect it
-//! like any other process. It reports its use of the lock to the judge ([`judge`]).
+//! Runs a user's programs as the lock under test. ARCHITECTURE.md describes how.
 
 pub(crate) mod desk;
 mod error_text;

@@ -1,17 +1,5 @@
-//! Real servers: the machine of a host is an unmodified binary.
-//!
-//! `fencepost-programs` traces the server's processes, and [`machine`] turns them into a
-//! [`fencepost_machine::Machine`]. It passes input to the processes, steps them until they wait,
-//! and passes their network requests to the world. Faults therefore affect a real server like any
-//! other machine.
-//!
-//! A real server does not report to the judge. Instead, a [`console`] connects to it outside the
-//! simulated network, so that no fault affects the console. After every event that may change a
-//! lock, the console reads the current holders, and [`judged`] derives the changes. The console
-//! also carries out an operator's actions.
-//!
-//! To add a kind of server, add a file here and a line to [`KINDS`]. The file states how to run the
-//! server ([`kind::Recipe`]) and how its console reads the locks.
+//! Real servers: the machine of a host is an unmodified binary. ARCHITECTURE.md describes the parts
+//! of a kind of server.
 
 mod console;
 mod etcd;

@@ -1,8 +1,5 @@
-//! Aimed plans. About half of the incidents move to points where the protocol is vulnerable.
-//!
-//! The early part of the window has as many equal parts as there are scouts. For each part, a scout
-//! runs the plan so far up to the end of the part, and [`places`] locates the processes in that
-//! run. The incidents of the part then move to these places.
+//! Aimed plans, in which about half of the incidents move to vulnerable points of the protocol.
+//! Each part of the fault window has a scout, which locates these points ([`places`]).
 
 use super::places::places;
 use super::recording::Recording;

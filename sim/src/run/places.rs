@@ -183,7 +183,7 @@ fn fill(client: Node, phase_spans: &[PhaseSpan], requests: &[Request]) -> Vec<Pl
     places
 }
 
-/// The first storage request in a critical section is a read.
+/// A program's first storage request in a critical section is a read.
 fn request_phase(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

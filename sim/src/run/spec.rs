@@ -23,7 +23,6 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Traced programs and servers are slow.
     pub(crate) fn is_traced(&self) -> bool {
         self.scenario.is_traced(self.client)
     }

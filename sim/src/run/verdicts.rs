@@ -21,12 +21,12 @@ pub struct Findings<'r> {
 }
 
 impl Findings<'_> {
-    /// Judges the run. The facts contain the usual replay command.
+    /// The facts contain the replay command of [`Findings::command`].
     pub fn facts(&self) -> RunFacts {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// Judges the run. The facts contain the given replay command.
+    /// The facts contain the given replay command.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {

@@ -1,5 +1,4 @@
-//! Searches for the value of a scenario parameter at which a lock breaks: first in equal steps,
-//! then by bisection.
+//! Searches for the value of a parameter at which a lock breaks, in steps and by bisection.
 
 mod livelock;
 pub mod quantity;

@@ -15,7 +15,6 @@ use fencepost_reports::documents::reality::{Outcome, Row};
 use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::rc::Rc;
 
-/// A lock with the faults under which to look for a violation.
 #[derive(Clone)]
 pub struct Case {
     pub client: &'static Definition,

@@ -31,7 +31,6 @@ use work::Work;
 
 #[derive(Clone)]
 pub struct SweepSpec {
-    /// The combinations of locks and faults to run.
     pub cells: Vec<(&'static Definition, Families)>,
     pub scenario: Scenario,
     pub engine: Engine,
@@ -39,11 +38,10 @@ pub struct SweepSpec {
     pub seeds: SeedRange,
     pub shard: Shard,
     pub jobs: usize,
-    /// Stops at the first violation.
     pub fail_fast: bool,
     /// Minimizes and explains the smallest run of every anomaly.
     pub explains: bool,
-    /// For each lock and fault.
+    /// Maximum number of violations to keep for each lock and fault.
     pub violations_max: u64,
 }
 
@@ -89,7 +87,6 @@ pub enum Stage {
     Explaining,
 }
 
-/// A flag that ends a sweep early.
 #[derive(Debug, Default)]
 pub struct Stop {
     is_asked: AtomicBool,

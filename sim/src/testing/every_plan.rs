@@ -37,7 +37,7 @@ pub struct EveryPlan {
 
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
-    /// No plan with fewer faults breaks a rule.
+    /// The counterexample is as small as possible: no plan with fewer faults breaks a rule.
     #[error("{lock}: a plan with {level} breaks a rule: {kinds:?}; {conditions}; as JSON: {plan}")]
     Counterexample {
         lock: String,
@@ -48,7 +48,7 @@ pub enum EveryPlanFailure {
         /// JSON for [`super::LockTest::plan`].
         plan: String,
     },
-    /// Without such a run, the test is inconclusive.
+    /// The test is inconclusive, because no run exercised the lock.
     #[error("{0}: no run exercised the lock")]
     Unexercised(String),
     #[error(transparent)]

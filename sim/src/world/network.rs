@@ -1,9 +1,5 @@
-//! The network between hosts. A message is one write.
-//!
-//! Each link and direction draws latencies from its own random stream. Messages in one direction of
-//! a connection keep their order. If the link is cut or the receiver has no power, the network
-//! retries the message, with delays that double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`]
-//! for a connect. Later messages in this direction of the connection wait.
+//! The network between hosts. A message is one write. ARCHITECTURE.md describes latencies and
+//! retries.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};

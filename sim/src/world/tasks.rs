@@ -17,8 +17,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `true` if the list may contain woken tasks. Reading this flag is cheaper than reading the
-    /// list.
+    /// `false` if the list is empty. Reading this flag is cheaper than reading the list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }

@@ -55,8 +55,7 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Notes that a waiting process tried to acquire. Heartbeats and messages to Sentinels do not
-    /// count.
+    /// A waiting process tried to acquire, unless it sent a heartbeat or asked a Sentinel.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {

@@ -1,5 +1,3 @@
-//! Small workers, each with its expected result.
-
 use crate::workers::program;
 use fencepost::hosts::programs::ProgramDeployment;
 use fencepost::run::verdicts::Findings;

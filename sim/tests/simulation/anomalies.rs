@@ -139,7 +139,8 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// Redisson drops a waiter only after its first wait of 30 s. Until then, waiters keep their order.
+/// A waiter leaves the queue only after its first wait of 30 s. Until then, waiters keep their
+/// order.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);

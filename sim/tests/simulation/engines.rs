@@ -1,8 +1,8 @@
 //! Both engines must produce the same history for every lock under every family of faults.
 //!
-//! `FENCEPOST_SEEDS` sets the number of seeds for each lock and family. The default is 1, because CI
-//! has no time for more. There are 80 locks and 18 families, so this command runs 21,600 plans in
-//! both engines:
+//! `FENCEPOST_SEEDS` sets the number of seeds for each lock and family. The default is 1, because
+//! CI has no time for more. With 80 locks and 18 families, this command runs 21,600 plans in both
+//! engines:
 //!
 //! ```text
 //! FENCEPOST_SEEDS=15 cargo test --release -p fencepost --test simulation engines -- \

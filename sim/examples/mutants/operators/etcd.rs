@@ -1,5 +1,3 @@
-//! Mistakes in calls of etcd's JSON gateway.
-
 use super::operator::{Operator, lock, server};
 use super::rule::etcd::Rule;
 use fencepost_clients::Coordinator;

@@ -55,10 +55,9 @@ fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
-/// Longest recovery time after faults. The master may have answered the last KeepAlive two thirds
-/// of a lease after the previous one, and a new master adds an eighth of a lease. Restarted
-/// replicas elect no master for nine eighths of a master lease. A client asks every replica in
-/// turn, and then a lock-delay begins.
+/// The master may have answered the last KeepAlive two thirds of a lease after the previous one,
+/// and a new master adds an eighth of a lease. Restarted replicas elect no master for nine eighths
+/// of a master lease. A client asks every replica in turn, and then a lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

@@ -38,8 +38,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Longest recovery time after faults. The server rounds a ttl up to whole seconds, may add another
-/// second, and reads the clock once a second.
+/// The server rounds a ttl up to whole seconds, may add a second, and reads the clock once a
+/// second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

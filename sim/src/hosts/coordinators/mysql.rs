@@ -48,8 +48,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Longest recovery time after faults: a waiting lock request checks its client's connection once a
-/// second.
+/// A waiting lock request checks its client's connection once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

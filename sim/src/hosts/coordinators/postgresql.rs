@@ -107,9 +107,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// Longest recovery time after faults. The server detects a deadlock after 1 s
-/// (`deadlock_timeout`). A standby detects a lost connection when it sends its next status, within
-/// 10 s, and may take 5 s to open another connection.
+/// The server detects a deadlock after 1 s (`deadlock_timeout`). A standby detects a lost
+/// connection when it sends its next status, within 10 s, and may take 5 s to open another
+/// connection.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),

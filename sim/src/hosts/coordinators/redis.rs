@@ -133,8 +133,7 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Longest recovery time after faults. With Sentinel, it is down-after, twice failover-timeout, and
-/// the 30 s of TILT.
+/// With Sentinel, down-after, twice failover-timeout, and the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

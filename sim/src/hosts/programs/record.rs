@@ -24,7 +24,6 @@ pub struct Life {
     pub output_dropped: usize,
     /// `true` if the program reported anything to the judge.
     pub has_spoken: bool,
-    /// When the program last sent a message to any host.
     pub sent_last: Option<SimTime>,
     /// `None` if the program ended by itself or the run ended first.
     pub crashed: Option<SimTime>,

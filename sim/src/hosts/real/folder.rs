@@ -1,5 +1,4 @@
-//! Folders for real servers' files. If a killed process leaves a folder, a later process removes
-//! it.
+//! Folders for real servers' files. A later process removes those of a killed process.
 
 use std::io;
 use std::path::{Path, PathBuf};

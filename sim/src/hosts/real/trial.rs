@@ -60,8 +60,8 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // A separate thread, because the tracer binds its thread to one core, and all threads that it
-    // starts later.
+    // In a separate thread, because the tracer binds its thread and that thread's children to one
+    // core.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }

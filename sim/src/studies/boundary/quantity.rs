@@ -17,14 +17,12 @@ pub struct Varied {
     pub families: &'static [Family],
     /// `None` if the quantity affects locks on every coordinator.
     pub only_on: Option<Coordinator>,
-    /// Default range of the search.
     pub range: fn(&Facts) -> (u64, u64),
     pub set: fn(&mut Scenario, u64),
     /// Calculated bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
-/// The inputs of the calculated bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
     pub coordinator: Coordinator,

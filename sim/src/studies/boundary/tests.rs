@@ -61,8 +61,7 @@ fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
     judge(&outcome.history).violations.iter().any(|found| found.kind == Kind::Overlap)
 }
 
-/// The bound is 10 s / (9.898 s - 2 x 200 us) - 1, because the validity is the ttl minus 1 % and 2
-/// ms.
+/// The bound is 10 s / (9.898 s - 2 x 200 us) - 1: the validity is the ttl minus 1 % and 2 ms.
 #[test]
 fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let scenario = barest_majority("until-validity", 100_000);

@@ -6,9 +6,7 @@ pub struct Exhibit {
     /// File name of the page, without `.md`.
     pub name: &'static str,
     pub title: &'static str,
-    /// A question that a newcomer would ask about the anomaly.
     pub question: &'static str,
-    /// The lock's protocol in five lines.
     pub protocol: [&'static str; 5],
     pub client: &'static str,
     pub fault: &'static str,
@@ -18,7 +16,6 @@ pub struct Exhibit {
     pub kind: Kind,
     pub cause: Cause,
     pub remedy: &'static str,
-    /// A built-in lock that avoids the anomaly.
     pub fixed: Option<Fixed>,
     /// Publication that describes the anomaly.
     pub source: &'static str,

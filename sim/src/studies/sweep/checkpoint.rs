@@ -40,7 +40,6 @@ pub enum InvalidCheckpoint {
 }
 
 impl Checkpoint {
-    /// `sum` contains the finished runs.
     pub fn new(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Checkpoint> {
         let (format, version) = (FORMAT.to_owned(), VERSION);
         let open = Checkpoint { format, version, asked: spec.seeds, sum, checksum: None };

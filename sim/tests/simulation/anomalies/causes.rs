@@ -1,5 +1,3 @@
-//! Other causes of violations on memcached and ZooKeeper.
-
 use super::rows::Case;
 use super::rows::coordinators::{
     almost_a_lease, alone, away_for_long, behind, cut_off, slow_and_alone, slow_and_away,

@@ -144,7 +144,7 @@ fn long_overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// So many slow processes that sometimes two are between the same two protocol steps.
+/// Two processes are sometimes between the same two protocol steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }

@@ -30,9 +30,7 @@ pub enum InvalidPartial {
          them, or merge with --partial"
     )]
     Missing {
-        /// Number of faults and delayed messages in the plans.
         level: Level,
-        /// First missing unit.
         from: usize,
         /// First unit after the missing ones.
         to: usize,

@@ -1,5 +1,4 @@
-//! The bounds of an enumeration: the number, kinds and lengths of faults, the lock and the
-//! scenario.
+//! The bounds of an enumeration, such as the maximum number and length of faults.
 
 use super::level::Level;
 use super::rule::Rule;
@@ -27,7 +26,6 @@ pub enum Grain {
 #[derive(Clone)]
 pub struct Bounds {
     pub client: &'static Definition,
-    /// Families of the faults, or `none`.
     pub families: Families,
     /// Maximum number of faults in a plan: 0, 1 or 2.
     pub faults: u8,

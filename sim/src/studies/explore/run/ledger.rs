@@ -14,7 +14,6 @@ pub type Units = Vec<(Level, usize)>;
 /// A part of the work that a check can repeat alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// Number of faults and delayed messages in the plans.
     pub level: Level,
     /// Range of the slice among all units of the same level.
     pub units: Range<usize>,
@@ -69,7 +68,6 @@ impl Ledger {
         !self.parts.is_empty() && self.slices().count() == self.parts.len()
     }
 
-    /// Returns the complete slices in order.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> {
         self.parts.iter().filter_map(|(_, _, part)| match part {
             Part::Whole(slice) => Some(slice),

@@ -22,8 +22,7 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// Indexed by the number of faults and delays in the plan.
     pub runs: [u128; 4],
-    /// Number of plans to keep in memory, namely those with one fault or delay, if they are
-    /// extended.
+    /// Number of plans to keep in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults.
     pub run_us: Option<u64>,

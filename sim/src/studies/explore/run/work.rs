@@ -57,7 +57,6 @@ pub struct Exploration<'b> {
 pub enum Answer {
     /// The first plan that breaks a rule. No plan with fewer faults breaks one.
     Counterexample(Planned),
-    /// No plan breaks a rule.
     Quiet(Ledger),
     Stopped(Ledger),
 }
@@ -110,7 +109,6 @@ impl<'b> Exploration<'b> {
         self.bounds.spec(&self.bases[planned.base], planned.plan.clone())
     }
 
-    /// Returns descriptions of the base runs.
     pub fn conditions(&self) -> Vec<String> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
