@@ -25,7 +25,8 @@ pub struct Entry {
     /// Fault families that are never drawn, because they have no effect on this coordinator.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// How much earlier than its ttl a lease may end, because the server counts in coarse units.
+    /// Maximum time by which a lease ends before its ttl, because the server counts in coarse
+    /// units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,

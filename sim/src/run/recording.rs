@@ -24,7 +24,7 @@ pub struct RunOutcome {
     pub servers: Vec<Life>,
     /// `None` unless the lock is a user's program.
     pub watched: Option<Watched>,
-    /// How often a planted mistake took effect.
+    /// Number of times that a planted mistake took effect.
     pub altered: u64,
 }
 

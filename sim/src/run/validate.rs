@@ -1,4 +1,4 @@
-//! Validates runs before they are made.
+//! Validates the inputs of a run.
 
 use super::fit::{Incompatible, fits};
 use super::spec::RunSpec;

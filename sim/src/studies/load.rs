@@ -34,11 +34,11 @@ pub struct Load {
     pub requests: u32,
     pub service_time: Span,
     pub latency: SpanRange,
-    /// How long a holder works after its commands.
+    /// Time that a holder works after its commands.
     pub work: Span,
     /// Number of commands that a holder sends to the lock server as its work.
     pub holder_commands: u32,
-    /// How long a process tries to get the lock.
+    /// Time after which a process abandons its request.
     pub patience: Span,
 }
 

@@ -1,5 +1,4 @@
-//! The network between hosts. A message is one write. ARCHITECTURE.md describes latencies and
-//! retries.
+//! The network between hosts. A message is one write. See "The world" in ARCHITECTURE.md.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};

@@ -147,8 +147,8 @@ fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// Each newcomer lengthens the timeout of the last waiter by one wait, but each grant shortens the
-/// timeouts of all waiters by one wait.
+/// Each grant shortens the timeouts of all waiters by one wait, but a newcomer only lengthens the
+/// timeout of the last waiter.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -127,7 +127,7 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// The lock must be free most of the time. Otherwise the promoted replica has an earlier lock.
+/// Keeps the lock free most of the time. Otherwise the promoted replica may have an earlier lock.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();

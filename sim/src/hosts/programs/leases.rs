@@ -1,4 +1,4 @@
-//! Interprets leases whose end is in a value: the score of a sorted set, or a field of a hash.
+//! Interprets leases that store their end in a value: the score of a sorted set or a hash field.
 //!
 //! Servers do not know these leases. The module rewrites the events of such a key, so that they
 //! have an owner and a lease. The removal of an ended entry becomes an expiry.

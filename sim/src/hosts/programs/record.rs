@@ -27,11 +27,11 @@ pub struct Life {
     pub sent_last: Option<SimTime>,
     /// `None` if the program ended by itself or the run ended first.
     pub crashed: Option<SimTime>,
-    /// When a thread that had taken the lock died while its process continued.
+    /// Time at which a thread that had taken the lock died, although its process continued.
     pub died: Option<SimTime>,
     pub calls: Vec<CallMade>,
     pub used: FilesUsed,
-    /// How often the tracer preempted a thread. A run with preemptions is not reproducible.
+    /// Number of times that the tracer preempted a thread. A preempted run is not reproducible.
     pub preempted: u32,
 }
 

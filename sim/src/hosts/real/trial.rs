@@ -136,7 +136,7 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts one user-supplied server alone until it listens, and sets its port if none is given. If
+/// Starts one user-supplied server alone until it listens, and sets a missing port. If
 /// there are several servers, skips a server with a given port, because a member of a cluster may
 /// need the others before it listens.
 pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {

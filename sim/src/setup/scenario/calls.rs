@@ -1,4 +1,4 @@
-//! Which lock calls an application abandons before they return.
+//! The lock calls that an application abandons before they return.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Which critical sections acquire their lock a second time.
+//! Nested acquires, which take a re-entrant lock a second time.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

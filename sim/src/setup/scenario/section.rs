@@ -1,4 +1,4 @@
-//! Whether a critical section waits or works.
+//! The two kinds of critical sections, which wait or work.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

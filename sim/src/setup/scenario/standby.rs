@@ -1,4 +1,4 @@
-//! When a PostgreSQL standby receives commits, and how an operator promotes it.
+//! Settings for the replication and the promotion of a PostgreSQL standby.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

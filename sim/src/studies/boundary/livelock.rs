@@ -1,5 +1,5 @@
-//! The smallest spread of retry delays with which processes rarely keep splitting the votes of
-//! independent masters.
+//! Calculates how widely to spread retry delays, so that processes do not keep splitting the votes
+//! of independent masters.
 //!
 //! In a round, each of `n` processes begins after a delay drawn uniformly from a spread `s`. The
 //! first process leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of

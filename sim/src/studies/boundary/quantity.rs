@@ -30,7 +30,7 @@ pub struct Facts {
     /// Longest time, without delays, from the first server's grant to the end of the critical
     /// section.
     pub longest_hold: Micros,
-    /// How much earlier than its ttl a lease may end, on the server's clock.
+    /// Maximum time by which a lease ends before its ttl, on the server's clock.
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session. `None` if the lock has no session.
     pub session: Option<Micros>,

@@ -1,4 +1,4 @@
-//! How a process waits between two attempts.
+//! Ways to wait between two attempts.
 
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;

@@ -1,4 +1,4 @@
-//! Finds mistakes in a lock that a sweep cannot reveal, with any number of seeds.
+//! Describes mistakes that a sweep cannot reveal under its settings, with any number of seeds.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Describes settings that hide mistakes. The family `all` has none, because it draws the settings.
+/// Returns no descriptions for the family `all`, because it draws the settings.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,

@@ -7,9 +7,9 @@ use fencepost_reports::{Action, What};
 /// The silences to record before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
-    /// Those longer than this bound.
+    /// Silences longer than this bound.
     All(Micros),
-    /// Those during which no process used the lock for longer than this bound.
+    /// Silences during which no process used the lock for longer than this bound.
     WhileUnused(Micros),
 }
 

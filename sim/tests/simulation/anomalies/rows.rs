@@ -216,7 +216,7 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Aimed faults delay a lock and its twin so much that ten seeds do not distinguish them.
+/// Avoids aimed faults, which delay a lock and its twin so much that ten seeds look the same.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -145,8 +145,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Returns whether the row of ShedLock is a held lock. A release only sets the row's end to an
-    /// earlier time.
+    /// A release does not delete ShedLock's row, but sets the row's end to an earlier time.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {
