@@ -154,7 +154,7 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // Draining a list is slow, and the output is usually a single reply.
+        // Avoids draining the list, because the output is usually a single reply.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>

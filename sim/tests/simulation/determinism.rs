@@ -301,8 +301,8 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digests of all locks with `--seed 7 --fault failover`. `ci/digests.sh` compares another
-/// build profile with them.
+/// The digests of all locks with `--seed 7 --fault failover`. `ci/digests.sh` checks them in
+/// another build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

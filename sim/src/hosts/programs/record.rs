@@ -22,7 +22,7 @@ pub struct Life {
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
     /// Number of bytes beyond the limit for recorded output.
     pub output_dropped: usize,
-    /// `true` if the program reported anything to the judge.
+    /// `true` if the program has reported to the judge.
     pub has_spoken: bool,
     pub sent_last: Option<SimTime>,
     /// `None` if the program ended by itself or the run ended first.

@@ -1,4 +1,4 @@
-//! Measures the processor time of a thread. It is not part of a history.
+//! Measures the processor time of a thread, which is not part of a history.
 
 pub struct ThreadClock(Option<u64>);
 
