@@ -50,7 +50,7 @@ impl RunSpec {
         self.run_with_silences(engine, recording, Some(self.early_silences()))
     }
 
-    /// Runs a scout, which locates the processes to aim faults. Records no silences for the default
+    /// Runs a scout, whose history shows where to aim faults. Records no silences for the default
     /// availability bound, because this bound must not change where faults strike.
     fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
         let early = match self.early_silences() {
