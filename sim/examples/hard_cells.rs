@@ -197,7 +197,7 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// Returns the p value of the Mann-Whitney test (normal approximation, corrected for ties).
+/// The p value of the Mann-Whitney test, by the normal approximation with a correction for ties.
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();
@@ -222,7 +222,7 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// Approximates both normal tails (Abramowitz and Stegun, 7.1.26) with an error below 1.5e-7.
+/// Both normal tails, with an error below 1.5e-7 (Abramowitz and Stegun, 7.1.26).
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

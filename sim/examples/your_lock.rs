@@ -1,7 +1,8 @@
-//! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost. `cargo
-//! test -p fencepost --example your_lock` runs the tests.
+//! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost. To run
+//! it here, use `cargo test -p fencepost --example your_lock`.
 //!
-//! The example is a common lock: SET NX PX with a random value, and GET and compare before DEL.
+//! The example is a common lock: SET NX PX with a random value, then GET and a comparison before
+//! DEL.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
@@ -57,7 +58,7 @@ impl Lock for YourLock {
                 Ok(_) => {}
                 Err(error) => return Release::Unknown(error.to_string()),
             }
-            // Between these two commands the lock may expire, and another process may acquire it.
+            // Between GET and DEL, the lock may expire and another process may acquire it.
             match self.redis.call(&[b"DEL", key]).await {
                 Ok(_) => Release::Released,
                 Err(error) => Release::Unknown(error.to_string()),

@@ -59,7 +59,6 @@ fn help_of_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Executes the command. Data goes to stdout, messages to stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
     let arguments: Vec<OsString> = negative::joined(arguments);
     if let [_, flag] = &arguments[..]

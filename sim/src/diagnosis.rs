@@ -21,17 +21,17 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// Diagnoses every violation in a run. `facts` must be the facts of this run.
+/// Diagnoses every violation of a run. `facts` must come from this run.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses every violation in a run whose plan no seed draws, so other seeds show nothing.
+/// Diagnoses a run of an exploration. Tries no other seeds, because no seed draws its plan.
 pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses the given violations of a run. `rates` caches the runs of other seeds.
+/// Diagnoses some violations of a run. `rates` caches the runs of other seeds.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     diagnose_within(Extent::REPORTS, rates, spec, violations)
 }
@@ -53,7 +53,7 @@ fn diagnose_within(
     Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
 }
 
-/// Diagnoses one violation. Returns `None` if the fast engine does not reproduce it.
+/// Returns `None` if the fast engine does not reproduce the violation.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

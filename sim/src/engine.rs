@@ -1,4 +1,4 @@
-//! Engines, which advance the world from event to event and carry its bytes.
+//! Engines, which execute a run's events in order and carry its bytes.
 
 #[cfg(test)]
 mod ahead_tests;
@@ -34,25 +34,19 @@ pub enum Engine {
     Fast,
 }
 
-/// A failure of the simulation itself, not of the simulated system.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A task runs without letting time pass.
     #[error("{0} makes no progress: its tasks are polled forever at one instant of virtual time")]
     Livelock(Node),
-    /// Sequence number of the first event in which the engines differ.
     #[error("the engines recorded different histories: event {0} is the first that differs")]
     Differ(u64),
-    /// Sequence number of the first event in which two runs of a program differ.
     #[error(
         "the program is not reproducible: event {0} differs between two runs: check whether \
          something outside the simulation changes, such as a file that the program reads"
     )]
     ProgramDiffers(u64),
-    /// The time budget was used up during the run.
     #[error("the time budget ran out before the run ended")]
     OutOfTime,
-    /// The turmoil simulation failed.
     #[error("turmoil stopped: {0}")]
     Turmoil(String),
 }
@@ -110,7 +104,6 @@ impl Engine {
         }
     }
 
-    /// Returns the name that `--engine` takes.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Turmoil => "turmoil",

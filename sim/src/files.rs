@@ -11,17 +11,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The error when a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}", path = .path.display())]
 pub struct FileError {
-    /// Path of the file.
     pub path: PathBuf,
-    /// Error from the operating system.
     pub error: io::Error,
 }
 
-/// Writes a file atomically, or directly if it is a device or a pipe. Follows symbolic links.
+/// Replaces a file atomically. Writes directly to a device or a pipe. Follows symbolic links.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -30,7 +27,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Locks the folder of `path` exclusively. Returns `None` on systems without such locks.
+/// Locks the folder of `path` exclusively. Returns `None` on Windows, which has no such locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

@@ -1,13 +1,12 @@
 //! Runs distributed locks in a deterministic simulation under injected faults, and reports every
 //! violation of mutual exclusion.
 //!
-//! The modules follow the course of a run. [`setup`] has the inputs of a run. The `world` has time,
-//! hosts and a network, [`hosts`] has the software on the hosts, and the [`engine`] drives the
-//! world. [`run`] makes a run with all of these. [`diagnosis`] repeats runs to find causes, and
-//! [`studies`] make many runs. [`cli`] and [`testing`] are the two front ends.
+//! [`setup`] has the inputs of a run. The `world` has time, hosts and a network, and [`hosts`] has
+//! the software on the hosts. An [`engine`] drives the world, and [`run`] makes a run.
+//! [`diagnosis`] repeats a run to find causes, and [`studies`] make many runs. [`cli`] and
+//! [`testing`] are the front ends.
 //!
-//! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, and the
-//! program `fencepost` ([`cli`]) for everything else. The crate has no features.
+//! Start with [`testing`] to test your own lock, or with [`RunSpec`] to make a single run.
 //!
 //! ```
 //! use fencepost::{Engine, RunSpec, Scenario};

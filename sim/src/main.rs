@@ -1,4 +1,4 @@
-//! The program `fencepost`, which maps the result of a command to an exit status.
+//! The program `fencepost`. It turns the outcome of a command into an exit status.
 
 #[path = "main/panics.rs"]
 mod panics;
@@ -8,7 +8,7 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// For many small objects, mimalloc needs half the instructions of the system's allocator.
+/// mimalloc needs half as many instructions for small objects as the system's allocator.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

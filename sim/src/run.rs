@@ -1,4 +1,4 @@
-//! Runs a plan, and records its history.
+//! Runs a plan and records its history.
 
 mod aimed;
 mod bounds;
@@ -36,13 +36,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Runs the spec, with the same outcome in both engines. Panics if the spec requests threads
-    /// that the lock does not support, which [`RunSpec::validate`] reports.
+    /// The result does not depend on the engine. Panics if the scenario has threads and the lock
+    /// does not support them, which [`RunSpec::validate`] reports.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
 
-    /// Runs the spec and records the requested data.
     pub fn run_recording(
         &self,
         engine: Engine,
@@ -51,8 +50,8 @@ impl RunSpec {
         self.run_with_silences(engine, recording, Some(self.early_silences()))
     }
 
-    /// Runs the spec as a scout, whose history decides where faults are aimed. The default
-    /// availability bound must not influence this history.
+    /// Runs a scout, whose history shows where to aim faults. Records no silences for the default
+    /// availability bound, because this bound must not change where faults strike.
     fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
         let early = match self.early_silences() {
             EarlySilences::WhileUnused(_) => None,
@@ -61,7 +60,7 @@ impl RunSpec {
         self.run_with_silences(Engine::Fast, recording, early)
     }
 
-    /// Returns the silences to record before healing, as evidence for the availability rule.
+    /// Selects the silences before healing, which the availability rule needs as evidence.
     fn early_silences(&self) -> EarlySilences {
         let bound = self.availability().bound_us;
         let is_stated = self.scenario.availability.is_some();
@@ -142,7 +141,7 @@ impl RunSpec {
         })
     }
 
-    /// Returns the history. It is built after the run, when the key of a program's lock is known.
+    /// Builds the history after the run, because only then is the key of a program's lock known.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -164,7 +163,6 @@ impl RunSpec {
         (history, watched)
     }
 
-    /// Returns the time at which the last fault has ended and syncs no longer fail.
     fn heals_at(&self) -> SimTime {
         let syncs = self.failing_syncs().map_or(SimTime::ZERO, |failing| failing.until);
         self.plan.heals_at().max(syncs)
@@ -186,7 +184,7 @@ impl RunSpec {
     }
 }
 
-/// Returns whether a server granted a lease. Database locks with leases outlive their connection.
+/// A lease means that a database lock outlives its connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -50,12 +50,11 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The expected result of a test under every one of its faults.
+/// The expected result of a test, for each of its faults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
-    /// No rule is broken.
     Safe,
-    /// None of these rules is broken, but other rules may be.
+    /// No seed breaks any of these rules. Other rules may be broken.
     Never(Vec<Kind>),
     /// Some seed breaks each of these rules. Other rules may be broken too.
     Violates(Vec<Kind>),
@@ -63,7 +62,6 @@ pub enum Expect {
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
-/// A test of one lock.
 #[derive(Clone)]
 #[must_use = "a test that is not run tests nothing"]
 pub struct LockTest {
@@ -78,7 +76,7 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// Creates a test with the built-in scenario, no faults, the seeds 0 to 99 and
+    /// By default, a test has the built-in scenario, no faults, the seeds 0 to 99 and
     /// [`Expect::Safe`].
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
@@ -93,12 +91,11 @@ impl LockTest {
         }
     }
 
-    /// Sets the faults as in `--fault`. `a,b` runs each, and `a+b` combines them in one run.
+    /// Sets the faults as in `--fault`: `a,b` runs each separately, `a+b` combines them in one run.
     pub fn faults(self, faults: &str) -> LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
 
-    /// Sets the seeds, a range whose end is excluded.
     pub fn seeds(self, seeds: Range<u64>) -> LockTest {
         LockTest { seeds, ..self }
     }
@@ -109,7 +106,6 @@ impl LockTest {
         self
     }
 
-    /// Sets the expected result, which is by default [`Expect::Safe`].
     pub fn expect(self, expect: Expect) -> LockTest {
         LockTest { expect, ..self }
     }
@@ -133,17 +129,17 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// Sets the number of threads, which is by default the number of processors.
+    /// The default is one thread per processor.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Sets the folder for reports of failures, which is by default in cargo's target folder.
+    /// Sets the folder for reports of failures. The default is in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs the test. If the result is unexpected, panics with a command that reproduces it.
+    /// Panics if the result is unexpected. The message contains the command that reproduces it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -156,12 +152,12 @@ impl LockTest {
         }
     }
 
-    /// Runs the test as [`LockTest::run`] does, but returns a failure instead of panicking.
+    /// Like [`LockTest::run`], but returns the failure.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }
 
-    /// Runs the test as [`LockTest::check`] does, with the given environment variables.
+    /// Like [`LockTest::check`], but with the given environment variables.
     pub fn check_with(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

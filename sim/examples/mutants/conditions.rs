@@ -1,4 +1,4 @@
-//! The faults and scenarios under which mutants are tried, in this order.
+//! The faults and scenarios under which to try mutants, in this order.
 
 use fencepost_clients::{Coordinator, Definition, Deployment};
 
@@ -95,7 +95,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // A process that reacquires its lock halfway through a critical section renews its lease.
+    // A process that acquires its lock again halfway through renews its lease.
     under("none", "hold = \"22s..28s\""),
     // Only one of two replicas lags, so the choice of the promoted replica matters.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
@@ -106,7 +106,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // Waiting processes send nothing, so after the restart another process must ask first.
+    // Waiting processes send nothing, so the restart is visible only to a new request.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -117,7 +117,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Even after two failovers, one of the three replicas has every write.
+    // After two failovers, one of the three replicas still has every write.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -157,7 +157,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
     // A lease that is renewed every third of its ttl survives a pause of two thirds of the ttl.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The first contender in the queue leaves just before the next contender watches it.
+    // A contender leaves the queue just before the next contender watches it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
@@ -165,17 +165,17 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     // Servers lose their data while a process is in its critical section.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     on_zookeeper("client-crash", "ensemble = 1"),
-    // Many processes ask at the same time after a holder crashed, and act on stale reads.
+    // After a holder crashes, many processes ask at the same time and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // The pauses outlast a session and a shortened lock-delay, end just within a session and a full
-    // lock-delay, or outlast both.
+    // The first pauses outlast a session and a shortened lock-delay, the second end just within a
+    // session and a full lock-delay, and the third outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),
     // The master keeps a silent session for at least 12 s.
     on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
     on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
-    // The holder is cut off until its lease, its grace period and a lock-delay are over.
+    // The holder is cut off until its lease, its grace period and a lock-delay have passed.
     on_chubby(
         "partition",
         "processes = 2; cycles = 4; ttl = \"90s\"; hold = \"160s..170s\"; think = \"1s..2s\"; \

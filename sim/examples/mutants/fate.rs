@@ -1,5 +1,3 @@
-//! The result of testing a mutant, and its line in a results file.
-
 use std::collections::BTreeMap;
 
 pub(crate) const HEAD: &str =
@@ -9,7 +7,7 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs that the mistake changed. None of them broke a rule.
+    /// Number of runs that the mistake changed. They broke no rule.
     Survived(u64),
     /// Number of runs that the mistake changed. They broke only rules that the correct lock breaks.
     Masked(u64),

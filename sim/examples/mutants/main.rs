@@ -1,5 +1,5 @@
 //! Mutation testing: plants one mistake at a time in every lock and its servers, and counts the
-//! mutants that are found.
+//! mutants that fencepost finds.
 //!
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'

@@ -1,14 +1,12 @@
-//! Mutants: the locks and servers of a run with one mistake planted, to test the tests.
+//! Mutants: the locks and servers of a run with one planted mistake, to test the tests.
 //!
-//! A mistake is an [`Operator`], which is one line in the table of its coordinator ([`redis`],
-//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]) or
-//! in the table of [`any`] server. The operator's [`rule`] changes a client's commands, its
-//! replies, or the server's time and disks. Therefore an operator works for every lock, and no lock
-//! or server contains code for it. [`machine`] wraps the machine of a server that has a planted
-//! mistake ([`Scenario::mutant`]). The machines of other runs have no wrapper.
+//! An [`Operator`] is one line in the table of its coordinator ([`redis`], [`memcached`],
+//! [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]) or in the table of
+//! [`any`] server. Its [`rule`] changes a client's commands, the replies to it, or the server's
+//! time and disks. It therefore works for every lock, and no lock or server contains code for it.
+//! [`machine`] wraps a server's machine only in runs with a planted mistake ([`Scenario::mutant`]).
 //!
-//! To add an operator, add a line to a table. [`Marks`] count the operator's effects on a lock. An
-//! operator that has no effect on a lock yields no mutant.
+//! [`Marks`] count an operator's effects on a lock. Without an effect, there is no mutant.
 //!
 //! [`Scenario::mutant`]: fencepost::Scenario
 

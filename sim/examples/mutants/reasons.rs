@@ -1,5 +1,3 @@
-//! The known reasons why some mutants break no rule.
-
 use crate::fate::Outcome;
 
 struct Reason {

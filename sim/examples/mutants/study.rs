@@ -1,9 +1,9 @@
-//! Searches for mutants by applying every operator to every lock that it fits.
+//! Applies every operator to every lock that it fits, and classifies the mutants.
 //!
-//! A run **kills** a mutant by breaking a rule that the correct lock never breaks in the same case,
-//! even over more seeds. A mutant is also killed if many of its runs are unknown, or break a rule
-//! that the correct lock seldom breaks. A mutant without a changed run is **equivalent** within the
-//! budget. Any other mutant **survives**.
+//! A run **kills** a mutant if it breaks a rule that the correct lock never breaks in the same
+//! case, even over more seeds. Many unknown runs also kill a mutant, and so do many violations of a
+//! rule that the correct lock seldom breaks. If the mistake changes no run, the mutant is
+//! **equivalent** within the budget. Any other mutant **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of runs of the correct lock. A rule that is broken in these runs kills no mutant.
+/// Seeds for the correct lock. A rule that it breaks in these runs kills no mutant.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
@@ -35,7 +35,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Fault families of the first runs. A mistake that has no effect in them is not tried further.
+/// Families to try first. A mistake that has no effect under them is not tried under others.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

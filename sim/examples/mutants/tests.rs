@@ -1,5 +1,3 @@
-//! Tests of mutants that must be killed, and of a mutant that must not be killed.
-
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
 use crate::operators::operators;
 use crate::page::{Score, page};

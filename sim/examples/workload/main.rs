@@ -1,7 +1,7 @@
-//! Runs workloads whose instructions `benches/instructions.sh` counts.
+//! Runs a workload for `benches/instructions.sh`, which counts its instructions.
 //!
 //! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (without locks and servers),
-//! `stock` and `stock-bare` (both on stock turmoil), `failover` (Redis with Sentinels), `masters`
+//! `stock` and `stock-bare` (on stock turmoil), `failover` (Redis with Sentinels), `masters`
 //! (Redlock over five masters) or `judged` (like `failover`, then summarized as in a sweep).
 
 mod stock;

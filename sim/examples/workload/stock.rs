@@ -1,4 +1,4 @@
-//! Runs the benchmark workload on stock turmoil, without faults, a judge or idle-time skipping.
+//! The benchmark workload on stock turmoil, without faults, a judge or idle-time skipping.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};

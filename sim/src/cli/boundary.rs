@@ -1,4 +1,4 @@
-//! The command `fencepost boundary`, which finds the value of a parameter at which a lock breaks.
+//! The command `fencepost boundary`, which finds the value of one setting at which a lock breaks.
 
 use super::arguments::BoundaryArguments;
 use super::lock_scripts::add_scripts;
@@ -24,7 +24,7 @@ const STEPS_OF_RANGE: u64 = 256;
 
 const SEEDS: (u64, u64) = (0, 200);
 
-/// Default limit of runs in a search with programs or real servers, whose runs are slow.
+/// Default limit for runs with programs or real servers, because each run takes seconds.
 const TRACED_RUNS: u64 = 400;
 
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {

@@ -1,4 +1,4 @@
-//! The checkpoint file, which a sweep or an exploration writes at intervals.
+//! Reads and writes the checkpoint file of a sweep or an exploration.
 
 use super::Failure;
 use super::arguments::SweepArguments;

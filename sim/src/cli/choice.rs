@@ -1,4 +1,4 @@
-//! Parses options whose value is a variant of another crate's enum.
+//! Parsers of options whose value is a variant of an enum in another crate.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;

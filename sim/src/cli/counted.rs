@@ -1,4 +1,4 @@
-//! Counts violations over seeds, without minimizing, explaining or repeating them under turmoil.
+//! Counts violations over seeds, but does not minimize, explain or confirm them.
 
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};

@@ -70,8 +70,7 @@ impl Expectations {
     }
 }
 
-/// Returns whether a lock is a Lua file that exists, so that one file can cover locks that are run
-/// separately.
+/// Accepts any existing Lua file, so that one `--expect` file can list locks of several sweeps.
 fn is_script(lock: &str, path: &Path) -> bool {
     let is_lua = Path::new(lock).extension().is_some_and(|end| end == "lua");
     is_lua && (Path::new(lock).is_file() || path.with_file_name(lock).is_file())

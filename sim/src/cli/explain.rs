@@ -1,4 +1,4 @@
-//! The command `fencepost explain NAME`, which explains a name that occurs in reports.
+//! The command `fencepost explain NAME`, which explains a name from a report.
 
 use super::arguments::ExplainArguments;
 use super::output::print;

@@ -117,7 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // The result is printed before the checkpoint is written, so that a full disk does not lose it.
+    // Prints the result before it writes the checkpoint, because a full disk may fail the write.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

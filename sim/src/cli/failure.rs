@@ -1,48 +1,22 @@
-//! Errors of commands, each printed as one line.
+//! Errors of commands. All of them cause exit status 2.
 
 use crate::engine::EngineError;
 use crate::files::FileError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A command failure, which has exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Invalid arguments. The text names the invalid value and the valid ones.
     #[error("{0}")]
     Usage(String),
-    /// A file that cannot be read or written.
     #[error("{path}: {error}", path = .path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error from the operating system.
-        error: std::io::Error,
-    },
-    /// A readable file with invalid content.
+    File { path: PathBuf, error: std::io::Error },
     #[error("{path}: {what}", path = .path.display())]
-    Content {
-        /// Path of the file.
-        path: PathBuf,
-        /// Description of the problem and of valid content.
-        what: String,
-    },
-    /// A failure of the simulation itself.
+    Content { path: PathBuf, what: String },
     #[error("seed {seed}, client {client}, fault {fault}: {error}")]
-    Engine {
-        /// Seed of the failed run.
-        seed: u64,
-        /// Name of the lock.
-        client: String,
-        /// Fault families of the run.
-        fault: String,
-        /// Error from the engine.
-        error: EngineError,
-    },
-    /// A replay whose history differs from the report.
+    Engine { seed: u64, client: String, fault: String, error: EngineError },
     #[error("{0}")]
     Mismatch(String),
-    /// An error while writing to standard output.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
 }
@@ -80,7 +54,7 @@ impl Failure {
         Failure::Usage(line + &advice)
     }
 
-    /// Like `usage`, but lists the commands if the error names an unknown command.
+    /// Like `usage`, but lists all commands after an unknown one.
     pub(crate) fn usage_of<A: clap::CommandFactory>(error: &clap::Error) -> Failure {
         let failure = Failure::usage(error);
         if error.kind() != clap::error::ErrorKind::InvalidSubcommand {

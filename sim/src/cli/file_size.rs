@@ -1,8 +1,8 @@
-//! Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
+//! Turns a write beyond `ulimit -f` into an error, because SIGXFSZ would end the process.
 
 use super::Failure;
 
-/// SIGXFSZ on Linux and macOS, which ends a process by default.
+/// SIGXFSZ on Linux and macOS.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 

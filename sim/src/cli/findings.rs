@@ -40,7 +40,7 @@ fn list(arguments: &ListFindingsArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let mut findings = Store::at(&arguments.store.findings).existing()?;
     if view.name == MARKDOWN {
-        // A comment on a pull request shows only the fixes of the day.
+        // Pull-request comments list only what was fixed today.
         findings.leave_out_fixed_before(&today()?);
     }
     print(&view.write(&findings).map_err(Failure::Output)?)?;
@@ -111,7 +111,6 @@ fn scenario_of(arguments: &RetestArguments) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// Returns the option that adds the lock of a finding, if the lock is not a built-in one.
 fn own_option(finding: &Finding) -> Option<String> {
     let options = ["--lock ", "--program "];
     let (start, option) =

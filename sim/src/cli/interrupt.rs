@@ -1,4 +1,4 @@
-//! Handles SIGINT and SIGTERM during a sweep: the sweep stops and prints its finished runs.
+//! Stops a sweep on SIGINT or SIGTERM, so that it still prints its finished runs.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;

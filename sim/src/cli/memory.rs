@@ -1,4 +1,4 @@
-//! The option `--max-memory`, which limits the memory of a sweep.
+//! The option `--max-memory`.
 
 use super::Failure;
 use super::output::log;
@@ -30,8 +30,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Starts a thread that polls the memory use. Above `max`, the thread stops the sweep. If the
-    /// use still grows or the sweep does not stop in time, the thread ends the process.
+    /// Starts a thread that stops the sweep when it uses more than `max` bytes. At 1.5 times `max`,
+    /// or if the sweep has not stopped after `GRACE`, the thread ends the process.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

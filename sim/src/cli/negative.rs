@@ -1,8 +1,7 @@
-//! Joins an option and its negative value, which would otherwise be parsed as an unknown option.
+//! Joins an option and its negative value, which clap would take for an unknown option.
 
 use std::ffi::OsString;
 
-/// Turns `--ttl -5s` into `--ttl=-5s`, so that the error names the option and its valid values.
 pub(super) fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     for argument in arguments {

@@ -1,4 +1,4 @@
-//! Determines the scenario, the locks and the faults from the arguments.
+//! Derives the scenario, the locks and the faults from the arguments.
 
 use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments, ServersArguments};
@@ -62,7 +62,7 @@ impl<F> Options<F> {
     }
 }
 
-/// Adds to the scenario the real servers that the cells need. Each server must first pass a trial.
+/// Adds the real servers that the cells need. Each server must first pass a trial.
 pub(crate) fn add_real_servers(
     arguments: &ServersArguments,
     cells: &[(&'static Definition, Families)],

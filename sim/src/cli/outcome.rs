@@ -1,19 +1,13 @@
-//! The outcome of a command, which determines its exit status.
+//! The outcome of a command that did not fail.
 
 use fencepost_reports::{RunReport, Verdict};
 
-/// The outcome of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
-    /// Exit status 0: no violation, or every result as expected.
     AsExpected,
-    /// An inconclusive result, because no run exercised the lock.
     Unknown,
-    /// A violation, or a deviation from the expectations.
     Violated,
-    /// SIGINT ended the command.
     Interrupted,
-    /// SIGTERM ended the command.
     Terminated,
 }
 
@@ -30,7 +24,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the exit status: 0, 1, 3, or 128 plus the number of the signal.
     pub fn status(self) -> u8 {
         match self {
             Outcome::AsExpected => 0,

@@ -17,7 +17,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 pub(crate) const LINE_MAX: usize = 2_000;
 
-/// Writes one line to stderr, even if a name contains line breaks. Ignores errors.
+/// Writes one line to stderr, even if a name contains line breaks. Ignores write errors.
 pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
@@ -31,7 +31,7 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// Creates the folder of `--out` before a long command, so that a wrong name costs no time.
+/// Creates the `--out` folder early, so that an invalid name fails before a long command.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         let folder = folder.display();

@@ -1,4 +1,4 @@
-//! Shows progress on stderr, as a bar on a terminal or else as occasional lines.
+//! Shows progress on stderr: a bar on a terminal, occasional lines elsewhere.
 
 use super::output::log;
 use crate::diagnosis::Extent;

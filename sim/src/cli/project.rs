@@ -1,4 +1,4 @@
-//! The file `fencepost.toml`, which sets default options of `run`, `sweep`, `merge` and `findings`.
+//! The file `fencepost.toml`, which sets defaults for `run`, `sweep`, `merge` and `findings`.
 
 mod file;
 mod found;

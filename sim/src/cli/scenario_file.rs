@@ -1,4 +1,4 @@
-//! Builds the scenario from the arguments.
+//! Builds the scenario from `--scenario`, `--set` and flags.
 
 use super::Failure;
 use super::arguments::ScenarioArguments;
@@ -85,14 +85,14 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     let value = value_of(text);
     let alone = |value| toml::Table::from_iter([(key.clone(), value)]).try_into::<Scenario>();
     let Err(of_value) = alone(value.clone()) else { return Ok((key, value)) };
-    // A number in place of a duration or a name is wrong as text too, and that error says more.
+    // If the text should have been a duration or a name, the error for a string explains more.
     let of_text = alone(toml::Value::String(text.to_owned())).err();
     let error = of_text.filter(|error| !error.message().starts_with("invalid type"));
     let problem = in_words(error.unwrap_or(of_value).message());
     Err(Failure::wrong(format!("--set '{assignment}': {problem}")))
 }
 
-/// Rewrites serde's messages in the form that other errors have: no backticks and no Rust types.
+/// Rewrites a message of serde without backticks and Rust types.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((unknown, valid)) = unknown_of("field", &message) {
@@ -117,14 +117,13 @@ fn in_words(message: &str) -> String {
     format!("expected a number from 0 to {largest}")
 }
 
-/// Returns the unknown name in a message of serde, and the names that it lists as valid.
 fn unknown_of<'m>(what: &str, message: &'m str) -> Option<(&'m str, Vec<&'m str>)> {
     let rest = message.strip_prefix("unknown ")?.strip_prefix(what)?.strip_prefix(" `")?;
     let (unknown, valid) = rest.split_once("`, expected ")?;
     Some((unknown, valid.split('`').skip(1).step_by(2).collect()))
 }
 
-/// Returns the durations that the user set, even to built-in values; `all` draws the others.
+/// Returns the durations that the user set, even to built-in values. `all` draws the others.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

@@ -1,4 +1,4 @@
-//! Finds the faults that a violation needs, by leaving out each fault and each pair of faults.
+//! Finds the faults that a violation needs, by leaving out single faults and pairs of faults.
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};

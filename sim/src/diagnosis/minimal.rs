@@ -1,4 +1,4 @@
-//! Finds the smallest run with a violation by removing and reducing faults, cycles and processes.
+//! Minimizes a run with a violation: removes and shrinks faults, cycles and processes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -8,26 +8,21 @@ use fencepost_faults::shrink::Boundary;
 use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
 use std::rc::Rc;
 
-/// Maximum number of runs of a search. Most searches need a few dozen.
+/// Maximum number of runs in a search. Most searches need a few dozen.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;
 
-/// The result of a minimization.
 #[derive(Clone)]
 pub struct Minimal {
-    /// The smallest run, with a smaller plan and possibly fewer processes and cycles.
     pub spec: RunSpec,
-    /// The threshold of each magnitude in the plan.
     pub boundaries: Vec<Boundary>,
-    /// Number of runs in the search.
     pub calls: u32,
-    /// `true` if every fault, cycle and magnitude is necessary, `false` if the search hit its
-    /// limit.
+    /// `false` if the search reached its limit, so that a smaller run may exist.
     pub complete: bool,
 }
 
-/// Minimizes a run. Returns `None` if the run does not show the target.
+/// Returns `None` if the run does not show the target.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     minimise_with(&Memory::default(), spec, target)
 }
@@ -45,7 +40,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may permit a smaller workload, and vice versa.
+        // A smaller plan may allow a smaller workload, and vice versa.
         if search.refused || best.plan == before {
             break;
         }
@@ -72,8 +67,8 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries plans with only one or two of the faults, at slightly different times. The other
-    /// faults may be needed only because they delay a decisive fault.
+    /// Tries one or two of the faults alone, at other times. The run may need the other faults only
+    /// because they delay a decisive fault.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {

@@ -1,8 +1,8 @@
-//! Finds the order of events that a violation needs.
+//! Finds pairs of events whose order a violation needs.
 //!
-//! For each event of the narrative and the witness, the search makes one of the next three events
-//! happen first, by delaying a message, pausing a process or moving a fault. It reports a pair of
-//! events only if the later event also happens in the new run, without the earlier event before it.
+//! For each event in the narrative or the witness, the search makes one of the next three events
+//! happen first: it delays a message, pauses a process or moves a fault. It reports the pair if the
+//! second event then happens before the first, or without it.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -100,7 +100,7 @@ impl Swap<'_> {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
                 // A fault that began late was waiting for another event, so a later planned time
-                // would not move it.
+                // would not delay it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),
@@ -178,7 +178,7 @@ impl Swap<'_> {
     }
 }
 
-/// The identity of an event across runs, where its operation number may differ.
+/// Identifies an event across runs, whose operation numbers may differ.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -26,26 +26,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Number of runs for each safeguard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// Number of nearby plans to try.
     pub nearby: usize,
-    /// Number of other seeds to run.
     pub seeds: usize,
 }
 
 impl Extent {
-    /// Extent of the trials for reports.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
-    /// Extent of the trials for a plan that no seed draws, such as one of an exploration.
+    /// For a plan that no seed draws, such as one of an exploration.
     pub const ENUMERATED: Extent = Extent { nearby: 20, seeds: 0 };
 }
 
 /// First of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// A cache of the runs of other seeds. All violations of a lock under the same faults share it.
+/// A cache of the runs of other seeds, for all violations of a lock under the same faults.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<TrialEnding>>>,
@@ -68,7 +64,6 @@ struct TrialEnding {
     is_known: bool,
 }
 
-/// Trials of a run without safeguards, and with each safeguard that fits.
 pub struct SafeguardTrials {
     without: TrialEnding,
     history: Option<History>,
@@ -80,11 +75,10 @@ pub struct SafeguardTrials {
 struct SafeguardRuns {
     safeguard: &'static Safeguard,
     spec: RunSpec,
-    /// The safeguard replaces a lock whose lease is extended by a lock whose lease is not. A
-    /// critical section may then be too long for the new lock, which says nothing about hazards.
+    /// The safeguard replaces a lock that extends its lease by one that does not. A critical
+    /// section may then exceed the lease, so the hazards of the two locks are not comparable.
     loses_extensions: bool,
-    /// The safeguard lengthens the ttl. The bound of a wait contains the ttl, so the safeguard only
-    /// hides the wait.
+    /// The safeguard only hides a wait, because the wait's bound contains the ttl.
     lengthens_bounds: bool,
     on_plan: Option<(TrialEnding, History)>,
     nearby: Vec<Option<TrialEnding>>,
@@ -92,12 +86,11 @@ struct SafeguardRuns {
 }
 
 impl SafeguardTrials {
-    /// Makes the runs with the built-in safeguards.
     pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> SafeguardTrials {
         SafeguardTrials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Makes the runs with the caller's safeguards, each with a different name or setting.
+    /// Each safeguard must have a different name or setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -135,7 +128,6 @@ impl SafeguardTrials {
         }
     }
 
-    /// Returns every safeguard that fits the run and this violation, with its effect.
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         let is_harm = violation.kind.severity() == Severity::Harm;
         let is_wait = is_bounded(violation.kind);
@@ -187,7 +179,7 @@ impl SafeguardTrials {
         });
         // A process that never gets the lock cannot break the rule, so a new outage is no success.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
-        // A violation of the same rule with a new cause came instead of this one.
+        // Another violation of the same rule replaced this one.
         let mut new = ending.causes.difference(&self.without.causes);
         let is_replaced = new.any(|(kind, _)| *kind == violation.kind);
         match alike && ending.is_known && !shut_out && !is_replaced {
@@ -224,7 +216,7 @@ fn is_extended(spec: &RunSpec) -> bool {
 }
 
 impl Rates {
-    /// Sets the number of threads. Calling this function in a rayon pool could cause a deadlock.
+    /// May deadlock if the caller runs in a rayon pool.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }

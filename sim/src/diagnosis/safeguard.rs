@@ -1,4 +1,4 @@
-//! The suggested safeguards, each as a change to a run.
+//! The safeguards that reports suggest. Each is a change to a run.
 
 use super::minimal::with_scenario;
 use crate::engine::Engine;
@@ -13,27 +13,21 @@ use fencepost_faults::{
 use fencepost_reports::StorageRule;
 use std::collections::BTreeMap;
 
-/// A measure that can make a lock safe.
 pub struct Safeguard {
-    /// Name in reports.
     pub name: &'static str,
-    /// One-line description.
     pub about: &'static str,
-    /// Function that returns whether the safeguard applies to a run and would change it.
+    /// Returns whether the safeguard applies to a run and would change it.
     pub fits: fn(&RunSpec) -> bool,
-    /// Function that returns the run with the safeguard.
     pub with: fn(&RunSpec) -> RunSpec,
-    /// Function that returns the safeguard's setting in a run, such as `40s` or `client=fencing`.
+    /// Returns the safeguard's setting in a run, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 
 impl Safeguard {
-    /// Returns the run with the safeguard, or `None` if it does not fit.
     pub fn on(&self, spec: &RunSpec) -> Option<RunSpec> {
         (self.fits)(spec).then(|| (self.with)(spec))
     }
 
-    /// Returns the parameter that reports show for a run with this safeguard.
     pub fn parameter(&self, guarded: &RunSpec) -> String {
         (self.setting)(guarded)
     }
@@ -51,7 +45,6 @@ macro_rules! other_lock {
     };
 }
 
-/// Every safeguard, in the order of reports.
 pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
@@ -63,7 +56,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "a lock with fencing tokens, and a storage that checks them",
-        // Independent masters share no counter from which to issue tokens.
+        // Independent masters have no common counter for tokens.
         fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Primary,
         with: |spec| another_lock(&fenced_storage(spec), "fencing"),
         setting: |_| "client=fencing".to_owned(),
@@ -94,7 +87,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "a lock whose sequencers are fencing tokens, and a storage that checks them",
-        // chubby-sequencer has a lock-delay, which chubby-no-delay has not.
+        // chubby-sequencer would add the lock-delay that chubby-no-delay omits.
         fits: |spec| {
             !spec.client.has_tokens
                 && spec.client.deployment == Deployment::Chubby
@@ -109,7 +102,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         fits: |spec| {
             !spec.client.has_tokens
                 && matches!(spec.client.deployment, Deployment::GemFire(_))
-                // gemfire-token has no lease.
+                // gemfire-token would remove the lease.
                 && spec.client.name != "gemfire-lease"
         },
         with: |spec| another_lock(&fenced_storage(spec), "gemfire-token"),
@@ -353,8 +346,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns a fault with the effect that `fault` would have if Redis expired keys by a monotonic
-/// clock; `None` if the effect would not change.
+/// Returns the fault as it affects a Redis that expires keys by a monotonic clock, or `None` if the
+/// effect is the same.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

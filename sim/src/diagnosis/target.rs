@@ -1,4 +1,4 @@
-//! The violation that a diagnostic run must show.
+//! The violation to look for in diagnostic runs.
 
 use crate::engine::Engine;
 use crate::run::RunSpec;
@@ -6,23 +6,19 @@ use fencepost_reports::{Cause, History, Kind, Violation, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule and the cause of a violation to look for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// Rule that the violation breaks.
     pub kind: Kind,
-    /// The cause of the violation.
     pub cause: Cause,
 }
 
 impl Target {
-    /// Returns whether a run of the spec shows the violation. An invalid spec shows none.
+    /// Runs the spec on the fast engine. Returns `false` if the spec is invalid.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
 
-    /// Returns the cause for which a run of the spec breaks the same rule, if it does not show the
-    /// violation.
+    /// If a run breaks the same rule for another cause, returns that cause.
     pub(super) fn other_cause(self, spec: &RunSpec) -> Option<Cause> {
         self.other_cause_in(&shown(spec))
     }
@@ -34,7 +30,6 @@ impl Target {
         shown.iter().find(|(kind, _)| *kind == self.kind).map(|(_, cause)| *cause)
     }
 
-    /// Returns the violation of a history that has the rule and the cause.
     pub(super) fn found_in(self, history: &History) -> Option<Violation> {
         let is_it = |one: &Violation| one.kind == self.kind && one.cause == self.cause;
         judge(history).violations.into_iter().find(is_it)
@@ -46,21 +41,18 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// A cache of reduced runs, shared by the searches for all violations of a run.
+/// A cache of runs of one seed, lock and set of families. Its key is only the plan and the size of
+/// the workload.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
 }
 
 impl Memory {
-    /// Returns whether a run shows the violation. A cache is for one seed, lock and set of
-    /// families.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         self.shown(spec).contains(&(target.kind, target.cause))
     }
 
-    /// Returns the cause for which a run of the spec breaks the same rule, if it does not show the
-    /// violation.
     pub(super) fn other_cause(&self, spec: &RunSpec, target: Target) -> Option<Cause> {
         target.other_cause_in(&self.shown(spec))
     }

@@ -56,8 +56,8 @@ pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) ->
     })
 }
 
-/// Returns the cause for which the minimal run still breaks the rule if one fault has this
-/// magnitude, which is not enough for the violation.
+/// Lowers one magnitude below the threshold. If the run then breaks the rule for another cause,
+/// returns that cause.
 fn other_cause(
     minimal: &Minimal,
     target: Target,
@@ -87,7 +87,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that shows the violation, if a shorter downtime causes it.
+/// Finds the longest downtime that still shows the violation. Returns `None` if a downtime two
+/// leases longer shows it too.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
@@ -108,7 +109,7 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
         target.is_shown_by(&with_plan(spec, &plan))
     };
     let down = i64::try_from(down.as_micros()).ok()?;
-    // Even under clock faults, every lease ends within twice its ttl.
+    // Even under clock faults, each lease ends within twice its ttl.
     let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
     if !early || shown(down + steps_max * step) {
         return None;

@@ -1,4 +1,4 @@
-//! Variations of a plan with slightly earlier, later or stronger faults.
+//! Varies a plan with slightly earlier, later or stronger faults.
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
@@ -17,7 +17,7 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// Returns the plan with all faults moved by up to six seconds either way, smallest move first.
+/// Moves all faults by up to six seconds in both directions, the smallest moves first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])

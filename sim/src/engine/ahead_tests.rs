@@ -1,4 +1,4 @@
-//! Tests that the record of a run's last silence states whether a later event could wake a process.
+//! Tests of the last recorded silence, which states whether a later event could wake a process.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;

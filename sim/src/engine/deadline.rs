@@ -1,4 +1,4 @@
-//! A limit on the real time of a thread's runs. Runs that are abandoned at the limit do not count.
+//! A limit on the real time of a thread's runs. An abandoned run counts in no result.
 
 use super::EngineError;
 use std::cell::Cell;

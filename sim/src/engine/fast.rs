@@ -1,4 +1,4 @@
-//! The discrete-event engine.
+//! The discrete-event engine for sweeps.
 
 use super::deadline::Watch;
 use super::{EngineError, EngineRun, check};

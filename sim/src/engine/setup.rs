@@ -1,4 +1,4 @@
-//! Creates a world and runs it to its end. Both engines use this module.
+//! Creates a world and runs it to its end, in either engine.
 
 use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;

@@ -1,5 +1,3 @@
-//! Tests that both engines produce the same run of a bare world under every kind of fault.
-
 mod half_closed;
 mod lost;
 

@@ -1,8 +1,4 @@
 //! The engine on stock turmoil, with turmoil's hosts, TCP streams and segments.
-//!
-//! turmoil holds every link until the world's network releases a segment. One turmoil step is one
-//! instant. The software of a host is one future, and every timer is a timer of the world. The run
-//! fails if the bytes that leave turmoil's streams differ from the bytes that the world sent.
 
 use super::deadline::Watch;
 use super::{EngineError, EngineRun, check};
@@ -166,7 +162,7 @@ impl Carrier for TurmoilNetwork {
 }
 
 impl Inner {
-    /// Returns the connection from `origin`. turmoil may accept other connections before it.
+    /// Accepts the connection from `origin`, and stores any connections that arrive before it.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

@@ -1,4 +1,4 @@
-//! Finds temporary files that killed processes left behind. No process has a lock on these files.
+//! Removes temporary files of killed processes. Only a live process locks its temporary file.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -10,9 +10,9 @@ pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process has locked the file and is about to remove it.
+        // Another process found the file before we locked it, and is about to remove it.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // The file system has no locks, so no process removes temporary files.
+        // On a file system without locks, no process removes temporary files.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }

@@ -1,4 +1,4 @@
-//! The implementation for Windows, where temporary files are neither locked nor removed.
+//! The implementation for Windows, which neither locks nor removes temporary files.
 
 use std::fs::File;
 use std::io;

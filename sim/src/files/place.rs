@@ -1,4 +1,4 @@
-//! Decides whether an output replaces a file or is written directly to a device or a pipe.
+//! Decides whether to replace the output file or to write directly to a device or a pipe.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
@@ -12,7 +12,7 @@ pub(super) enum Place {
     Stream(PathBuf),
 }
 
-/// Decides where an output goes. The target of a symbolic link is replaced, not the link.
+/// Resolves symbolic links, so that a write replaces the target and not the link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -21,7 +21,7 @@ pub(super) fn find(path: &Path) -> io::Result<Place> {
             Err(error) => return Err(error),
             Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_symlink() => {
-                // A link in `/proc` that leads to a pipe contains a name instead of a path.
+                // A link in `/proc` to a pipe contains a name such as `pipe:[42]`, not a path.
                 if fs::metadata(&path).is_ok_and(|target| is_stream(&target)) {
                     return Ok(Place::Stream(path));
                 }
@@ -53,7 +53,7 @@ pub(super) fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
     use rustix::fs::{OFlags, fcntl_setfl};
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = fs::OpenOptions::new();
-    // Opening a pipe without a reader would block.
+    // Without O_NONBLOCK, opening a pipe without a reader would block.
     options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let mut file: fs::File = options.open(path)?;
     fcntl_setfl(&file, OFlags::empty())?;

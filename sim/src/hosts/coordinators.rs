@@ -1,4 +1,4 @@
-//! The table of coordinators, with their servers, addresses, machines and recovery times.
+//! The table of coordinators: for each its servers, addresses, machines and recovery time.
 
 pub(crate) mod chubby;
 pub(crate) mod ensemble;
@@ -18,23 +18,21 @@ use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
 
-/// An entry in the table of coordinators.
 pub struct Entry {
-    /// The coordinator that the entry describes.
     pub coordinator: Coordinator,
-    /// One-line description.
     pub about: &'static str,
-    /// Default port of the real server.
     pub port: u16,
-    /// Fault families that have no effect on this coordinator and are never drawn.
+    /// Fault families that are never drawn, because they have no effect on this coordinator.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// How much earlier than its ttl a lease may end, because the server counts in coarse units.
+    /// Maximum time by which a lease ends before its ttl, because the server counts in coarse
+    /// units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
+    /// Longest time that the servers need to recover after faults.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
@@ -57,7 +55,6 @@ impl ServerSetup<'_> {
     }
 }
 
-/// All simulated coordinators, in the order of listings.
 pub static COORDINATORS: &[Entry] = &[
     redis::ENTRY,
     memcached::ENTRY,
@@ -70,13 +67,11 @@ pub static COORDINATORS: &[Entry] = &[
 ];
 
 impl Scenario {
-    /// Returns the servers that a lock needs under these faults.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
         (entry(client.deployment.coordinator()).topology)(self, client, families)
     }
 }
 
-/// Returns the entry of any coordinator, including [`Coordinator::Own`].
 pub fn entry(coordinator: Coordinator) -> &'static Entry {
     match coordinator {
         Coordinator::Redis => &redis::ENTRY,

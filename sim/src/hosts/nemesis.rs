@@ -1,7 +1,7 @@
 //! Injects the faults of a plan, and undoes them.
 //!
-//! At any simulated time, the nemesis acts before all hosts. It decides which messages can be
-//! delivered. A crash or start takes effect when the host acts, at the same simulated time.
+//! In each instant, the nemesis acts before all hosts. Crashes and starts take effect in the same
+//! instant, when their host acts.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};

@@ -1,9 +1,4 @@
-//! Runs user-supplied programs as the lock under test.
-//!
-//! `fencepost-programs` traces a program, and a task on the program's host steps the program's
-//! processes ([`host`]). Connections, bytes, clocks and timers are those of [`Env`], so faults
-//! affect a program like any other process. A program reports its use of the lock to the judge
-//! ([`judge`]).
+//! Runs a user's programs as the lock under test. ARCHITECTURE.md describes how.
 
 pub(crate) mod desk;
 mod error_text;
@@ -19,7 +14,7 @@ pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 
-/// Checks that a program can be started, and that the coordinator has the servers that it needs.
+/// Checks that the program can start, and that the coordinator has the servers that it needs.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     program.check_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {

@@ -1,18 +1,5 @@
-//! Real servers. The machine of a host is an unmodified binary.
-//!
-//! `fencepost-programs` traces the server's processes, as it does with user-supplied programs.
-//! [`machine`] makes a [`fencepost_machine::Machine`] of these processes. The machine passes input
-//! to the processes, steps them until they wait, and hands their network requests to the world.
-//! Pauses, crashes, clock faults, cuts and lost replies therefore affect a real server like any
-//! other machine.
-//!
-//! A real server does not report to the judge. Instead, each server has a [`console`], whose
-//! connections are not part of the network, so no fault affects them. After every event that may
-//! have changed a lock, the console reads the current holders, and [`judged`] derives the changes.
-//! An operator's actions are also sent over the console.
-//!
-//! To add a new kind of server, add a file here and a line to [`KINDS`]. The file states how to run
-//! the server ([`kind::Recipe`]), and how its console reads the locks.
+//! Real servers: the machine of a host is an unmodified binary. ARCHITECTURE.md describes the parts
+//! of a kind of server.
 
 mod console;
 mod etcd;

@@ -1,7 +1,8 @@
-//! The protected storage, with one guarded value and a rule for fencing tokens. The protocol is
-//! RESP: `READ operation acquisition token` returns the value, and `WRITE operation acquisition
-//! token value based-on` returns `OK`. The error `STALE` rejects a token. The token `-` is not
-//! checked. Kleppmann's rule (2016) rejects tokens that are lower than the highest token seen.
+//! The protected storage, with one guarded value and a rule for fencing tokens.
+//!
+//! In RESP, `READ operation acquisition token` returns the value, and `WRITE operation acquisition
+//! token value based-on` returns `OK`. The error `STALE` rejects a token. The storage does not
+//! check the token `-`. Kleppmann's rule (2016) rejects every token below the highest one seen.
 
 mod programs;
 

@@ -1,9 +1,5 @@
-//! Aimed plans, in which about half of the faults are moved to points where the protocol is
-//! vulnerable.
-//!
-//! The beginning of the window is divided into parts, and about every second incident is moved into
-//! one of these parts. For each part, a scout runs the current plan up to the end of the part,
-//! [`places`] locates the processes in that run, and the incident moves to one of these places.
+//! Aimed plans, in which about half of the incidents move to vulnerable points of the protocol.
+//! Each part of the fault window has a scout, which locates these points ([`places`]).
 
 use super::places::places;
 use super::recording::Recording;
@@ -16,13 +12,12 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Maximum number of scouts. If there are more incidents to move, they share these scouts.
+/// Maximum number of scouts. Further incidents share them.
 const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the aimed plan. If a scout fails, its incidents stay as drawn, and the run reports the
-/// error.
+/// If a scout fails, its incidents keep their times, and the run itself reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -41,7 +36,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the early part of the window, to which incidents move. A longer part would slow scouts.
+/// Returns the part of the window to which incidents move. Later times would make scouts slow.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -63,7 +58,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault that begins after the end of the scout, and only delays the scout's probe.
+/// A fault without effect. It only delays the probe, which waits for the last fault.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
@@ -72,7 +67,7 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
-    // The scout uses simulated servers, because the plan must be the same for real servers.
+    // A plan must not depend on whether servers are real, so the scout simulates them.
     scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));

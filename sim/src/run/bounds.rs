@@ -1,4 +1,4 @@
-//! The bounds on waiting times, calculated from the run's parameters.
+//! The bounds on waiting times, calculated from the scenario and the plan.
 
 use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
@@ -9,9 +9,9 @@ use fencepost_faults::{Fault, Micros};
 use fencepost_reports::Availability;
 
 impl RunSpec {
-    /// Returns the time after healing within which an acquire must succeed: the sum of the ttl, the
-    /// largest backward step of a clock, the recovery time, the longest silence of a healed link,
-    /// the command timeout and the retry.
+    /// Maximum time from healing to a successful acquire: the sum of the lease, the largest
+    /// backward step of a clock, the recovery time, the longest silence of a healed link, the
+    /// command timeout and the longest retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -25,9 +25,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// Returns the time within which a process that asks for a fair lock must be in the queue: a
-    /// command timeout and a retry. With faults or sessions, it is the progress bound, because the
-    /// process must first find a server.
+    /// Maximum time until a process that requests a fair lock is in the queue. With faults or
+    /// sessions, the process must first find a server, so the bound is the progress bound.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -36,8 +35,8 @@ impl RunSpec {
         }
     }
 
-    /// Returns the longest time for which a waiting process may send nothing: a lease, a command
-    /// timeout and a retry, or for sessions and servers with queues the progress bound.
+    /// Maximum time without a message from a waiting process. With sessions or queues at the
+    /// server, the process may sleep for the whole progress bound.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -49,9 +48,8 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Returns the sum of the progress bound, the longest delay of a message, and the pause after a
-    /// failed acquire. The delay counts because a delayed message may arrive after its fault has
-    /// ended.
+    /// The default bound of the availability rule. It includes the longest delay of a message,
+    /// because a delayed message may arrive after its fault has ended.
     fn default_availability(&self) -> Micros {
         let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
             Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
@@ -64,8 +62,8 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// Returns the time within which a free lock must be granted while enough servers run, and how
-    /// many are enough: one of a primary and its replicas, or a majority of a quorum system.
+    /// Returns the availability bound and the number of servers that must run while it applies: one
+    /// of a primary and its replicas, or a majority of a quorum system.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

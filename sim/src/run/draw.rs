@@ -11,7 +11,7 @@ use fencepost_faults::{Families, FaultPlan, Seed, Setting, generate, incidents};
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Draws a seed's plan and, for the family `all`, its durations.
+    /// Draws the plan of a seed. For the family `all`, also draws the scenario's lengths.
     pub fn draw(
         seed: Seed,
         client: &'static Definition,
@@ -22,7 +22,7 @@ impl RunSpec {
         let mut setting = drawn.scenario.setting(drawn.topology());
         if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
         {
-            // A program sets its own timeouts, so messages may be delayed as long as a partition.
+            // A program has its own timeouts, so delays may be as long as a partition.
             setting.knobs.latency.max_us = setting.knobs.partition.max_us;
         }
         let run = drawn.clone().planned(&setting);
@@ -39,7 +39,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the run of a seed with a given plan. Draws its durations for the family `all`.
+    /// Returns the run of a seed with a given plan. For the family `all`, draws the lengths.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

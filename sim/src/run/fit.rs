@@ -1,4 +1,4 @@
-//! Checks that a scenario, a lock and faults fit together.
+//! Checks whether a scenario, a lock and faults fit together.
 
 mod empty_world;
 
@@ -12,86 +12,40 @@ use fencepost_faults::setting::{FailoverBy, InvalidSetting};
 use fencepost_faults::{Families, Family, Node, Seed};
 use std::rc::Rc;
 
-/// The reason why a scenario, a lock and faults do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Incompatible {
-    /// No plan can be drawn.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
-    /// The slow link does not exist.
     #[error("slow-link '{link}': expected two of {valid}")]
-    SlowLink {
-        /// The requested link.
-        link: SlowLink,
-        /// The existing machines.
-        valid: String,
-    },
-    /// The lock's coordinator does not have the setting.
+    SlowLink { link: SlowLink, valid: String },
     #[error("{key} '{value}' works only with locks on {expected}, but {client} uses {coordinator}")]
     Coordinator {
-        /// Key of the scenario.
         key: &'static str,
-        /// Value of the key.
         value: String,
-        /// Name of the coordinator that has the setting.
         expected: &'static str,
-        /// Name of the lock.
         client: &'static str,
-        /// Name of the lock's coordinator.
         coordinator: &'static str,
     },
-    /// The lock's coordinator cannot lose its primary in this way.
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
-    FailoverBy {
-        /// The requested way to lose a primary.
-        by: FailoverBy,
-        /// Name of the lock.
-        client: &'static str,
-        /// The ways that the coordinator supports.
-        expected: &'static str,
-    },
-    /// The application abandons calls, but the lock is a user-supplied program.
+    FailoverBy { by: FailoverBy, client: &'static str, expected: &'static str },
     #[error(
         "{key} '{value}' does not work with {program}: expected none, because a program sets its \
          own timeouts"
     )]
-    GivesUp {
-        /// Key of the scenario.
-        key: &'static str,
-        /// Value of the key.
-        value: &'static str,
-        /// Name of the program.
-        program: String,
-    },
-    /// Some servers are real, but not the servers of the lock's coordinator.
+    GivesUp { key: &'static str, value: &'static str, program: String },
     #[error(
         "client '{client}' uses {coordinator}, but --servers names no real server for \
          {coordinator}: expected a lock on {expected}"
     )]
-    Servers {
-        /// Name of the lock.
-        client: &'static str,
-        /// Name of the lock's coordinator.
-        coordinator: &'static str,
-        /// Coordinators whose servers are real.
-        expected: String,
-    },
-    /// Processes have several threads, but the lock does not support them.
+    Servers { client: &'static str, coordinator: &'static str, expected: String },
     #[error(
         "threads '{threads}': expected 1, because {client} does not distinguish the threads of a \
          process; {others} do"
     )]
-    Threads {
-        /// Requested number of threads.
-        threads: u16,
-        /// Name of the lock.
-        client: &'static str,
-        /// Built-in locks that support threads.
-        others: String,
-    },
+    Threads { threads: u16, client: &'static str, others: String },
 }
 
-/// Checks that runs are possible. Errors name the value and the valid ones.
+/// Checks the scenario, the lock and the faults. Errors name the invalid value and the valid ones.
 pub fn fits(
     scenario: &Scenario,
     client: &Definition,
@@ -151,8 +105,7 @@ fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incomp
     Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
 }
 
-/// Checks that the lock's servers can lose their primary in this way. An operator promotes another
-/// server only after a crash or an isolation of the primary.
+/// An operator promotes another server only after a crash or an isolation of the primary.
 fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatible> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -163,7 +116,6 @@ fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatibl
     Err(Incompatible::FailoverBy { by, client: client.name, expected })
 }
 
-/// Returns how the lock is used; `Usage::PLAIN` for programs.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -172,7 +124,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Returns whether a lock supports several threads per process. Builds the lock in an empty world.
+/// Builds the lock in an empty world to find out whether it supports several threads per process.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

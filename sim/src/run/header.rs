@@ -1,4 +1,4 @@
-//! The header of a history, which contains the judge's facts about the run.
+//! The header of a history, which states the judge's facts about the run.
 
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;

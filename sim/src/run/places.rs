@@ -5,7 +5,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Maximum number of repetitions of a command to distinguish. A long wait repeats its commands.
+/// Number of repetitions of a command to distinguish, because a long wait repeats its commands.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -32,8 +32,7 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Returns the requests of each process. A reply is the first message back after the request
-/// arrived.
+/// A reply is the first message in the other direction that is sent after the request's arrival.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -75,7 +74,7 @@ fn phase_spans(thread: Node, history: &History, requests: &[Request]) -> Vec<Pha
                 tracker.granted.insert(event.node, event.time_us);
             }
             _ if event.node == thread => tracker.follow(event, requests),
-            // All threads of a machine crash together, but only the first thread records the event.
+            // All threads of a machine crash together, but only the first one records it.
             What::Crashed if event.node == thread.machine() => tracker.follow(event, requests),
             _ => {}
         }
@@ -184,8 +183,7 @@ fn fill(client: Node, phase_spans: &[PhaseSpan], requests: &[Request]) -> Vec<Pl
     places
 }
 
-/// Returns the phase of a request. A program's first storage request in a critical section is a
-/// read.
+/// A program's first storage request in a critical section is a read.
 fn request_phase(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

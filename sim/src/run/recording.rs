@@ -6,48 +6,38 @@ use crate::world::wire_log::{Carried, Detail};
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{History, Trace};
 
-/// The results of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunOutcome {
-    /// The recorded events.
     pub history: History,
-    /// Duration of the run in virtual time.
     pub virtual_time: SimTime,
-    /// Number of sent messages.
     pub messages: u64,
-    /// Number of events in the world.
     pub events: u64,
-    /// The messages, if recorded.
     pub trace: Option<Trace>,
-    /// Contents of the messages, if recorded.
     pub carried: Vec<Carried>,
-    /// Turns of nodes in order, if recorded.
+    /// Empty unless the recording has turns.
     pub turns: Vec<(SimTime, Node)>,
-    /// Times and links at which a message was held up, in order, if turns were recorded.
+    /// Times and links at which a cut or a host without power held up a message.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// Records of user-supplied programs. Empty for other locks.
+    /// Empty unless the lock is a user's program.
     pub programs: Vec<Life>,
-    /// Records of the real servers. Empty if the servers are simulated.
+    /// Empty unless servers are real.
     pub servers: Vec<Life>,
-    /// The key by which programs are judged. `None` for other locks.
+    /// `None` unless the lock is a user's program.
     pub watched: Option<Watched>,
     /// Number of times that a planted mistake took effect.
     pub altered: u64,
 }
 
-/// The data to record in a run. The history is the same for all variants.
+/// The data to record. The history is the same for all variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
-    /// Only the history.
     History,
-    /// The history, and the transit times and ends of the messages that have content.
+    /// The history, and the transit times and ends of messages with content.
     Commands,
-    /// The history and every message.
     Wire,
-    /// The history and every message with its bytes.
     Bytes,
-    /// The history, the transit times and ends of every message, and the times at which messages
-    /// were held up. The fast engine also records the turns of nodes.
+    /// The history, the transit times and ends of all messages, and when messages were held up. The
+    /// fast engine also records the turns of nodes.
     Turns,
 }
 

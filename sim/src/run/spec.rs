@@ -7,28 +7,22 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Seed};
 use std::rc::Rc;
 
-/// All inputs of one run.
 #[derive(Clone)]
 pub struct RunSpec {
-    /// Seed of all random values.
     pub seed: Seed,
-    /// The lock under test.
     pub client: &'static Definition,
-    /// Families from which the plan was drawn.
+    /// Families from which the seed drew the plan. They also determine the servers.
     pub families: Families,
-    /// The scenario, with the durations that the seed drew if the families are a swarm.
+    /// Includes the lengths that the seed drew for the family `all`.
     pub scenario: Rc<Scenario>,
-    /// The faults of the run, with their times.
     pub plan: FaultPlan,
 }
 
 impl RunSpec {
-    /// Returns the servers that the run needs.
     pub fn topology(&self) -> Topology {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Returns whether the run contains traced programs or servers, which are slow.
     pub(crate) fn is_traced(&self) -> bool {
         self.scenario.is_traced(self.client)
     }

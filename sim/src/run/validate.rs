@@ -1,49 +1,29 @@
-//! Validates runs before they are made.
+//! Validates the inputs of a run.
 
 use super::fit::{Incompatible, fits};
 use super::spec::RunSpec;
 use fencepost_faults::Node;
 
-/// The reason why a run is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRun {
-    /// The scenario, the lock and the faults are incompatible.
     #[error(transparent)]
     Unfit(#[from] Incompatible),
-    /// The plan names a node outside the deployment.
     #[error(
         "fault {fault} of the plan names {node}, which is not in the deployment: expected one of \
          {valid}"
     )]
-    UnknownNode {
-        /// Id of the fault in the plan.
-        fault: u32,
-        /// Name of the unknown node.
-        node: Node,
-        /// The nodes of the deployment.
-        valid: String,
-    },
-    /// A fault of the plan lasts longer than 100 days.
+    UnknownNode { fault: u32, node: Node, valid: String },
     #[error("fault {fault} of the plan lasts longer than 100 days: expected at most 100 days")]
-    Beyond {
-        /// Id of the fault in the plan.
-        fault: u32,
-    },
-    /// Two faults of the plan collide.
+    Beyond { fault: u32 },
     #[error(
         "faults {earlier} and {later} of the plan have the same effect on the same node at the \
          same time: expected one after the other"
     )]
-    Collision {
-        /// Id of the earlier fault.
-        earlier: u32,
-        /// Id of the later fault.
-        later: u32,
-    },
+    Collision { earlier: u32, later: u32 },
 }
 
 impl RunSpec {
-    /// Checks that the lock fits the scenario, and the plan the deployment.
+    /// Checks that the lock fits the scenario, and that the plan fits the deployment.
     pub fn validate(&self) -> Result<(), InvalidRun> {
         fits(&self.scenario, self.client, &self.families)?;
         if let Some(fault) = self.plan.beyond() {

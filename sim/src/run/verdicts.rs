@@ -1,4 +1,4 @@
-//! Converts a run's outcome to a report.
+//! Turns a run's outcome into a report.
 
 use crate::engine::Engine;
 use crate::hosts::programs::ran::ran;
@@ -15,21 +15,18 @@ use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
 use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
 
-/// A run and its results.
 pub struct Findings<'r> {
-    /// The inputs of the run.
     pub spec: &'r RunSpec,
-    /// The results of the run.
     pub outcome: &'r RunOutcome,
 }
 
 impl Findings<'_> {
-    /// Judges the run and returns its facts, with the usual replay command.
+    /// The facts contain the replay command of [`Findings::command`].
     pub fn facts(&self) -> RunFacts {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// Judges the run and returns its facts, with this replay command.
+    /// The facts contain the given replay command.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {
@@ -96,7 +93,6 @@ impl Findings<'_> {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Returns the command line that repeats the run.
     pub fn command(spec: &RunSpec) -> String {
         let lock = match spec.scenario.program(spec.client) {
             Some(program) => program.flags(),
@@ -107,7 +103,6 @@ impl Findings<'_> {
     }
 }
 
-/// Returns the recordings that the diagnosis needs.
 pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     Recordings {
         history: (needs >= Needs::History).then_some(outcome.history),
@@ -115,7 +110,7 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-/// Returns the conditions, besides lock and fault, on which the literature's verdict depends.
+/// Returns the settings on which the literature's verdict for a lock and fault depends.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;
@@ -126,7 +121,6 @@ pub fn conditions(scenario: &Scenario) -> Conditions {
     }
 }
 
-/// Builds the report of a seed from its runs.
 pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunReport>) -> Report {
     let mut faults: Vec<String> = Vec::new();
     for run in &runs {
@@ -146,12 +140,11 @@ pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunRepo
     }
 }
 
-/// Returns the inputs of a run other than seed, lock and faults, for reports.
+/// The inputs of a run other than seed, lock and faults, as reports show them.
 pub fn config(scenario: &Scenario) -> serde_json::Value {
     serde_json::json!({ "scenario": scenario })
 }
 
-/// Returns the name and version of this tool for reports.
 pub fn tool() -> Tool {
     Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }

@@ -1,6 +1,7 @@
-//! Shortens the fault window of a program whose run ends before the plan's first fault. All runs of
-//! a sweep share one scout without faults, which measures when a run ends. If that scout is
-//! inconclusive, another scout uses this run's seed.
+//! Shortens the fault window of a program whose run ends before the first fault.
+//!
+//! All runs of a sweep share a scout without faults, which measures when the program ends. If the
+//! first fault is close to that end, a second scout measures it with the seed of the run.
 
 use super::recording::Recording;
 use super::spec::RunSpec;

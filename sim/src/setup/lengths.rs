@@ -1,7 +1,8 @@
-//! Draws the durations of leases, critical sections and waits, in addition to the faults. A
-//! constant duration hides behaviour that another duration would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012). Durations that the user requested are kept. If a lock
-//! renews its lease, its critical sections exceed the lease.
+//! Draws the lengths of leases, critical sections and waits, but keeps lengths that the user set.
+//!
+//! A constant length hides behaviour that another length would show (Groce, Zhang, Eide, Chen and
+//! Regehr, "Swarm Testing", ISSTA 2012). If a lock renews its lease, the critical sections exceed
+//! the lease.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -12,11 +13,10 @@ use fencepost_faults::{Families, Family, Micros, Seed, Stream};
 use std::collections::BTreeMap;
 
 impl Length {
-    /// Every length, in the order of the draws.
+    /// All lengths, in the order of the draws.
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
-    /// Returns the scenario key that sets this length.
     pub fn key(self) -> &'static str {
         match self {
             Length::Ttl => "ttl",
@@ -45,8 +45,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Returns whether a length keeps its value. If the user requested critical sections or
-    /// downtimes, the lease is also kept, because these durations are relative to it.
+    /// Critical sections and downtimes are relative to the lease, so if the user set one of them,
+    /// the lease also keeps its length.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -65,7 +65,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths. Kept lengths are drawn too, so that the others do not change.
+/// Draws kept lengths too and ignores the result, so that the other draws do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

@@ -1,4 +1,4 @@
-//! The names, addresses and ports by which the hosts of a run find each other and the lock.
+//! Names, addresses and ports of a run's hosts and of its lock.
 
 use fencepost_faults::Node;
 use std::collections::BTreeMap;

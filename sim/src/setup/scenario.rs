@@ -49,7 +49,8 @@ use rand_chacha::ChaCha8Rng;
 use std::num::NonZeroU16;
 
 impl Scenario {
-    /// Parses the scenario of a file or of `--set`. Missing keys get their built-in values.
+    /// Parses a scenario file or `--set`. Missing keys get their built-in values, unlike in a
+    /// report.
     pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
         table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
         table.entry("nesting").or_insert_with(|| Nesting::default().name().into());
@@ -61,7 +62,6 @@ impl Scenario {
         is_torn.then(|| seed.stream(Stream::Torn(node)))
     }
 
-    /// Returns the user's program, if the lock is a program.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
     }
@@ -70,18 +70,16 @@ impl Scenario {
         !self.binaries.is_empty() || self.program(client).is_some()
     }
 
-    /// Returns the script, if the lock is written in Lua.
     pub fn script(&self, client: &Definition) -> Option<&LockScript> {
         self.scripts.iter().find(|script| script.name == client.name)
     }
 
-    /// Returns the command-line flags for a built-in lock or a script.
     pub fn lock_flags(&self, client: &Definition) -> String {
         let script = self.script(client).map(LockScript::flags);
         script.unwrap_or_else(|| format!("--client {}", client.name))
     }
 
-    /// Builds the lock of one process. Panics if the servers do not fit the lock.
+    /// Builds the lock for one process. Panics if the servers do not fit the lock.
     pub fn build(
         &self,
         client: &Definition,
@@ -100,12 +98,11 @@ impl Scenario {
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// Returns the smallest allowed availability bound. It covers one retry and one lost reply.
+    /// The smallest allowed availability bound. It covers one retry and one lost reply.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }
 
-    /// Returns the possible targets and the magnitudes of the faults in a plan.
     pub fn setting(&self, topology: Topology) -> Setting {
         let mut knobs = Knobs::for_ttl(self.ttl.0);
         let set = |knob: &mut Spans, range: Option<SpanRange>| {
@@ -132,7 +129,7 @@ impl Scenario {
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
-    /// Checks each value and their combination. Errors name the value and the valid ones.
+    /// Checks each value and their combination. Errors name the invalid value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
         self.validate_values()?;
         let Timing { max_time, .. } = self.timing;
@@ -158,7 +155,6 @@ impl Scenario {
         Ok(())
     }
 
-    /// Returns the parameters of a process's lock.
     pub fn settings(&self) -> Settings {
         Settings {
             ttl: self.ttl.into(),
@@ -177,8 +173,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Returns the values of `--set` that differ from the built-in scenario or that the user
-    /// requested.
+    /// Returns the `--set` values that differ from the built-in scenario, or that the user set.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {
@@ -202,7 +197,6 @@ impl Scenario {
             .collect()
     }
 
-    /// Returns the deviations as command-line flags, with a space before each.
     pub fn flags(&self) -> String {
         let flag = |(key, value): &(String, String)| match key.as_str() {
             "strategy" => format!(" --strategy {value}"),

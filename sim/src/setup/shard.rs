@@ -1,4 +1,4 @@
-//! Determines this process's shard of a sweep, from a flag or from a scheduler's variables.
+//! Finds this process's shard of a sweep in the flag or in a scheduler's variables.
 
 use fencepost_reports::summary::sweep::Shard;
 
@@ -8,16 +8,15 @@ struct Scheduler {
     first: u32,
 }
 
-/// The supported schedulers. Jobs are numbered from 0 in Kubernetes, and presumably from 1 in
-/// Slurm.
+/// Kubernetes numbers jobs from 0, and GitLab from 1. A job array in Slurm must begin with 1.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// Returns the shard that the flag states. Without the flag, returns the shard of the first
-/// scheduler whose two variables are set, or else the whole sweep.
+/// Prefers the flag, then the first scheduler whose two variables are set. Otherwise returns the
+/// whole sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -8,54 +8,45 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A span of time, in whole microseconds.
+/// A length of time in whole microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
-/// A range of spans, including both ends.
+/// A range of spans that includes both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanRange {
-    /// Shortest span.
     pub min: Span,
-    /// Longest span, not shorter than `min`.
     pub max: Span,
 }
 
-/// The error for text that is not a valid span or range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSpan {
-    /// The duration is not a number with a unit.
     #[error("duration '{0}': expected a number with a unit, like 250us, 20ms, 10s, 1.5s or 1m")]
     Span(String),
-    /// The range has its longer duration first.
     #[error("range '{0}': expected the shorter duration first, like 50ms..200ms")]
     Reversed(String),
 }
 
 impl Span {
-    /// Creates a span of whole milliseconds.
     pub const fn millis(millis: u64) -> Span {
         Span(Micros::from_millis(millis))
     }
 
-    /// Creates a span of whole seconds.
     pub const fn secs(secs: u64) -> Span {
         Span(Micros::from_secs(secs))
     }
 }
 
 impl SpanRange {
-    /// Creates a range. `max` must not be shorter than `min`.
+    /// `max` must not be shorter than `min`.
     pub const fn new(min: Span, max: Span) -> SpanRange {
         SpanRange { min, max }
     }
 
-    /// Returns the range in microseconds.
     pub fn micros(self) -> RangeInclusive<u64> {
         self.min.0.0..=self.max.0.0
     }
 
-    /// Returns the range as durations.
     pub fn durations(self) -> RangeInclusive<Duration> {
         self.min.into()..=self.max.into()
     }

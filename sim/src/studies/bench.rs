@@ -1,4 +1,4 @@
-//! A workload for benchmarks, in which three processes acquire a lock on one Redis server.
+//! The benchmark workload: three processes acquire a lock on one Redis server.
 
 pub mod bare;
 

@@ -1,5 +1,4 @@
-//! Searches for the value of a scenario parameter at which a lock breaks, in a grid and by
-//! bisection.
+//! Searches for the value of a parameter at which a lock breaks, in steps and by bisection.
 
 mod livelock;
 pub mod quantity;
@@ -26,40 +25,34 @@ use quantity::{Facts, Varied};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The parameters of a search.
 #[derive(Clone)]
 pub struct Search {
-    /// The lock under test.
     pub client: &'static Definition,
-    /// Fault families of the runs.
     pub families: Families,
-    /// The scenario of the runs. The search replaces its value of the quantity.
+    /// The search replaces the value of `quantity`.
     pub scenario: Scenario,
-    /// The quantity to vary.
     pub quantity: &'static Varied,
-    /// The rule whose violations count, or `None` if violations of all rules count.
+    /// `None` counts violations of all rules.
     pub kind: Option<Kind>,
-    /// Seeds to run in each probe.
+    /// Seeds to run at each value.
     pub seeds: SeedRange,
     /// Lowest and highest value, which must differ.
     pub range: (u64, u64),
     /// Resolution in the unit of the quantity, at least 1.
     pub step: u64,
-    /// Number of equal parts of the range to probe first, at least 1.
+    /// Number of equal parts of the range to probe before the bisection, at least 1.
     pub parts: u64,
-    /// Number of threads that make the runs.
     pub jobs: usize,
 }
 
 impl Search {
-    /// Returns the maximum number of probes.
     pub fn probes_max(&self) -> u64 {
         let part = (self.range.1 - self.range.0) / self.parts;
         let halvings = u64::from(64 - (part / self.step.max(1)).leading_zeros());
         self.parts + 1 + halvings
     }
 
-    /// Runs the search. Fails if a run fails, or if a value is invalid in the scenario.
+    /// Fails if a run fails, or if a value is invalid in the scenario.
     pub fn search(
         &self,
         listener: &dyn Listener,
@@ -109,7 +102,6 @@ impl Search {
         Ok(report)
     }
 
-    /// Returns the inputs of the calculated bounds.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let alone = alone(self.client, &self.scenario)?;
         let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
@@ -134,7 +126,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The bounds hold for the scenario's durations, so `all` must not draw others.
+        // The calculated bounds assume the lengths of this scenario, so `all` must not draw others.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -159,18 +151,10 @@ impl Search {
     }
 }
 
-/// The failure of a search.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SearchError {
-    /// A value of the range is invalid.
     #[error("value {value}: {why}")]
-    Value {
-        /// The invalid value.
-        value: String,
-        /// Description of a valid value.
-        why: String,
-    },
-    /// A run of the simulation failed.
+    Value { value: String, why: String },
     #[error("seed {seed}, client {client}, fault {fault}: \
      {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
     Run(FailedRun),
@@ -222,12 +206,12 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// Number of messages in a critical section: the reply to the acquire, a connection to the storage
-/// (two messages), and two requests with replies.
+/// Messages in a critical section: the acquire's reply, a connection to the storage (two), and two
+/// requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest time from the first server's grant until the end of the critical section,
-/// minus the shortest time in which the next holder learns of its grant.
+/// The longest time from the first server's grant to the end of the critical section, minus the
+/// shortest time until the next holder learns of its grant.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

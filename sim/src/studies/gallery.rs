@@ -34,7 +34,7 @@ use std::rc::Rc;
 const REMEDY_SEEDS: u64 = 20;
 const RARE_REMEDY_SEEDS: u64 = 400;
 
-/// Returns every page with its file name. The index is the first page.
+/// Returns the pages with their file names, the index first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let made = in_parallel(jobs, &all(), |exhibit| {
         Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))
@@ -42,24 +42,15 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     std::iter::once(Ok(("README.md".to_owned(), index()))).chain(made).collect()
 }
 
-/// The reason why a page could not be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GalleryError {
-    /// The pinned seed no longer shows the anomaly.
     #[error(
         "the seed of exhibit {0} no longer shows the anomaly: pin another seed in \
          sim/src/studies/gallery"
     )]
     NotShown(&'static str),
-    /// The table of exhibits contains an invalid name.
     #[error("exhibit {exhibit}: {what}")]
-    Wrong {
-        /// Name of the exhibit.
-        exhibit: &'static str,
-        /// Description of the problem.
-        what: String,
-    },
-    /// A run of the simulation failed.
+    Wrong { exhibit: &'static str, what: String },
     #[error("seed {seed}, client {client}, fault {fault}: \
      {error}", seed = .0.seed, client = .0.client, fault = .0.fault, error = .0.error)]
     Run(FailedRun),
@@ -181,7 +172,7 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// Tries the remedy on other seeds, because the pinned seed was chosen to break the rule.
+/// Uses other seeds, because the pinned seed was selected for its violation.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

@@ -1,4 +1,4 @@
-//! Measures the cost of waiting when many processes ask one server for the same lock.
+//! Measures the cost of waiting when many processes request the same lock from one server.
 
 mod holder;
 mod server;
@@ -26,31 +26,24 @@ const LIMIT: SimTime = SimTime(3_600_000_000);
 const QUANTUM: Micros = Micros(10);
 const PARTS: usize = 20;
 
-/// The parameters of a measurement.
 #[derive(Clone)]
 pub struct Load {
-    /// The lock to measure.
     pub client: &'static Definition,
-    /// Seed of all random values.
     pub seed: Seed,
-    /// Number of competing processes.
     pub processes: u16,
-    /// Total number of requests.
     pub requests: u32,
-    /// Time that the server needs for a command.
     pub service_time: Span,
-    /// Latency of a message.
     pub latency: SpanRange,
-    /// Duration of a holder's work.
+    /// Time that a holder works after its commands.
     pub work: Span,
-    /// Number of further commands that a holder sends.
+    /// Number of commands that a holder sends to the lock server as its work.
     pub holder_commands: u32,
-    /// Time for which a process tries to get the lock.
+    /// Time after which a process abandons its request.
     pub patience: Span,
 }
 
 impl Load {
-    /// Runs the workload with every way of waiting, and with one process alone.
+    /// Runs the workload once for each way of waiting, and once with a single process.
     pub fn run(&self, waitings: &[Waiting]) -> Result<LoadReport, EngineError> {
         let alone = Load { processes: 1, requests: 100, ..self.clone() };
         let cases: Result<Vec<LoadCase>, EngineError> =

@@ -1,4 +1,4 @@
-//! Plays the fault plan of a seed on served machines in real time.
+//! Injects the fault plan of a seed into served machines in real time.
 
 mod drawn;
 mod effect;
@@ -32,7 +32,7 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// Plays a plan on the servers, which must be in the order of the plan's nodes.
+    /// The servers must be in the order of the plan's nodes.
     pub(crate) fn new(
         (beginning, servers): (WallTime, Vec<StagedServer>),
         drawn: &Drawn,

@@ -1,4 +1,4 @@
-//! Repeats the minimal plan of a simulated violation on simulated and real servers.
+//! Repeats the minimal plan of a simulated violation on real servers.
 
 use crate::diagnosis::{Target, minimise};
 use crate::engine::Engine;
@@ -15,16 +15,13 @@ use fencepost_reports::documents::reality::{Outcome, Row};
 use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::rc::Rc;
 
-/// A lock with the faults under which to search for a violation.
 #[derive(Clone)]
 pub struct Case {
-    /// The lock under test.
     pub client: &'static Definition,
-    /// Fault families of the runs.
     pub families: Families,
 }
 
-/// Compares each case's first violation on simulated and real servers; `None` if there is none.
+/// Compares the first violation of each case. The row is `None` if no seed has a violation.
 pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),
@@ -52,7 +49,6 @@ fn first(
     Ok(None)
 }
 
-/// Compares pages of the gallery with real servers.
 pub fn compare_pages(
     pages: &[&'static Exhibit],
     binaries: &RealServers,

@@ -1,7 +1,8 @@
-//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
-//! folder's script replays each client's requests, none earlier than its recorded time, and
-//! compares the replies. A client's decisions depend only on replies and on time. Therefore, while
-//! the replies match, two clients both believe that they hold the lock, as in the recorded run.
+//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost.
+//!
+//! The folder's script replays each client's requests, none earlier than its recorded time, and
+//! compares the replies. A client decides only from replies and time. As long as the replies match,
+//! two clients therefore believe that they hold the lock, as in the recorded run.
 
 mod faults;
 mod step;
@@ -24,24 +25,17 @@ const SHOW: &str = include_str!("script/show.py");
 const RUN: &str = include_str!("script/run.sh");
 const README: &str = include_str!("script/README.md");
 
-/// A file of the folder.
 pub struct ScriptFile {
-    /// Name of the file within the folder.
     pub name: &'static str,
-    /// The whole text of the file.
     pub content: String,
 }
 
-/// The reason why real servers cannot reproduce a run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// A part of the run cannot be expressed as a script for real servers.
     #[error("a script cannot reproduce this run: {0}")]
     Inexpressible(String),
-    /// The simulation failed.
     #[error(transparent)]
     Run(EngineError),
-    /// The run does not show the violation.
     #[error("the run no longer shows {0}")]
     NotShown(String),
 }
@@ -50,8 +44,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Returns the folder for the first run in which the violation lasts long enough, or else for the
-/// run in which it lasts longest.
+/// Takes the first run in which the violation lasts long enough for real servers, or else the run
+/// in which it lasts longest.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

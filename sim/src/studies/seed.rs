@@ -11,16 +11,11 @@ pub(crate) struct Ran {
     pub(crate) outcome: RunOutcome,
 }
 
-/// A run that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedRun {
-    /// Name of the lock.
     pub client: String,
-    /// Fault families of the run.
     pub fault: String,
-    /// Seed of the run.
     pub seed: Seed,
-    /// Error from the engine.
     pub error: EngineError,
 }
 

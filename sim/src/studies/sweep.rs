@@ -1,4 +1,4 @@
-//! Runs many seeds in parallel and adds up the results in any order.
+//! Runs many seeds in parallel, and adds up the results in any order.
 
 mod checkpoint;
 mod confirm;
@@ -29,26 +29,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use work::Work;
 
-/// The parameters of a sweep.
 #[derive(Clone)]
 pub struct SweepSpec {
-    /// Locks, each with a combination of faults.
     pub cells: Vec<(&'static Definition, Families)>,
-    /// The scenario of all runs.
     pub scenario: Scenario,
-    /// Engine that runs the seeds.
     pub engine: Engine,
     /// Seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// The shard of `seeds` to run.
     pub shard: Shard,
-    /// Number of threads that make the runs.
     pub jobs: usize,
-    /// `true` to stop at the first violation.
     pub fail_fast: bool,
-    /// `true` to minimize and explain the smallest run of every anomaly.
+    /// Minimizes and explains the smallest run of every anomaly.
     pub explains: bool,
-    /// Maximum number of violations kept per lock and fault.
+    /// Maximum number of violations to keep for each lock and fault.
     pub violations_max: u64,
 }
 
@@ -59,28 +52,25 @@ impl SweepSpec {
     }
 }
 
-/// A listener for the progress of a sweep.
 pub trait Listener: Sync {
-    /// Handles the end of a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Returns the deadline. Runs that are not finished by then are abandoned and do not count.
+    /// Abandons runs that are unfinished at the deadline. They do not count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Handles newly added seeds. `sum` computes the total so far, while other threads wait.
+    /// Called after each chunk of seeds. `sum` returns the total so far, and blocks other threads.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
 
-    /// Handles the progress of a stage: `done` of its `of` runs are finished.
+    /// Called after each run of a stage: `done` of `of` runs are finished.
     fn report_stage(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
 }
 
-/// A listener that does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 
@@ -88,16 +78,15 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// A stage after all seeds, in which the smallest run of every anomaly is repeated.
+/// After all seeds, the sweep repeats the smallest run of every anomaly in these stages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// The run is repeated under turmoil.
+    /// Repeats the run under turmoil.
     Confirming,
-    /// The run's plan is minimized, and its violation explained.
+    /// Minimizes the plan and explains the violation.
     Explaining,
 }
 
-/// A request to stop a sweep early.
 #[derive(Debug, Default)]
 pub struct Stop {
     is_asked: AtomicBool,
@@ -105,24 +94,22 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Creates a stop that is not yet requested.
     pub const fn new() -> Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
 
-    /// Requests the stop, so that no more seeds begin.
+    /// Prevents further seeds from starting.
     pub fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Requests the stop. A second request also skips the diagnosis of anomalies.
+    /// Requests a stop. The second request also skips the diagnosis of anomalies.
     pub fn request_urgent(&self) {
         if self.is_asked.swap(true, Ordering::Relaxed) {
             self.is_urgent.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether the stop was requested.
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
@@ -133,12 +120,11 @@ impl Stop {
     }
 }
 
-/// The result of a sweep. If a run failed, the sum excludes that run and all later runs.
+/// If a run failed, the sum excludes this run and all later runs.
 #[derive(Debug)]
 pub struct Swept {
-    /// The sum of the finished runs.
     pub sum: Sweep,
-    /// The failed run with the lowest seed, if any.
+    /// The failed run with the lowest seed.
     pub failed: Option<FailedRun>,
 }
 
@@ -148,7 +134,7 @@ impl Swept {
     }
 }
 
-/// Runs every seed of the shard, or continues the sweep `start`. The sum is the same for any
+/// Runs the seeds of the shard, or the rest of the sweep `start`. The sum does not depend on
 /// `jobs`.
 pub fn sweep(
     spec: &SweepSpec,
@@ -169,7 +155,7 @@ pub fn sweep(
     swept
 }
 
-/// Runs the seeds as [`sweep`] does, but does not repeat runs under turmoil or explain anomalies.
+/// Like [`sweep`], but does not repeat runs under turmoil or explain anomalies.
 pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     add_up(spec, None, listener, stop).whole()
 }

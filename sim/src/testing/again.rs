@@ -1,4 +1,4 @@
-//! Repeats one seed of a test, and prints its full story, report and reproducing command.
+//! Repeats one seed of a test, and prints its story, its report and the command that reproduces it.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};

@@ -1,4 +1,4 @@
-//! Runs every plan within bounds in your own `#[test]`.
+//! Runs every plan within bounds in a user's `#[test]`.
 
 use super::failure::TestFailure;
 use crate::engine::Engine;
@@ -35,27 +35,22 @@ pub struct EveryPlan {
     jobs: usize,
 }
 
-/// The reason why an [`EveryPlan`] test failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
-    /// A plan breaks rules, and no plan with fewer faults does.
+    /// The counterexample is as small as possible: no plan with fewer faults breaks a rule.
     #[error("{lock}: a plan with {level} breaks a rule: {kinds:?}; {conditions}; as JSON: {plan}")]
     Counterexample {
-        /// Name of the lock.
         lock: String,
-        /// Size of the plan.
         level: Level,
-        /// The broken rules.
         kinds: Vec<Kind>,
-        /// Description of the run's latencies and starts.
+        /// Describes the run's latencies and start times.
         conditions: String,
-        /// The plan as JSON, for [`super::LockTest::plan`].
+        /// JSON for [`super::LockTest::plan`].
         plan: String,
     },
-    /// No run exercised the lock, so the test is inconclusive.
+    /// The test is inconclusive, because no run exercised the lock.
     #[error("{0}: no run exercised the lock")]
     Unexercised(String),
-    /// The test is invalid, or a run failed.
     #[error(transparent)]
     Test(#[from] TestFailure),
 }
@@ -67,7 +62,6 @@ impl Progress for Silent {
 }
 
 impl EveryPlan {
-    /// Creates a test of every plan without a fault.
     pub fn new(lock: &'static Definition) -> EveryPlan {
         EveryPlan {
             lock,
@@ -78,12 +72,12 @@ impl EveryPlan {
         }
     }
 
-    /// Sets the families of the faults, joined by `+`. docs/explore.md lists the valid ones.
+    /// Sets the fault families, joined by `+`. docs/explore.md lists the valid ones.
     pub fn faults(self, families: &str) -> EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// Sets the maximum number of faults and late messages. The default is one fault.
+    /// The default is one fault, or none without a family.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
@@ -94,18 +88,18 @@ impl EveryPlan {
         self
     }
 
-    /// Sets the number of threads, which is by default the number of processors.
+    /// The default is one thread per processor.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
 
-    /// Runs all plans and returns the certificate. Panics if the test fails.
+    /// Panics if the test fails.
     #[track_caller]
     pub fn run(self) -> Certificate {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// Runs the test as [`EveryPlan::run`] does, but returns a failure instead of panicking.
+    /// Like [`EveryPlan::run`], but returns the failure.
     pub fn check(&self) -> Result<Certificate, EveryPlanFailure> {
         let bounds = self.bounds()?;
         let never = Stop::new();

@@ -1,4 +1,4 @@
-//! Failures of lock tests, with messages for developers.
+//! Failures of lock tests, with messages for the developer of the lock.
 
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
@@ -6,59 +6,45 @@ use fencepost_reports::{Cause, Kind};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The reason why a test of a lock fails.
 #[derive(Debug)]
 pub enum TestFailure {
-    /// The results under these faults were unexpected.
     Unexpected(Vec<Deviation>),
     /// The test is invalid. The text names the invalid value and the valid ones.
     Wrong(String),
-    /// A run failed.
     Run(FailedRun),
     /// The two engines' histories differ, because the lock depends on more than its `Env`.
     Nondeterministic {
         /// Seed and faults of the run.
         run: String,
     },
-    /// A report could not be written.
     Report(FileError),
 }
 
-/// An unexpected result under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deviation {
-    /// Name of the lock.
     pub client: String,
-    /// Fault families of the runs.
     pub fault: String,
-    /// The unexpected result.
     pub what: What,
 }
 
-/// An unexpected result of the runs under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
-    /// A run broke a rule that should hold.
     Violated {
         /// Lowest seed that breaks the rule.
         seed: u64,
-        /// The broken rule.
         kind: Kind,
-        /// Lower bound on the number of runs that broke a rule that should hold.
+        /// Lower bound on the number of runs that broke a forbidden rule.
         runs: u64,
-        /// Summary in two or three sentences.
+        /// Two or three sentences.
         summary: String,
-        /// Paths of the written reports.
         reports: Vec<PathBuf>,
-        /// Command that reproduces the violation.
         replay: String,
     },
-    /// No seed breaks the rule, although at least one should. The number counts the tested seeds.
+    /// No seed breaks this rule, although one should. The number counts the tested seeds.
     Missing(Kind, u64),
-    /// No seed breaks the rule for this cause, although one should. The number counts the tested
+    /// No seed breaks this rule for this cause, although one should. The number counts the tested
     /// seeds.
     OtherCause(Kind, Cause, u64),
-    /// No seed exercised the lock.
     Unexercised,
 }
 

@@ -6,7 +6,7 @@ use fencepost_reports::{Cause, Cell, Kind};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unexpected {
-    /// The lowest seed that breaks a rule.
+    /// `seed` is the lowest seed that breaks a forbidden rule.
     Violated {
         seed: Seed,
         kind: Kind,

@@ -25,7 +25,7 @@ pub(crate) enum Occurrence {
     SyncsSucceed,
     Healed,
     Boot,
-    /// A crash, which notifies the peers, or a power loss, which does not notify them.
+    /// A power loss is a crash too, but peers do not notice it.
     Crash,
     Resume,
     Timer(u32),
@@ -36,17 +36,16 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// The future events as a sorted list. New events usually belong near the front, where shifting a
-/// few earlier events is cheaper than a heap.
+/// A sorted list of future events. New events usually belong near the front, where shifting a few
+/// events is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// The position of an event. Packs the time (48 bits), host (16), class (4), source (16) and
-/// sequence number (43). The last bit is always set, so that an `Option` of it needs no more
-/// memory.
+/// The position of an event: time (48 bits), host (16), class (4), source (16) and sequence number
+/// (43). The last bit is always set, so that `Option<Place>` needs no more memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 

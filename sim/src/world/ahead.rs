@@ -1,4 +1,4 @@
-//! Determines whether a future event could wake a waiting process.
+//! Decides whether a future event could wake a waiting process.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -7,8 +7,7 @@ use super::socket::Message;
 use super::state::State;
 
 impl State {
-    /// Returns whether a future event could wake a waiting process. Servers' own timers and
-    /// messages between servers do not count.
+    /// Ignores timers of servers, and messages between servers.
     pub(crate) fn is_wakeup_possible(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);

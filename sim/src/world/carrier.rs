@@ -7,10 +7,10 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     fn established(&mut self, client: u32);
     fn refused(&mut self, client: u32);
-    /// Sends bytes. Returns the bytes that the world's message must contain.
+    /// Returns the bytes for the world's message, none if turmoil carries them.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// Closes a socket. The world notifies the peer by a separate message.
+    /// The world notifies the peer with a separate message.
     fn close(&mut self, socket: u32);
 }
 

@@ -1,4 +1,4 @@
-//! The disks of servers: syncs that fail, servers that stop because of them, and power losses.
+//! The disks of servers: failing syncs, servers that stop because of them, and power losses.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::failing_syncs::FailingSyncs;
@@ -12,7 +12,7 @@ use fencepost_reports::{Turn, What};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-/// Time after which a supervisor restarts a server that has stopped (systemd's `RestartSec`).
+/// A supervisor restarts a stopped server after this time (systemd's `RestartSec`).
 const RESTART: Micros = Micros::from_millis(100);
 
 impl State {
@@ -48,8 +48,7 @@ impl State {
                 let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
                 self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
             }
-            // The server learns of the failed sync before its next outputs leave, which may depend
-            // on it.
+            // The server must learn of the failure now, because its next outputs may depend on it.
             DiskReply::Failed(error) => {
                 let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
                 self.feed_machine(host, failed, None);
@@ -57,8 +56,8 @@ impl State {
         }
     }
 
-    /// Ends a server that stopped because a sync failed. A real server may have sent its clients an
-    /// error before it exited; a machine with a [`fencepost_machine::Disk`] sends nothing more.
+    /// Ends a server after a failed sync. A real server may have sent errors to its clients before
+    /// it exited, but a machine with a [`fencepost_machine::Disk`] sends nothing more.
     pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
         let machine = self.server(host).and_then(|server| server.machine.as_ref());
         if machine.is_some_and(|machine| machine.has_failed_sync()) {
@@ -68,7 +67,7 @@ impl State {
         self.stop_server(host);
     }
 
-    /// Stops a server's process. It starts again when syncs succeed.
+    /// The process starts again when syncs succeed.
     fn stop_server(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let node = self.node(host);
@@ -106,7 +105,7 @@ impl Server {
     }
 }
 
-/// Draws the length of a prefix: 0 to `length` bytes.
+/// Draws a length from 0 to `length` bytes.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
     ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }

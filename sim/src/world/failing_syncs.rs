@@ -1,4 +1,4 @@
-//! The part of a run in which syncs fail ([`FailingSyncs`]).
+//! The part of a run in which syncs fail.
 
 use fencepost_faults::SimTime;
 use fencepost_machine::SyncError;

@@ -22,7 +22,7 @@ pub(crate) struct Host {
     pub(crate) pauses: u16,
     pub(crate) suspensions: u16,
     pub(crate) is_up: bool,
-    /// `true` if the server stopped by itself and will be started again.
+    /// `true` if the server stopped by itself and will start again.
     pub(crate) has_stopped: bool,
     pub(crate) is_dark: bool,
     pub(crate) dies_silently: bool,

@@ -1,6 +1,7 @@
-//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Polls, drops
-//! and boots run foreign code, which may call the kernel. The kernel must therefore hold no borrow
-//! of the state while they run.
+//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`].
+//!
+//! Polls, drops and boots run foreign code, which may call the kernel. The kernel must therefore
+//! not borrow the state while they run.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -50,7 +51,7 @@ impl Kernel {
         })
     }
 
-    /// Calls `f` with the state. `f` must not call `with` again.
+    /// Panics if `f` calls `with` again.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         f(&mut self.state.borrow_mut())
     }

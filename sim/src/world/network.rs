@@ -1,17 +1,13 @@
-//! The network between hosts. A message is one write. Its latency is drawn from the random stream
-//! of its link and direction, and messages in one direction of a connection keep their order. If
-//! the link is cut or the receiving host has no power, the network retries the message after delays
-//! that double up to [`RETRY_CAP`], or up to [`CONNECT_RETRY_CAP`] for a connect. Later messages in
-//! the same direction of the connection wait.
+//! The network between hosts. A message is one write. See "The world" in ARCHITECTURE.md.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
 
-/// Delay before the first retry of data (Linux's `TCP_RTO_MIN`).
+/// Linux's `TCP_RTO_MIN`.
 pub(crate) const RETRY_FIRST: Micros = Micros::from_millis(200);
 pub(crate) const RETRY_CAP: Micros = Micros::from_millis(3_200);
-/// Delay before the first retry of a connection attempt (Linux's `TCP_TIMEOUT_INIT`).
+/// Linux's `TCP_TIMEOUT_INIT`.
 pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
@@ -35,7 +31,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// `true` if a host was ever cut off or without power. Until then, sending skips the checks.
+    /// `false` until a host is cut off or loses power, so that sending can skip the checks.
     pub(crate) had_obstacles: bool,
 }
 

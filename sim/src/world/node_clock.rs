@@ -1,9 +1,9 @@
-//! The clocks of one host, whose rate deviates from true time by `rate_ppm` parts per million.
+//! The clocks of one host, whose rate differs from true time by `rate_ppm` parts per million.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 
-/// Initial wall clock in microseconds, 2026-01-01T00:00:00Z.
+/// 2026-01-01T00:00:00Z, in microseconds since the Unix epoch.
 pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 
 const TRUE_RATE: u64 = 1_000_000;

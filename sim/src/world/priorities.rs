@@ -1,4 +1,5 @@
-//! Link priorities, which decide the latencies and therefore the order of simultaneous messages.
+//! Link priorities, which decide latencies and therefore the order of simultaneous messages.
+//!
 //! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
 //! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. At
 //! [`CHANGES`] random messages, the sending link gets the lowest priority.

@@ -1,4 +1,4 @@
-//! Records the events of the history, in true time.
+//! Records the events of the history in true time.
 
 mod parts;
 mod silence;
@@ -49,7 +49,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Attributes a message to a machine and all its threads, because its thread is unknown.
+    /// The sender of a program's message may be any thread, so the message counts for all threads.
     pub(crate) fn attribute_to_machines(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

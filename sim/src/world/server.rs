@@ -79,8 +79,7 @@ pub(crate) struct Server {
     pub(crate) busy_until: SimTime,
     pub(crate) wakes_when_done: bool,
     pub(crate) sync_time: Micros,
-    /// Random stream for the lengths of torn writes; `None` if a power loss takes all unsynced
-    /// data.
+    /// Draws the lengths of torn writes. `None` if a power loss takes all unsynced data.
     pub(crate) torn: Option<ChaCha8Rng>,
     pub(crate) scratch: Outputs,
 }
@@ -94,7 +93,7 @@ impl Server {
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
             Arrival::Timer | Arrival::DiskSynced | Arrival::DiskFailed(_) => false,
-            // It is unknown which command caused these events and what the machine will do first.
+            // After these events, the machine may send to any connection.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
         };
         let answers = |output: &Output| match output {

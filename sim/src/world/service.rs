@@ -1,4 +1,4 @@
-//! Handles the events in a server's inbox one by one, and executes the machine's output.
+//! Passes the events in a server's inbox to its machine, one by one, and executes its outputs.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
@@ -154,7 +154,7 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // The output is usually a single reply, for which draining a list would be expensive.
+        // Avoids draining the list, because the output is usually a single reply.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>
@@ -207,7 +207,7 @@ impl State {
         }
     }
 
-    /// Sends a reply. A failed write ends the connection, which notifies the machine.
+    /// Ignores a failed write, because it ends the connection and so notifies the machine.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

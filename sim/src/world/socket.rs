@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unique number of the socket, which is not reused, unlike the socket's slot in the store.
+    /// Unlike the slot in the store, the number is never reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

@@ -1,4 +1,4 @@
-//! The state of the world, and the effect of each agenda entry.
+//! The state of the world, and the effects of agenda entries.
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
@@ -37,9 +37,9 @@ pub(crate) struct State {
     pub(crate) wire: Option<Box<WireLog>>,
     pub(crate) turns: Option<Vec<Due>>,
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// `true` if a trap was ever set. While it is `false`, commands skip the check for traps.
+    /// `false` until a trap is set, so that commands can skip the check for traps.
     pub(crate) has_had_traps: bool,
-    /// The part of the run in which syncs fail, once it has begun.
+    /// `None` until the part of the run in which syncs fail has begun.
     pub(crate) failing_syncs: Option<FailingSyncs>,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
@@ -161,7 +161,7 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Applies one agenda entry, except boots and crashes, which run foreign code.
+    /// Excludes boots and crashes, which run foreign code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

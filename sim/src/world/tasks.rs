@@ -1,9 +1,8 @@
-//! The tasks of every host and the queue of ready tasks.
+//! The tasks of every host, and the queue of ready tasks.
 //!
-//! A wake puts the task's key on a list that belongs to the thread, so a waker needs no reference
-//! to the world. The world empties the list after every poll. The pointer in a waker is the key
-//! itself, so cloning a waker costs nothing. A world has a single thread. A wake on a thread
-//! without a world would be lost, so it panics.
+//! A wake puts the task's key on a list of the thread, which the world empties after every poll. A
+//! waker therefore needs no reference to the world: its pointer is the key, so cloning it is free.
+//! A wake panics on a thread without a world, where the task would never run.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -18,8 +17,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `true` if the list may contain woken tasks. Reading the flag is cheaper than reading the
-    /// list.
+    /// `false` if the list is empty. Reading this flag is cheaper than reading the list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -126,8 +124,8 @@ impl Tasks {
         None
     }
 
-    /// Puts the future of a task back. Returns it if the task no longer exists. The caller must
-    /// drop a returned future while the state is not borrowed.
+    /// Returns the future if the task no longer exists. The caller must drop it while the state is
+    /// not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -138,7 +136,7 @@ impl Tasks {
         }
     }
 
-    /// Removes a task. The caller must drop its future while the state is not borrowed.
+    /// The caller must drop the future while the state is not borrowed.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

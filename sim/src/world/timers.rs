@@ -1,13 +1,13 @@
-//! Timers that follow the monotonic clock of their host. The rate of this clock may change.
+//! Timers that follow the monotonic clock of their host, whose rate may change.
 
 use super::agenda::{HostIndex, Place};
 use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// The timers of all hosts. Most timers are cancelled early. The entry of a cancelled timer stays
-/// in the agenda, and the next timer in the slot reuses it: when the entry is due, it moves to the
-/// time of that timer.
+/// The timers of all hosts. Most timers are cancelled early, so a cancelled timer leaves its entry
+/// in the agenda. The next timer in the slot reuses the entry, which moves to this timer's time
+/// when it is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

@@ -55,8 +55,7 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Notes that a waiting process sent a message. A heartbeat or a message to a Sentinel does not
-    /// count, because neither is an attempt to acquire.
+    /// A waiting process tried to acquire, unless it sent a heartbeat or asked a Sentinel.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -121,8 +120,7 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// Closes an end of a connection. If it has unread bytes, the peer sees a reset (RFC 9293,
-    /// 3.10.4).
+    /// If this end has unread bytes, the peer sees a reset (RFC 9293, 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -135,7 +133,7 @@ impl State {
         let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
         let is_told = end.is_shut && !has_unread && how == Close::End;
         if stage == Stage::Closed || stage == Stage::Connecting {
-            return; // A connect that is under way is closed when its answer comes.
+            return; // The answer to a pending connect will close it.
         }
         if stage == Stage::Refused || gone || is_told || how == Close::Silent {
             self.carrier.close(socket);
@@ -229,7 +227,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns whether messages cannot be delivered. Only the nemesis changes this.
+    /// Only the nemesis changes the result.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
@@ -303,8 +301,7 @@ impl State {
         }
     }
 
-    /// Returns whether the sender's power loss deletes the message. A delayed message waits in the
-    /// sending machine.
+    /// A delayed message is still in the sending machine, so a power loss of the sender deletes it.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }

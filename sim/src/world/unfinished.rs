@@ -1,4 +1,4 @@
-//! Records the messages in transit and the unanswered requests when a node crashes.
+//! Records messages in transit and unanswered requests when a node crashes.
 
 use super::agenda::HostIndex;
 use super::host::Software;

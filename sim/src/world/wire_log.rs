@@ -16,14 +16,13 @@ pub(crate) enum Detail {
     Times,
 }
 
-/// The content of a message, if it was recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Carried {
     /// Index of the message in the trace.
     pub message: usize,
-    /// Id of the connection within the run.
+    /// Unique within the run.
     pub connection: u32,
-    /// Bytes of the message, or `None` if the sender closed the connection.
+    /// `None` if the sender closed the connection.
     pub bytes: Option<Vec<u8>>,
 }
 

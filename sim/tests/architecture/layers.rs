@@ -1,4 +1,4 @@
-//! Tests that modules depend on each other in one direction only, in a crate and in every folder.
+//! No two modules of a folder may use each other, in any crate.
 
 use super::uses::{Use, uses_of, uses_of_crate};
 use super::{files, root};

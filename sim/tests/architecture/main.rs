@@ -1,5 +1,3 @@
-//! Tests that the manifests obey ARCHITECTURE.md, and that the sources follow the house style.
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod layers;
@@ -165,14 +163,7 @@ const PLACES: &[(&str, &[&str])] = &[
             "sim/src/setup/scenario/keys.rs",
         ],
     ),
-    (
-        "Cause",
-        &[
-            "reports/src/explain/cause/classify.rs",
-            // This file has the rows of the decision table for causes.
-            "reports/src/explain/cause/decision.rs",
-        ],
-    ),
+    ("Cause", &["reports/src/explain/cause/classify.rs", "reports/src/explain/cause/decision.rs"]),
     (
         "Kind",
         &[
@@ -182,7 +173,7 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
-            // remedies.rs has the plural noun for the violations of each rule.
+            // Contains a plural noun for each rule.
             "reports/src/show/format/text/remedies.rs",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
@@ -278,8 +269,8 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// Finds the functions of a file. In rustfmt's layout, a function ends at the first closing line
-/// that is indented like its start.
+/// In rustfmt's layout, a function ends at the first closing line with the indentation of its
+/// start.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

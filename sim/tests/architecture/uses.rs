@@ -77,7 +77,7 @@ impl Module {
         let (own, end) = path(tree, 0);
         let path: Vec<String> = before.iter().cloned().chain(own).collect();
         match &tree[end..] {
-            // The methods of a trait that is imported as `_` may be called, so the import counts.
+            // The file may call methods of a trait that it imports as `_`, so this import counts.
             ["as", name] => self.bind(name, path, is_export && *name != "_"),
             [] => {
                 let is_self = path.last().is_some_and(|last| last == "self");

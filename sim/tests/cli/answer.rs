@@ -1,5 +1,3 @@
-//! Runs the binary and captures its output.
-
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -1,5 +1,3 @@
-//! Tests that a history with an edited line is refused, and that the error names this line.
-
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! Tests that invalid input causes exit status 2, an empty stdout, and one line on stderr.
+//! Invalid input must cause exit status 2, an empty stdout, and one line on stderr.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;

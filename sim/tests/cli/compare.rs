@@ -1,5 +1,3 @@
-//! Tests of `fencepost compare` and of `sweep --baseline`.
-
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
 

@@ -1,5 +1,3 @@
-//! Tests of `explore` on the command line, with counterexamples, certificates and errors.
-
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! Tests of `fencepost export --as script`. They run if redis-server and Python are installed.
+//! These tests run only if redis-server and Python are installed.
 
 use crate::answer::fencepost_in;
 use fencepost_testing::skip;

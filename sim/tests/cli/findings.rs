@@ -1,5 +1,3 @@
-//! Tests of the findings store.
-
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests with scarce resources: a closed stdout, file size and descriptor limits, endless devices.
+//! Scarce resources: a closed stdout, limits on file size and descriptors, endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};

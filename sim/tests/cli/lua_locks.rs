@@ -1,5 +1,3 @@
-//! Tests of `--lock FILE`, which adds a lock written in Lua to the table.
-
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
 

@@ -1,5 +1,3 @@
-//! Tests of the program as users run it, with arguments, files, output formats and exit codes.
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answer;

@@ -1,4 +1,4 @@
-//! Tests that reports, `list`, `explain`, the glossary and completion scripts use the same names.
+//! Reports, `list`, `explain`, the glossary and completion scripts must use the same names.
 
 use crate::answer::fencepost;
 use fencepost::diagnosis::SAFEGUARDS;

@@ -1,5 +1,3 @@
-//! Tests of `--server`, which runs a user-supplied server with a user-supplied program.
-
 use crate::answer::{Answer, fencepost_in};
 use fencepost_testing::skip;
 use serde_json::Value;

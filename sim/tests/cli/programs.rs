@@ -1,5 +1,3 @@
-//! Tests of user-supplied programs on the command line.
-
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
 use std::fs;
@@ -105,9 +103,9 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
     assert_eq!((&report["client"], &report["monotone"]), (&"worker".into(), &true.into()));
     let turns = &report["found"];
     let at = |key: &str| turns[key].as_u64().unwrap();
-    // The longest critical section leaves 2 s of the lease of 10 s.
+    // A lease of 10 s minus the longest critical section leaves 2 s.
     assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
-    // The default number of seeds is limited so that the search makes at most 400 runs.
+    // By default, the search reduces the number of seeds to stay within 400 runs.
     let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
     let report = json(&wide.stdout);
     let probes = report["probes"].as_array().unwrap().len() as u64;

@@ -1,5 +1,3 @@
-//! Tests of `fencepost.toml`: how it is found, its profiles, flags that override it, and errors.
-
 use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;
 use std::path::Path;

@@ -1,5 +1,3 @@
-//! Tests that the README shows the program's actual output.
-
 use crate::answer::fencepost;
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests of `--servers` with the real redis-server. They run if it is installed.
+//! These tests run only if redis-server is installed.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use fencepost_testing::skip;

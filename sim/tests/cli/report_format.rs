@@ -1,5 +1,3 @@
-//! Tests that the JSON of `run` and `sweep` matches its schema and can be read again.
-
 use crate::answer::fencepost;
 use serde_json::Value;
 

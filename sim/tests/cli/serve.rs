@@ -1,5 +1,3 @@
-//! Tests of `fencepost serve` over real TCP, until a signal ends it.
-
 use crate::answer::fencepost;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,5 +1,3 @@
-//! Tests of `fencepost docs`, which shows the repository's own documentation as a site.
-
 use crate::answer::{fencepost, fencepost_in};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

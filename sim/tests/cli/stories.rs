@@ -1,5 +1,3 @@
-//! Tests of the first screen of a violation, and of details that only `--verbose` shows.
-
 use crate::answer::fencepost;
 
 fn attempts(screen: &str) -> Vec<&str> {

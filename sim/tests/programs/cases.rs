@@ -1,5 +1,3 @@
-//! Small workers, each with its expected result.
-
 use crate::workers::program;
 use fencepost::hosts::programs::ProgramDeployment;
 use fencepost::run::verdicts::Findings;
@@ -128,7 +126,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// A worker that reports a loss although its key exists. With RENAME, it first changes the value.
+/// Reports a loss although its key exists. With RENAME, it first changes the value.
 const REPORTS_FALSE_LOSS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -150,7 +148,7 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// A worker whose attempts may time out. It releases the locks of such attempts only with RECLAIM.
+/// Attempts may time out. Only with RECLAIM, the worker releases the locks of such attempts.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -271,7 +269,7 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// A Redlock worker that needs NEED masters, enters late with LATE, and states leases of VALID.
+/// A Redlock worker that needs NEED masters, enters late with LATE, and reports leases of VALID.
 const QUORUM: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(*words): return sum(bool(master(*words)) for master in masters)
@@ -376,7 +374,7 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// A worker whose lock counts its grants. After two grants, one release does not free the lock.
+/// The lock counts its grants, so after two grants a single release does not free it.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

@@ -3,7 +3,7 @@
 use crate::cases::{case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind};
 
-/// A worker in which process 2 never requests the lock. With NOBODY, no process requests it.
+/// Process 2 never requests the lock. With NOBODY, no process requests it.
 const NEVER_ASKS: &str = r#"
 for cycle in range(CYCLES):
     value = f"{ME}-{cycle}"
@@ -28,7 +28,7 @@ fn whoever_enters_without_asking_was_given_a_wrong_answer() {
     assert!(found(&nobody).iter().all(|(_, cause)| *cause != Cause::Unexplained));
 }
 
-/// A worker that uses several keys. fencepost cannot guess which of them is the lock's key.
+/// Uses several keys, and fencepost cannot guess which of them is the lock's key.
 const SEVERAL_KEYS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); redis("SET", "seen", ME); take(key=f"app:{int(ME) % 2}")

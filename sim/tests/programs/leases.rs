@@ -59,7 +59,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// A worker with its own lease of 3 s. With RENEW, it renews the lease each second.
+/// Chooses a lease of 3 s itself. With RENEW, it renews the lease each second.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None
@@ -129,13 +129,13 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
-    // The worker computes the score before it sends the command, so the lease is shorter than 10 s.
+    // The worker computes the score before it sends the command, so less than 10 s of lease remain.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
     let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// A worker that waits for replies without a limit, and resends commands until its server is back.
+/// Waits for replies without a limit, and resends commands until its server is back.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):

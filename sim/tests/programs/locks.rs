@@ -1,5 +1,3 @@
-//! Small workers that take several locks.
-
 use crate::cases::{Case, case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind, Verdict, Workload};
 
@@ -68,7 +66,7 @@ fn of_a_key_that_nobody_wrote_the_report_says_which_keys_there_are() {
     assert_eq!(kinds(&facts), []);
 }
 
-/// A worker that takes two locks. With ABBA, every second process takes them in the opposite order.
+/// Takes two locks. With ABBA, every second process takes them in the opposite order.
 const TWO: &str = r#"
 names = ["a", "b"]
 if option("ABBA") and int(ME) % 2: names.reverse()

@@ -48,7 +48,7 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// Repeats the run until no thread was interrupted. A run with interruptions is not reproducible.
+/// Repeats the run until the tracer preempts no thread. A run with preemptions is not reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);

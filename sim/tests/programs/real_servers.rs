@@ -1,5 +1,3 @@
-//! Tests of runs with the real redis-server, through the library.
-
 use fencepost::setup::scenario::{Persistence, RealServers, ServerBinary, Servers, Timing};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};

@@ -1,5 +1,3 @@
-//! Tests of aimed plans, in which half of the faults are placed where the protocol is vulnerable.
-
 use crate::answer::{fencepost, fencepost_in};
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Strategy;

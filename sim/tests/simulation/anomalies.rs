@@ -1,5 +1,5 @@
-//! Tests that every anomaly in docs/protocols.md appears within a few seeds from 0, which are not
-//! hand-picked, and that the lock's safe twin shows no violation over the same seeds.
+//! Every anomaly in docs/protocols.md must appear within a few seeds from 0, which are not
+//! hand-picked, and never in the lock's safe twin over the same seeds.
 //!
 //! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results for 10,000.
 
@@ -112,8 +112,8 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds, so a lease of 10 s ends up to a second early. The lock therefore
-/// requests 11 s, to get at least 10 s.
+/// memcached counts whole seconds and may end a lease up to a second early. The lock therefore
+/// requests 11 s to get at least 10 s.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -147,8 +147,8 @@ fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// Each newcomer lengthens the timeout of the last waiter by one wait, and each grant shortens the
-/// timeouts of all waiters by one wait.
+/// Each grant shortens the timeouts of all waiters by one wait, but a newcomer only lengthens the
+/// timeout of the last waiter.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -1,5 +1,3 @@
-//! Tests of the availability of a free lock, with and without a stated bound.
-
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::Strategy;
 use fencepost::setup::span::Span;
@@ -39,11 +37,11 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // After a cut, a SET from a client that has given up arrives. The lock is then taken, but no
+    // After a cut, the SET of a client that has given up arrives. The lock is then taken, but no
     // process holds it.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
-    // After consecutive cuts of a majority, messages from clients that have given up arrive.
+    // After consecutive cuts of a majority, messages of clients that have given up arrive.
     assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

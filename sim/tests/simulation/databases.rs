@@ -1,4 +1,4 @@
-//! Tests of database locks, which end when their lease expires or with their connection.
+//! Database locks that end with their lease or with their connection.
 
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};
@@ -125,7 +125,7 @@ fn failed_over(
 
 #[test]
 fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
-    // If the server refuses the connection, Spring's registry gives up immediately.
+    // If the server refuses a connection, Spring's registry gives up immediately.
     let dark = |client| (client, Fault::PowerLoss { node: PRIMARY, down_us: None });
     let refusing = |client| (client, Fault::Crash { node: PRIMARY, down_us: None });
     for (client, dies) in SPRING.map(dark).into_iter().chain(SHEDLOCK.map(refusing)) {

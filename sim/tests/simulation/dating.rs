@@ -1,4 +1,4 @@
-//! Determines in two ways when each acquisition was granted, and compares the results.
+//! Finds the time of each grant in a second, independent way, and compares it with the timeline.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};

@@ -1,4 +1,4 @@
-//! Tests that equal seeds and settings give equal bytes, and that such tests detect planted leaks.
+//! Equal seeds and settings must give equal bytes, and these tests must detect planted leaks.
 
 use crate::answer::fencepost;
 use fencepost::run::Recording;
@@ -210,7 +210,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Locks whose scripts leave data in the Lua state. The servers of many runs share this state.
+/// Locks whose scripts leave data in the Lua state, which the servers of many runs share.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -301,7 +301,7 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digest of each lock with `--seed 7 --fault failover`, which `ci/digests.sh` makes for
+/// The digests of all locks with `--seed 7 --fault failover`. `ci/digests.sh` checks them in
 /// another build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 

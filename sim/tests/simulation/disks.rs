@@ -1,5 +1,3 @@
-//! Tests of servers whose disks fail to sync, and of torn writes (`sync-fails`, `unsynced-writes`).
-
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Persistence, Servers, Timing, UnsyncedWrites};
 use fencepost::setup::span::{Span, SpanRange};

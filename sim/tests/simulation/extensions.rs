@@ -1,4 +1,4 @@
-//! Tests that an external crate can add a checker, a remedy and a quantity.
+//! An external crate can add a checker, a remedy and a quantity.
 
 use fencepost::diagnosis::{Extent, Rates, Safeguard, SafeguardTrials};
 use fencepost::setup::span::Span;

@@ -1,5 +1,3 @@
-//! Tests that ZooKeeper's queues keep their order, and that the checker detects late joiners.
-
 use super::waiting::{assert_quiet, shown};
 use fencepost::Scenario;
 use fencepost::clients::env::BoxFuture;
@@ -14,7 +12,7 @@ use std::time::Duration;
 
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// A lock whose processes join Curator's queue some time after their request.
+/// Its processes join Curator's queue only some time after their request.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
@@ -57,7 +55,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // A process that waits outside the queue sleeps even if the lock is free.
+    // A process outside the queue sleeps even if the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     assert_quiet(mutex(), 3, &busy());

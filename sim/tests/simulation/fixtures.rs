@@ -1,4 +1,4 @@
-//! Pins the plan, witness and digest of the first seed of every case that must be found.
+//! Pins the plan, witness and digest of the first seed of every violation that must be found.
 
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;

@@ -1,4 +1,4 @@
-//! Regression tests of the judge on the histories stored in `frozen`.
+//! Judges the histories in the folder `frozen` again.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;
@@ -25,7 +25,7 @@ fn found(name: &str) -> Vec<(Kind, Cause)> {
 
 #[test]
 fn an_acquisition_is_dated_by_the_grant_that_still_stood_and_not_by_one_that_was_taken_back() {
-    // client-1 had released the lock before client-2 was granted it, so there is no stale write.
+    // client-1 had released the lock before client-2 got it, so there is no stale write.
     assert_eq!(found("redisson-wait-failover-5000000"), []);
 }
 

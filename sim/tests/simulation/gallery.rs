@@ -1,5 +1,3 @@
-//! Tests that the pages of `docs/gallery` match their pinned seeds.
-
 use fencepost::studies::gallery::pages;
 use std::collections::BTreeSet;
 use std::path::Path;

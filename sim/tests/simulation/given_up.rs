@@ -1,4 +1,4 @@
-//! Tests of applications that abandon lock calls (`cancel`, `interrupt`, `patience`).
+//! Applications that abandon lock calls (`cancel`, `interrupt`, `patience`).
 
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
@@ -106,8 +106,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A connection of a lock. The flawed variant reuses the connection after a dropped call and takes
-/// the old reply for the next one, as redis-py's asyncio client did before 4.5.5.
+/// A lock's connection. The flawed variant reuses it after a dropped call, and takes the old reply
+/// for the next one, as redis-py's asyncio client did before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

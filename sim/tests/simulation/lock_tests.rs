@@ -1,4 +1,4 @@
-//! Tests of `fencepost::testing`. A test whose expectation is false must fail and write a report.
+//! Tests of `fencepost::testing`. A false expectation must fail a test and write a report.
 
 use fencepost::clients::find;
 use fencepost::testing::{
@@ -140,7 +140,7 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// Fails on purpose. The next test replays the command that this failure prints.
+/// The next test replays the command that this failure prints.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

@@ -1,5 +1,3 @@
-//! Tests that locks in Lua give the same histories as their Rust twins, in both engines.
-
 use fencepost::clients::lua::Script;
 use fencepost::setup::scenario::LockScript;
 use fencepost::{Engine, RunSpec, Scenario};

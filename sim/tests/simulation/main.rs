@@ -1,5 +1,3 @@
-//! Tests of whole runs and their reports.
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../cli/answer.rs"]

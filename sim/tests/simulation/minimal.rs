@@ -1,5 +1,3 @@
-//! Tests that minimal plans are minimal and can be replayed, and that their diagnoses are correct.
-
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;
 use fencepost::diagnosis::{Target, diagnose, minimise};
@@ -258,7 +256,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Failovers are excluded, because both primaries of a split brain issue the same tokens.
+    // Without failovers: in a split brain, both primaries issue the same tokens.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
@@ -287,7 +285,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // With a longer downtime, the plan has other crashes, so only the rates can be compared.
+        // With a longer downtime, the plan has other crashes, so only the rates are comparable.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

@@ -1,7 +1,7 @@
-//! Tests of violations that fencepost must find within a hundred seeds from 0, and of violations
-//! that it must never find. The README has both in a table.
+//! Violations that fencepost must find within a hundred seeds from 0, and violations that it must
+//! never find. The README has a table of both.
 //!
-//! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
+//! `FENCEPOST_SEEDS` sets another number of seeds. `cargo test --release --test simulation
 //! must_find -- --nocapture --include-ignored` prints the findings of each cell.
 
 use fencepost::run::verdicts::Findings;
@@ -127,7 +127,7 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// The lock must be free most of the time, or the promoted replica has an earlier lock.
+/// Keeps the lock free most of the time. Otherwise the promoted replica may have an earlier lock.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();

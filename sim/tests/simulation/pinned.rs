@@ -1,4 +1,4 @@
-//! The pinned seeds. Each case whose violation must be found has one seed.
+//! The pinned seed of each violation that must be found.
 
 use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};

@@ -1,5 +1,3 @@
-//! Tests that link priorities order messages with `--strategy pct`.
-
 use crate::answer::fencepost;
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Strategy;

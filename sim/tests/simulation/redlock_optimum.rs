@@ -1,8 +1,8 @@
 //! Compares minimal runs of Redlock with the shortest path to two holders in an abstract model.
 //!
 //! The model follows that of the Specl project (`showcase/redlock.specl`). A client asks the
-//! masters one after the other. A separate step may expire a master's lock when true time has
-//! reached the end of its lease. For three masters, two clients and a ttl of 3, Specl reports a
+//! masters one after the other. Once true time has reached the end of a lease, a separate step may
+//! expire the lock at one master. For three masters, two clients and a ttl of 3, Specl reports a
 //! violation "in 15 steps", which are 15 states and therefore 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
@@ -157,7 +157,7 @@ fn more_time_makes_no_shorter_way_with_5_masters() {
 
 #[test]
 fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
-    // This ttl exceeds the modelled time, so no lock expires and no path leads to two holders.
+    // The ttl exceeds the modelled time, so no lock expires and no path leads to two holders.
     let mut model = Model::new(3);
     model.masters = vec![Some((0, TIME_MAX + 1)); 3];
     model.clients[0].1 = Phase::Holding;
@@ -212,8 +212,7 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// In a run, a lease expires at all masters at the same time; in the model, it may expire at only
-/// one.
+/// In a run, a lease expires at all masters at the same time. In the model, it may expire at one.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

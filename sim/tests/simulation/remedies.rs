@@ -1,4 +1,4 @@
-//! Tests that reports on remedies are correct, by replaying runs with the safeguard.
+//! Checks reports on remedies by replaying runs with the safeguard.
 
 use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
@@ -151,7 +151,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let stuck = violations(&spec).remove(0);
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
-    // A longer lease lengthens the bound of a wait, so it only hides the wait.
+    // A longer lease only hides the wait, because it lengthens the bound of the wait.
     assert!(remedies.iter().all(|remedy| remedy.name != "lease"), "{remedies:?}");
     let delay = remedies.iter().find(|remedy| remedy.name == "random-retry-delay").unwrap();
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
@@ -209,8 +209,7 @@ const AGAINST: &[RemedyCase] = &[
 ];
 
 impl RemedyCase {
-    /// Tries a remedy under uniform faults, because aimed faults also find the lock's other
-    /// mistakes.
+    /// Uses uniform faults, because aimed faults also find the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
@@ -296,7 +295,7 @@ fn stopped() -> Scenario {
     }
 }
 
-/// A session may end while its lock is held, even in a lock without the planted mistake.
+/// A session may end while its lock is held, even without the planted mistake.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
     let same_session =

@@ -1,5 +1,3 @@
-//! Tests of the kinds of critical sections (`section`), and of actions by an operator.
-
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Section};
 use fencepost::setup::span::{Span, SpanRange};
@@ -37,7 +35,7 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half of the critical section ends at 3.5 s, but the process is paused until 5 s.
+    // The first half of the critical section ends at 3.5 s, but the pause ends only at 5 s.
     assert_eq!(seconds(Section::Wait), 8);
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
@@ -70,8 +68,8 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// A primary that an operator turns into a replica accepts no writes until a Sentinel notices. In
-/// the meantime a watchdog cannot renew the lock and loses it, but the holder continues its work.
+/// An operator turns the primary into a replica, which accepts no writes until a Sentinel notices.
+/// A watchdog meanwhile cannot renew the lock and loses it, but the holder continues its work.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
     let broken = |client: &str| {

@@ -1,5 +1,3 @@
-//! Tests of a Sentinel client's reaction to a new primary (`switches`).
-
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Servers, Switches};
 use fencepost::setup::span::{Span, SpanRange};

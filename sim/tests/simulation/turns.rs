@@ -1,5 +1,5 @@
-//! Tests that a failover records the role changes of servers and Sentinels in an order that
-//! Sentinel can produce.
+//! A failover must record role changes of servers and Sentinels in an order that Sentinel can
+//! produce.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};

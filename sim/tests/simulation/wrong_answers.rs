@@ -1,4 +1,4 @@
-//! Tests of locks that resend a command when its reply is late, and believe the second reply.
+//! Locks that resend a command when its reply is late, and believe the second reply.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
@@ -19,7 +19,7 @@ const SEEDS: u64 = 60;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Habit {
     Believes,
-    /// After a refusal, the process assumes that its first command may have been applied.
+    /// After a refusal, assumes that the server may have applied the first command.
     Doubts,
 }
 

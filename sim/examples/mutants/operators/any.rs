@@ -1,5 +1,3 @@
-//! Mistakes in the clock, the disk or the memory of any server.
-
 use super::operator::{At, Of, Operator, Side};
 use super::rule;
 use super::rule::any::Rule;

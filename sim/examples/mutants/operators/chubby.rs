@@ -1,5 +1,3 @@
-//! Mistakes in Chubby, and in the locks on it.
-
 use super::operator::{Operator, lock, server};
 use super::rule::line::{Rule, changed, tenth};
 use fencepost_clients::Coordinator;

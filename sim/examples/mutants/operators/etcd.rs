@@ -1,5 +1,3 @@
-//! Mistakes in etcd and in the locks on it, planted in the calls of its JSON gateway.
-
 use super::operator::{Operator, lock, server};
 use super::rule::etcd::Rule;
 use fencepost_clients::Coordinator;

@@ -1,5 +1,3 @@
-//! Mistakes in GemFire, and in the locks on it.
-
 use super::operator::{Operator, lock, server};
 use super::rule::line::{Rule, changed, tenth};
 use fencepost_clients::Coordinator;

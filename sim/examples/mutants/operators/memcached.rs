@@ -1,5 +1,3 @@
-//! Mistakes in memcached, and in the locks on it.
-
 use super::operator::{Operator, lock, server};
 use super::rule::memcached::Rule;
 use fencepost_clients::Coordinator;

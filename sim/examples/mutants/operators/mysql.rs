@@ -1,5 +1,3 @@
-//! Mistakes in MySQL and in the locks on it, planted in statements and replies.
-
 use super::operator::{Operator, lock, server};
 use super::rule::Rule;
 use fencepost_clients::Coordinator;

@@ -1,5 +1,3 @@
-//! Operators, and functions that create them.
-
 use super::rule::Rule;
 use fencepost_clients::{Coordinator, Definition, Deployment};
 use fencepost_faults::Node;

@@ -1,5 +1,3 @@
-//! Mistakes in Redis, and in the locks on it.
-
 mod changes;
 mod keeping;
 mod line;

@@ -1,4 +1,4 @@
-//! Parses RESP commands and determines what they do to a lock.
+//! Parses RESP commands and classifies their effects on a lock.
 
 use bytes::BytesMut;
 use redis_protocol::resp2::decode::decode_bytes_mut;

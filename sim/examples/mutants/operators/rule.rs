@@ -1,5 +1,3 @@
-//! The change that an operator makes, with a variant for each coordinator.
-
 pub(crate) mod any;
 pub(crate) mod etcd;
 pub(crate) mod line;

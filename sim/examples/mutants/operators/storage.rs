@@ -1,4 +1,4 @@
-//! Mistakes in the fencing tokens of storage requests, and in how the storage checks them.
+//! Mistakes in fencing tokens, and in the storage's check of them.
 
 use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};

@@ -1,5 +1,3 @@
-//! Tests that operators have distinct names and make only the described change.
-
 use super::*;
 use fencepost::engine::Engine;
 use fencepost::run::{RunOutcome, RunSpec};

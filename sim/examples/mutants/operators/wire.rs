@@ -1,4 +1,4 @@
-//! The traffic between a client and a server, as operators see it.
+//! The traffic between a client and a server, for operators to change.
 
 use super::resp::{Call, Scripts};
 use std::cell::{Cell, RefCell};
@@ -49,7 +49,7 @@ impl Heard {
     }
 }
 
-/// Applies the edits. Pads each replacement with spaces to the length of the text it replaces.
+/// Replaces texts in place. Pads a shorter replacement with spaces, so that lengths stay valid.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

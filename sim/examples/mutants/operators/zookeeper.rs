@@ -1,5 +1,3 @@
-//! Mistakes in ZooKeeper, and in the locks on it.
-
 use super::operator::{Operator, lock, server};
 use super::rule::zookeeper::*;
 use fencepost_clients::Coordinator;

@@ -1,4 +1,4 @@
-//! Parsers for values that clap cannot parse itself, such as seeds, ranges, bytes and shards.
+//! Parsers of the values that clap cannot parse, such as seeds, ranges, bytes and shards.
 
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
@@ -23,7 +23,7 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seeds {
     Range(u64, u64),
-    /// This many seeds, from the first that the store of findings has not seen.
+    /// The next N seeds that the store of findings has not seen.
     Next(u64),
 }
 

@@ -1,4 +1,4 @@
-//! Ends an exploration that found no counterexample: prints a certificate or an incomplete result.
+//! Prints the certificate or the incomplete result of an exploration without a counterexample.
 
 use crate::cli::options::view;
 use crate::cli::output::print;

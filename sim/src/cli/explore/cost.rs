@@ -1,4 +1,4 @@
-//! Describes the planned work of `explore`, and decides whether it needs `--yes`.
+//! Describes the cost of an exploration, and decides whether it needs `--yes`.
 
 use crate::cli::Failure;
 use crate::cli::progress::in_words;

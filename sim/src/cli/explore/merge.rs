@@ -1,4 +1,4 @@
-//! The part of `fencepost merge` that handles shards of explorations and interrupted explorations.
+//! The part of `fencepost merge` for explorations.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;

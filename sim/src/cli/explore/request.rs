@@ -60,7 +60,7 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
         Some(_) => given.set.iter().cloned().chain(masters).collect(),
     };
     let scenario = scenario(&ScenarioArguments { set, ..given.clone() })?;
-    // Every plan is run, so the strategy for drawing plans does not matter.
+    // The strategy does not matter, because `explore` draws no plans.
     Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 

@@ -1,4 +1,4 @@
-//! Runs the known seeds of the findings store first in a sweep, and adds new findings.
+//! Runs the known seeds of the findings store first, and adds new findings to the store.
 
 use super::store::{Store, today};
 use crate::cli::output::log;
@@ -84,7 +84,6 @@ fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<
     Ok(())
 }
 
-/// Describes the number of findings in each state.
 pub(crate) fn counts(findings: &Findings) -> String {
     let counts = findings.counts();
     let said: Vec<String> =

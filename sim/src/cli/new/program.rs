@@ -1,4 +1,4 @@
-//! The command `fencepost new program`, which creates a worker from a template.
+//! The command `fencepost new program`.
 
 use super::write_new;
 use crate::cli::arguments::NewProgramArguments;

@@ -1,6 +1,5 @@
-//! Finds the `fencepost.toml` to use. A file in a parent folder may start programs only if it has
-//! the same owner as the current folder. Otherwise the file's owner could run commands as another
-//! user.
+//! Finds `fencepost.toml`. A file in a parent folder may start programs only if it is in the same
+//! repository and has the same owner as the current folder. Otherwise another user could plant it.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};

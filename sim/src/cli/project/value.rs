@@ -1,4 +1,4 @@
-//! Converts the value of a key to arguments, and checks it as the command line does.
+//! Converts a key's value to arguments, and checks them with the command line's parser.
 
 use crate::cli::Failure;
 use crate::cli::arguments::ScenarioArguments;
@@ -64,7 +64,7 @@ pub(super) fn check(command: &Command, key: &str, tokens: &[OsString]) -> Result
     let words = std::iter::once(OsString::from("fencepost")).chain(tokens.iter().cloned());
     let matches = match command.clone().try_get_matches_from(words) {
         Ok(matches) => matches,
-        // Another key or the command line may supply the missing argument.
+        // Another key or the command line may set the missing argument.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             return read(key, tokens);
         }

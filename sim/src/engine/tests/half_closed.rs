@@ -1,4 +1,4 @@
-//! Tests of half-closed connections, on which a process has stopped sending but continues to read.
+//! A process that shuts down its writing side still reads the replies.
 
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;

@@ -1,5 +1,3 @@
-//! Tests of lost commands and lost replies. The server's count of commands distinguishes the two.
-
 use super::{CLIENTS, Engine, play_with};
 use crate::setup::roster::Roster;
 use crate::world::recorder::Recorder;

@@ -14,7 +14,7 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
 
 const PORT: u16 = 2_006;
-/// Number of replicas. Section 2.2 of the paper says "typically five".
+/// Section 2.2 of the paper says "typically five".
 const REPLICAS: u16 = 5;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -55,10 +55,9 @@ fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
-/// Returns the servers' longest recovery time after faults. The master may have answered the last
-/// KeepAlive two thirds of a lease after the previous KeepAlive, and a new master adds an eighth of
-/// a lease. Restarted replicas elect no master for a master lease and an eighth of it. A client
-/// asks every replica in turn, and then a lock-delay begins.
+/// The master may have answered the last KeepAlive two thirds of a lease after the previous one,
+/// and a new master adds an eighth of a lease. Restarted replicas elect no master for nine eighths
+/// of a master lease. A client asks every replica in turn, and then a lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

@@ -1,4 +1,4 @@
-//! Functions for coordinators whose servers agree by majority.
+//! Shared code of coordinators whose servers agree by majority.
 
 use super::address;
 use crate::setup::scenario::Scenario;

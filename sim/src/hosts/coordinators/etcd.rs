@@ -48,10 +48,9 @@ fn lease(ttl: Micros) -> Micros {
     Micros::from_secs(seconds.max(least))
 }
 
-/// Returns the servers' longest recovery time after faults. A new leader extends each lease by an
-/// election timeout, checks twice a second for expired leases, and retries a failed revocation
-/// after 3 s. The result includes four elections of up to two election timeouts. A client's request
-/// may fail after 5 s and two election timeouts.
+/// A new leader extends each lease by an election timeout, checks for expired leases twice a
+/// second, and retries a failed revocation after 3 s. There may be four elections of two election
+/// timeouts each, and a client's request may fail after 5 s and two election timeouts.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);

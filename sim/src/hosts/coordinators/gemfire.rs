@@ -34,7 +34,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
 }
 
-/// Returns the member timeout, two fifths of the ttl: a silent member departs after 2.5 timeouts.
+/// A silent member departs after 2.5 member timeouts, which is one ttl.
 fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }
@@ -43,9 +43,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the servers' longest recovery time after faults. The other servers remove a silent
-/// server after a ttl, and the new grantor waits another ttl. A process asks each server in turn
-/// for its coordinator.
+/// The other servers remove a silent server after a ttl, and the new grantor waits for another ttl.
+/// A process asks each server in turn for its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Memcached,
     about: "memcached 1.6.18: one server with limited memory, empty after a restart",
     port: PORT,
-    // memcached has no replicas, and therefore no failover.
+    // memcached has no replicas and therefore no failover.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],
     unanswered: &[FaultKind::Operator],
     tick: Micros::from_secs(1),
@@ -38,8 +38,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the server's longest recovery time after faults. The server rounds times to live up,
-/// possibly by another second, and reads the clock once a second.
+/// The server rounds a ttl up to whole seconds, may add a second, and reads the clock once a
+/// second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

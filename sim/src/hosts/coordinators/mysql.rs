@@ -1,4 +1,4 @@
-//! MySQL, in the form of MariaDB: one server, whose user locks end with their connections.
+//! MySQL, in the form of MariaDB: one server whose user locks end with their connections.
 
 use super::serving::Served;
 use super::{Entry, ServerSetup, address};
@@ -48,8 +48,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns the server's longest recovery time after faults: the interval at which a waiting lock
-/// request checks its client's connection.
+/// A waiting lock request checks its client's connection once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

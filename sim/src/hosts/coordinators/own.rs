@@ -1,4 +1,4 @@
-//! User-supplied servers, which are always real.
+//! Servers that users supply, which are always real.
 
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Own,
     about: "your own server (--server)",
     port: 0,
-    // fencepost does not know the leader of these servers, or a command that clears them.
+    // fencepost does not know which of these servers leads, nor which command clears them.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
@@ -34,8 +34,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }
 
-/// Returns the servers' longest recovery time after faults. Some servers keep a lock for up to two
-/// leases and then a lock-delay of 15 s (Consul).
+/// Consul keeps a lock for up to two leases, and then for a lock-delay of 15 s.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

@@ -55,7 +55,8 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// The tables of all locks, as the scripts of their libraries create them.
+/// The tables of Spring Integration (`INT_LOCK`, `INT7_LOCK`) and ShedLock, and rows to lock
+/// (`locks`).
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -106,9 +107,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// Returns the servers' longest recovery time after faults. The server detects a deadlock after 1 s
-/// (`deadlock_timeout`). A standby detects a lost connection when it sends its next status, after
-/// 10 s, and may take 5 s to open another connection.
+/// The server detects a deadlock after 1 s (`deadlock_timeout`). A standby detects a lost
+/// connection when it sends its next status, within 10 s, and may take 5 s to open another
+/// connection.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),
@@ -116,7 +117,7 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Serves PostgreSQL for tests only, because the secrets for cancelling queries are predictable.
+/// For tests only: the secrets for cancelling queries are predictable.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "postgresql",

@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     port: PORT,
     not_exercised: &[],
     unanswered: &[],
-    // A key exists until the end of its last millisecond, so no lease ends early.
+    // Redis keeps a key until the end of its last millisecond, so no lease ends early.
     tick: Micros::ZERO,
     topology,
     machine,
@@ -77,7 +77,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         ..NodeConfig::default()
     };
     let mut ids = setup.seed.stream(Stream::Server(node));
-    // Replicas start in sync, as in a deployment that has been running for a while.
+    // Replicas start in sync, as in a deployment that has run for a while.
     let mut starts_in_step = true;
     Box::new(move |image, now| {
         let config = NodeConfig { starts_in_step, ..config.clone() };
@@ -89,7 +89,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
 fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let scenario = setup.scenario;
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-    // Sentinels of a long-running deployment know the replicas.
+    // Sentinels already know the replicas, as in a deployment that has run for a while.
     let replicas = (2..=scenario.servers.replicas + 1).map(Node::Redis);
     let config = SentinelConfig {
         master_name: MASTER_NAME.to_owned(),
@@ -133,8 +133,7 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// Returns the servers' longest recovery time after faults. With Sentinel, it is the sum of
-/// down-after, twice the failover-timeout and the 30 s of TILT.
+/// With Sentinel, down-after, twice failover-timeout, and the 30 s of TILT.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

@@ -1,4 +1,4 @@
-//! Serves single servers and members of an ensemble over real TCP, with files or as staged servers.
+//! Serves a coordinator's machines over real TCP, with files on disk or as staged servers.
 
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};

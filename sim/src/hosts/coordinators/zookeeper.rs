@@ -38,8 +38,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Returns the session timeout: the ttl, limited to the range from two to twenty ticks
-/// (`minSessionTimeout`, `maxSessionTimeout`).
+/// Limits the session timeout to `minSessionTimeout` (2 ticks) and `maxSessionTimeout` (20 ticks).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
@@ -49,11 +48,10 @@ fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// Returns the servers' longest recovery time after faults. A session may outlive its timeout by a
-/// tick. Before that, members may take syncLimit to notice that they lost contact, and initLimit
-/// for a failed attempt to follow a leader. A client notices a silent server after two thirds of
-/// the session timeout. It tries each server for an equal part of the timeout, and sleeps for up to
-/// a second before each attempt and each round.
+/// A session may outlive its timeout by a tick. Before that, members may take syncLimit to notice
+/// that they lost contact, and initLimit for a failed attempt to follow a leader. A client notices
+/// a silent server after two thirds of the session timeout. It then tries all servers within one
+/// timeout, and sleeps for up to a second before each of them and before the round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

@@ -1,5 +1,4 @@
-//! Stores, for the judge and the storage, each holder's current acquisition and the guarded value
-//! that the holder knows.
+//! The latest acquisition and the last known guarded value of each holder.
 
 use bytes::Bytes;
 use fencepost_faults::Node;
@@ -47,7 +46,6 @@ impl HolderDesk {
         }
     }
 
-    /// Returns the value from which the holder computes its next write, if the holder has read one.
     pub(crate) fn known(&self, node: Node) -> Option<i64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.known)
     }

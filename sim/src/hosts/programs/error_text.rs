@@ -4,7 +4,7 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with("SLF4J: ");
     let said: Vec<&str> = lines.iter().copied().filter(is_said).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
-    // Python indents stack frames, but not the error message after them.
+    // Python indents stack frames but not the error message that follows them.
     let of_python = traced.and_then(|at| said[at + 1..].iter().find(|line| !is_indented(line)));
     let named = || {
         let begins = |line: &&&str| is_first_of_error(line);

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of the pieces of a program's computation, in microseconds. Pauses begin between pieces.
+/// The host splits a program's computation into pieces of this length. A pause begins between two.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) const FIXED: &[(&str, &str)] = &[
@@ -35,7 +35,7 @@ pub(crate) const FIXED: &[(&str, &str)] = &[
     ("PYTHONUNBUFFERED", "1"),
     ("PYTHONHASHSEED", "0"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
-    // Without this variable, OpenSSL uses the processor's random numbers.
+    // Otherwise OpenSSL reads random numbers from the processor (RDRAND, RDSEED).
     ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
 ];
 
@@ -130,8 +130,8 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until the processes that are now waiting have had time to acquire the lock. The first
-/// commands of a new program could otherwise wake processes that would have waited forever.
+/// Waits until the waiting processes had time to acquire the lock. Otherwise the first commands of
+/// a new program could wake processes that would have waited forever.
 async fn wait_for_earlier_waiters(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.waiting_processes();

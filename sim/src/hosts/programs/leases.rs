@@ -1,17 +1,16 @@
-//! Interprets leases whose end is part of a value: the score of a sorted set or a field of a hash.
+//! Interprets leases that store their end in a value: the score of a sorted set or a hash field.
 //!
-//! Servers do not know such leases. This module converts the events of the key to those of a key
-//! with an expiry. The converted events have an owner and a lease, and an expiry where a command
-//! only removed expired entries.
+//! Servers do not know these leases. The module rewrites the events of such a key, so that they
+//! have an owner and a lease. The removal of an ended entry becomes an expiry.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Change, Event, What};
 use std::collections::BTreeMap;
 
-/// Smallest number that is read as seconds since the Unix epoch.
+/// Smallest number that counts as seconds since the Unix epoch.
 const SECONDS_MIN: f64 = 1e9;
-/// Tolerated error of the clock that a program uses to remove expired entries.
+/// Tolerates a clock error when a program removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {

@@ -39,7 +39,7 @@ pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Checks that a program's files are the same as in a report. The error names the first difference.
+/// Compares the program's files with the report. The error names the first file that differs.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));
@@ -58,7 +58,7 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the source `a.py` for Python's `__pycache__/a.cpython-311.pyc`.
+/// Maps Python's `__pycache__/a.cpython-311.pyc` to its source `a.py`.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;

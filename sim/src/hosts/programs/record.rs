@@ -1,4 +1,4 @@
-//! The records of programs that are not part of the history: output, ends and system calls.
+//! Records of programs outside the history: output, ends and system calls.
 
 use super::error_text::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
@@ -10,34 +10,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
-/// One life of a program, from a start of its host to a crash or its own end.
+/// One life of a program, from a start of its host until a crash or the program's own end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
-    /// Host of the program.
     pub node: Node,
-    /// Time at which the program started.
     pub started: SimTime,
-    /// Time and kind of the program's own end. `None` if its host crashed or the run ended.
+    /// `None` if the host crashed or the run ended first.
     pub ending: Option<(SimTime, Ending)>,
     /// `true` if the program ended in its critical section.
     pub died_inside: bool,
-    /// Printed bytes with their times and channels.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
-    /// Number of printed bytes that were dropped.
+    /// Number of bytes beyond the limit for recorded output.
     pub output_dropped: usize,
-    /// `true` if the program reported anything to the judge.
+    /// `true` if the program has reported to the judge.
     pub has_spoken: bool,
-    /// Time of the last message to any host.
     pub sent_last: Option<SimTime>,
-    /// Time of the host's crash. `None` if the program ended by itself or the run ended.
+    /// `None` if the program ended by itself or the run ended first.
     pub crashed: Option<SimTime>,
-    /// Time at which a thread that had taken the lock died while its process continued.
+    /// Time at which a thread that had taken the lock died, although its process continued.
     pub died: Option<SimTime>,
-    /// System calls at which the program was stopped.
     pub calls: Vec<CallMade>,
-    /// Files that the program executed and read.
     pub used: FilesUsed,
-    /// Number of times that a thread was interrupted.
+    /// Number of times that the tracer preempted a thread. A preempted run is not reproducible.
     pub preempted: u32,
 }
 
@@ -77,7 +71,6 @@ impl ProgramLives {
 }
 
 impl Life {
-    /// Returns the program's part of a report.
     pub fn report(&self) -> ProgramReport {
         ProgramReport {
             process: self.node,
@@ -141,12 +134,11 @@ impl Life {
         (self.ending.is_none() && is_last).then_some(died)
     }
 
-    /// Returns whether the program had to be stopped because it ran or waited endlessly.
+    /// Returns whether fencepost stopped the program because it ran or waited endlessly.
     pub fn is_stuck(&self) -> bool {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }
 
-    /// Returns a description of the program's failure, if it failed.
     pub fn failure(&self) -> Option<String> {
         let told = |time: SimTime, how: &str| {
             let said = self.error_text().map_or(String::new(), |words| format!(": {words}"));
@@ -214,7 +206,7 @@ pub(crate) fn in_words(ending: &Ending) -> String {
     }
 }
 
-/// Describes the first call in which two runs of the same programs differ.
+/// Describes the first system call that differs between two runs of the same programs.
 pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!(

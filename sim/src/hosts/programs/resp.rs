@@ -1,4 +1,4 @@
-//! The subset of RESP that the judge, the storage and client libraries' greetings need.
+//! The subset of RESP for the judge, the storage and the greetings of client libraries.
 
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

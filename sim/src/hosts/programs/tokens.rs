@@ -1,4 +1,4 @@
-//! Interprets locks that are a token in a list. The list's key exists while the lock is free.
+//! Interprets locks that are a token in a list. The list exists while the lock is free.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};

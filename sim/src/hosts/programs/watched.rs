@@ -1,4 +1,4 @@
-//! Finds the keys that are the programs' locks, and the owner value of each acquisition.
+//! Finds the keys of the programs' locks, and the owner value of each acquisition.
 
 use super::{leases, tokens};
 use fencepost_clients::Coordinator;
@@ -6,16 +6,16 @@ use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The keys by which a run was judged, and other keys that the user should know about.
+/// The key of the programs' lock, and other keys to mention to the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// The lock's key, or a pattern if there are several locks.
+    /// A key, or a pattern if there are several locks.
     pub key: String,
-    /// The key that the user requested, if no process ever wrote it.
+    /// The key that the user named, if no process ever wrote it.
     pub instead_of: Option<String>,
     /// The keys that processes wrote, if the watched key is not among them.
     pub others: Vec<String>,
-    /// Other keys that processes renewed. Empty if they renewed a watched key.
+    /// Keys that processes renewed, unless they also renewed a watched key.
     pub renewed: Vec<String>,
 }
 
@@ -30,14 +30,12 @@ impl Watched {
         self.key.split('*').next().unwrap_or_default()
     }
 
-    /// Returns a note on keys that processes renewed although they are not the lock's key.
     pub fn renewed_note(&self) -> Option<String> {
         let named = quoted(&self.renewed);
         (!named.is_empty())
             .then(|| format!("processes renewed {}, but never '{}'", named.join(", "), self.key))
     }
 
-    /// Returns a note on the choice of the key, if the user should know about it.
     pub fn note(&self) -> Option<String> {
         let named = quoted(&self.others);
         match (&self.instead_of, self.others.first()) {
@@ -61,8 +59,8 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Finds the lock's key. If no process wrote the stated key, the lock's key is the only key that
-/// was written or, if several were, the only one with an expiry or the only one removed.
+/// Chooses the lock's key. If no process wrote the stated key, takes the only key that was written,
+/// or else the only one with an expiry, or else the only one that was removed.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -88,7 +86,7 @@ pub(crate) fn watch(
     (events, watched)
 }
 
-/// Returns whether a lock may consist of several keys below its name.
+/// On these coordinators, a lock may consist of several keys below its name.
 fn has_nodes(coordinator: Coordinator) -> bool {
     matches!(coordinator, Coordinator::ZooKeeper | Coordinator::Etcd | Coordinator::Chubby)
 }
@@ -117,7 +115,7 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys that were renewed at least twice. A single extension may be part of a grant.
+/// Returns the keys with at least two extensions. A single extension may be part of a grant.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -166,8 +164,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     }
 }
 
-/// Determines the owner value of each acquisition: the value of the process's last grant during the
-/// acquire, or the value whose lease it extended.
+/// Sets the owner value of each acquisition. It is the value of the process's last grant during the
+/// acquire, or the value whose lease the process extended.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -29,8 +29,8 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Returns the connections that the console needs now. Called until all of them are open, and
-    /// again after one has closed.
+    /// Returns the connections to open now. The machine calls this until all are open, and again
+    /// after one has closed.
     fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
     fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
@@ -65,8 +65,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if
-    /// another write replaced the key, or if the trigger determines how the key changed.
+    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if the
+    /// trigger of the reading determines this, or if the key was only overwritten.
     fn removal_of(
         &self,
         _before: &Key,

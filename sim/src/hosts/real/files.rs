@@ -1,4 +1,4 @@
-//! The files of a server, which survive its crash, and the templates for new servers' folders.
+//! A server's files, which survive its crash, and the templates for new servers' folders.
 
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};
@@ -94,7 +94,8 @@ fn change_owner(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the template folder, kept for later runs, or `None` if servers of this kind need none.
+/// Makes the template folder once and keeps it for later runs. Returns `None` if servers of this
+/// kind need no template.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {

@@ -1,5 +1,4 @@
-//! The folders of real servers' files. They are removed after the run or, if the process was
-//! killed, by a later process.
+//! Folders for real servers' files. A later process removes those of a killed process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use tempfile::TempDir;
 const PREFIX: &str = "fencepost-server-";
 
 pub(super) fn new() -> io::Result<TempDir> {
-    // A server keeps this path in memory, so the path must have the same length in each run.
+    // Servers keep this path in memory, so its length must be the same in every run.
     let prefix = format!("{PREFIX}{:010}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);

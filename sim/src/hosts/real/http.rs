@@ -1,4 +1,4 @@
-//! Parses an HTTP server's replies, either complete or as a stream of chunks.
+//! Parses an HTTP server's replies, complete or chunked.
 
 use bytes::{Buf, BytesMut};
 

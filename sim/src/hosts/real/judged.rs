@@ -1,21 +1,21 @@
-//! Compares two readings of a real server, and reports the changes to its locks.
+//! Compares two readings of a real server and reports the changes of its locks.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference between two readings of an expiry. Some servers report only the time left.
+/// Tolerated difference between two readings of one expiry. Some servers report only the time left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Number that distinguishes locks with the same name that the server stores in different ways.
+    /// Distinguishes locks of the same name that the server stores in different ways.
     pub(super) form: u8,
-    /// Content of the key as text, or the owner's name on servers without such content.
+    /// Content of the key as text, or the owner's name if the server stores no content.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
-    /// Number that distinguishes two grants of the same value.
+    /// Distinguishes two grants with the same value.
     pub(super) version: u64,
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,
@@ -51,7 +51,7 @@ pub(super) enum Trigger {
     },
     Itself,
     End,
-    /// The change that the operator's action makes; `None` if the action does not clear keys.
+    /// `None` if the operator's action does not clear keys.
     Operator(Option<KeyChange>),
 }
 
@@ -78,8 +78,8 @@ impl Judged {
         }
     }
 
-    /// Takes a new reading and reports the changes. `left` returns how a key was replaced or
-    /// removed; `None` if the trigger determines that.
+    /// Reports the changes since the last reading. `left` states how a key was replaced or removed,
+    /// or `None` if the trigger determines this.
     pub(super) fn take_reading(
         &mut self,
         reading: Reading,

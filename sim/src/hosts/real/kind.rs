@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Fixed path of the server's folder, because servers report their path to clients.
+/// Servers report their folder to clients, so its path must be the same in every run.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 pub(super) const NOBODY: u32 = 65_534;
@@ -40,7 +40,7 @@ pub(super) struct Recipe {
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) port: u16,
-    /// Time that the server needs to start. The server is started this long before it must serve.
+    /// The machine starts the server this long before the server must accept connections.
     pub(super) boot: Micros,
     pub(super) user: Option<u32>,
 }
@@ -58,7 +58,7 @@ pub(super) struct Part {
     pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
-    /// `true` if syncs may fail and the server makes some.
+    /// `true` if syncs may fail in this run, and this server makes syncs.
     pub(super) disk_fails: bool,
     pub(super) min_replicas: u16,
 }
@@ -117,8 +117,7 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// Returns the setup of a server for tests. `redis-2` is at 10.0.0.2, and `server-1` to
-    /// `server-3` are at 10.0.1.1 to 10.0.1.3.
+    /// Hosts: `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

@@ -1,4 +1,4 @@
-//! The machine of a real server, which passes one input at a time to the traced processes.
+//! The machine of a real server. It passes one input at a time to the traced processes.
 
 mod console_reader;
 mod links;
@@ -20,12 +20,12 @@ use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Initial monotonic clock of a server's host, large enough for a start before the run begins.
+/// Initial monotonic clock of a server's host, so that a server can boot before the run begins.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// Maximum boot time, in microseconds, whose rest is skipped once the server serves.
+/// If the boot time is at most this long, the machine skips its rest once the server is ready.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
-/// Error numbers of Linux, the only system on which servers are traced.
+/// Linux error numbers. Only Linux can trace servers.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
@@ -55,7 +55,7 @@ impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
         let life = lives.begins(part.node, SimTime(now.monotonic.0));
-        // Only programs report to the judge, so the lack of reports from a server is not an error.
+        // Only programs report to the judge, so a server's silence is not an error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
             Ok(folder) => {
@@ -100,8 +100,8 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Runs the server during its boot time. A long boot is not skipped, because the clocks would
-    /// jump.
+    /// Runs the server during its boot time. Does not skip the rest of a long boot, because the
+    /// clocks would jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -126,8 +126,7 @@ impl RealServer {
         }
     }
 
-    /// Steps the server until it waits. Passes on one command at a time, if commands can be
-    /// separated.
+    /// Steps the server until it waits. Passes on only one command, if commands can be separated.
     fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
@@ -297,8 +296,7 @@ impl RealServer {
         self.files.keep_synced(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
-        // The server's own files are not part of its program, and their folder changes with each
-        // run.
+        // The server's own files are data, and their folder has another name in each run.
         if let Ok(folder) = self.files.folder() {
             used.opened.retain(|path| !path.starts_with(folder));
         }

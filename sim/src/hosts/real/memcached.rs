@@ -108,8 +108,8 @@ impl MemcachedConsole {
         }
     }
 
-    /// Parses an item's line, such as `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. The sign of
-    /// the remaining time differs between versions, and -1 means one second or no expiry.
+    /// Parses a line such as `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. The sign of `exp`
+    /// differs between versions, and -1 means one second left or no expiry.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());
@@ -199,7 +199,7 @@ impl Console for MemcachedConsole {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        // While memory is available, no command makes memcached evict items.
+        // With free memory, no command makes memcached evict items.
         action == OperatorAction::FlushAll
     }
 
@@ -209,8 +209,7 @@ impl Console for MemcachedConsole {
     }
 }
 
-/// Parses a reply to `gets`, such as `VALUE a 0 1 3`, in which the 1 is the number of bytes in the
-/// next line.
+/// Parses a reply to `gets`, such as `VALUE a 0 1 3`, whose 1 is the length of the next line.
 fn values(answer: &[u8]) -> Vec<(Bytes, Bytes)> {
     let (mut found, mut rest) = (Vec::new(), Bytes::copy_from_slice(answer));
     while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {

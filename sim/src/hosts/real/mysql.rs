@@ -1,4 +1,4 @@
-//! Real MariaDB servers, whose console asks for the holder of the user lock (`IS_USED_LOCK`).
+//! Real MariaDB servers. The console asks for the holder of the user lock (`IS_USED_LOCK`).
 
 use super::RealSetup;
 use super::console::{
@@ -39,10 +39,10 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
         "--bind-address=0.0.0.0",
         "--port=3306",
         "--skip-name-resolve",
-        // Every run writes new files for each server, so the files are small.
+        // Every run writes these files for each server, so they must be small.
         "--innodb-log-file-size=4M",
         "--innodb-buffer-pool-size=8M",
-        // The tracer emulates neither asynchronous nor direct I/O.
+        // The tracer supports neither asynchronous nor direct I/O.
         "--innodb-use-native-aio=0",
         "--innodb-flush-method=fsync",
         "--innodb-buffer-pool-load-at-startup=0",

@@ -1,4 +1,4 @@
-//! User-supplied servers. The judge knows their locks only from the processes' reports.
+//! Servers that users supply. The judge knows their locks only from the processes' reports.
 
 use super::RealSetup;
 use super::console::{Channel, Console, ConsoleReply, ConsoleRequest};
@@ -22,7 +22,7 @@ pub(crate) static KIND: Kind = Kind {
     console: |_| Box::new(NoConsole),
 };
 
-/// An empty placeholder, because user-supplied servers are identified by their commands.
+/// A placeholder: the command identifies a user's server, not a binary.
 pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     path: String::new(),
     name: String::new(),

@@ -1,4 +1,4 @@
-//! Finds the client of a connection by the addresses that servers report.
+//! Finds a client's connection by the address that a server reports for it.
 
 use super::console::PeerAddress;
 use super::judged::Owner;

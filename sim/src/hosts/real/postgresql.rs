@@ -1,4 +1,4 @@
-//! Real PostgreSQL servers, whose console asks for the holder of a lock or row.
+//! Real PostgreSQL servers. The console asks for the holder of an advisory lock or of a row.
 
 mod console;
 
@@ -48,9 +48,9 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     let mut settings = vec![
         "listen_addresses=*".to_owned(),
         "unix_socket_directories=".to_owned(),
-        // By default, PostgreSQL leaves files in /dev/shm after a SIGKILL.
+        // The default leaves files in /dev/shm after a SIGKILL.
         "dynamic_shared_memory_type=mmap".to_owned(),
-        // A standby may need this much of the log to catch up after a partition.
+        // A standby may need this much log to catch up after a partition.
         "wal_keep_size=64MB".to_owned(),
     ];
     let hosts = "host all all 0.0.0.0/0 trust\nhost replication all 0.0.0.0/0 trust\n";

@@ -1,4 +1,4 @@
-//! Identifies a server binary before any run, and checks that it serves.
+//! Identifies a server's binary before any run, and checks that it serves.
 
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
@@ -60,13 +60,13 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // The tracer binds its thread, and the threads that this thread starts, to one core. The trial
-    // therefore has a separate thread.
+    // In a separate thread, because the tracer binds its thread and that thread's children to one
+    // core.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }
 
-/// Finds the binary without resolving symbolic links, because a server may depend on its file name.
+/// Does not resolve symbolic links, because a server may depend on the name of its file.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
     let name = named.to_string_lossy();
     if named.extension().is_some_and(|extension| extension == "jar") {
@@ -136,9 +136,9 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts one of the user-supplied servers alone, until it listens, and sets its port if none is
-/// given. Skips a server with a given port if there are several servers, because a member of a
-/// cluster may need the others before it opens its port.
+/// Starts one user-supplied server alone until it listens, and sets a missing port. If
+/// there are several servers, skips a server with a given port, because a member of a cluster may
+/// need the others before it listens.
 pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {
     let server = servers[place].clone();
     if servers.len() > 1 && server.port > 0 {

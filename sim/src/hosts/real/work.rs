@@ -1,4 +1,4 @@
-//! Splits the bytes that arrive at a server into pieces. The machine passes on one piece at a time.
+//! Splits the bytes for a server into pieces. The machine passes on one piece at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -6,13 +6,13 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// A client's command. `cause` is `None` if the command cannot change a lock.
+    /// From a client. `cause` is `None` if the command cannot change a lock.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes from another server. `changes` is `true` if they may change a lock.
+    /// From another server. `changes` is `true` if the bytes may change a lock.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

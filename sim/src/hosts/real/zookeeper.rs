@@ -1,4 +1,4 @@
-//! Real ZooKeeper servers, whose console asks for ephemeral nodes and their sessions (`dump`).
+//! Real ZooKeeper servers. The console asks for ephemeral nodes and their sessions (`dump`).
 
 mod console;
 
@@ -13,7 +13,7 @@ use std::fmt::Write;
 const PORT: u16 = 2_181;
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const VERSION: &str = "org.apache.zookeeper.version.VersionInfoMain";
-/// One thread collects garbage and no thread compiles, so that runs are reproducible.
+/// For reproducible runs, one thread collects garbage and no thread compiles.
 const JAVA: &[&str] = &["java", "-Xint", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"];
 
 pub(super) const KIND: Kind = Kind {

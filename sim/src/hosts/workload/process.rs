@@ -40,7 +40,7 @@ pub(crate) async fn work(mut process: Process) {
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
-        // These draws come before the cycle, so that the lock cannot influence later draws.
+        // These draws precede the cycle, so that the lock cannot influence later draws.
         let hold = process.draw_hold();
         process.is_work = process.draw_section();
         process.is_nested = process.draw_nesting();
@@ -118,7 +118,7 @@ impl Process {
 
     async fn cycle(&mut self, hold: Option<Duration>) {
         if let Some((acquisition, mut lease)) = self.acquire().await {
-            // If the lock states no validity, the application counts the ttl itself.
+            // If the lock reports no validity, the application counts the ttl itself.
             if self.lock.usage().extends && lease.valid_until.is_none() {
                 let ttl = self.scenario.ttl.into();
                 lease.valid_until = Some(self.env.monotonic_clock().plus(ttl));
@@ -156,9 +156,8 @@ impl Process {
         }
     }
 
-    /// Halfway through its work, the process checks whether the lease will outlast the rest of the
-    /// work. It therefore writes after the stated validity only if it is paused after that check
-    /// (Kleppmann 2016).
+    /// Halfway through its work, the process checks that the lease outlasts the rest. It can
+    /// therefore write after the validity only if it is paused after this check (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -316,8 +315,7 @@ impl Process {
         true
     }
 
-    /// Returns the remaining validity; `None` if the lock states none, so that the holder
-    /// continues.
+    /// Returns `None` if the lock reports no validity.
     fn remaining(&self, lease: &Lease) -> Option<Duration> {
         lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }

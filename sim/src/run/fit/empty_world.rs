@@ -1,4 +1,4 @@
-//! A world without a network or events. A lock is built in it only to query the lock's properties.
+//! A world without a network or events, in which `fit` builds a lock to query its properties.
 
 use bytes::BytesMut;
 use fencepost_clients::env::{

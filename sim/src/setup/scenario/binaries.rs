@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The real servers of a run by coordinator. The other coordinators are simulated.
+/// Real servers by coordinator. All other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
 /// The binary of a real server.
@@ -24,49 +24,25 @@ pub struct ServerBinary {
     pub sha256: String,
 }
 
-/// The reason why real servers cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidServers {
-    /// The argument is not `fake`, `real` or NAME=PATH.
     #[error("--servers '{0}': expected fake, real, or NAME=PATH, where NAME is {names}", names = names())]
     Argument(String),
-    /// The coordinator with this name has no real servers.
     #[error("--servers: '{name}' has no real servers: expected {expected}")]
-    Coordinator {
-        /// Name in the argument.
-        name: String,
-        /// The coordinators that have real servers.
-        expected: String,
-    },
-    /// The binary cannot be run as a server.
+    Coordinator { name: String, expected: String },
     #[error("--servers {coordinator}={path}: {why}")]
-    Binary {
-        /// Name of the coordinator.
-        coordinator: &'static str,
-        /// Path of the binary.
-        path: String,
-        /// Reason for the failure.
-        why: String,
-    },
-    /// The file has changed since the report was written.
+    Binary { coordinator: &'static str, path: String, why: String },
     #[error(
         "server {path} has changed since the report, which used {was}: use `replay \
          --allow-changed` to run the current server"
     )]
     Changed {
-        /// Path of the changed file.
         path: String,
         /// Name and version in the report, or the user's name for the server.
         was: String,
     },
-    /// A user-supplied server cannot be run.
     #[error("--server '{text}': {why}")]
-    Own {
-        /// The value of `--server`.
-        text: String,
-        /// Description of the problem, or of a valid argument.
-        why: String,
-    },
+    Own { text: String, why: String },
 }
 
 impl InvalidServers {
@@ -96,24 +72,14 @@ pub(crate) const HAVE_SERVERS: [Coordinator; 6] = [
     Coordinator::Etcd,
 ];
 
-/// Value of `--servers`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ServersArgument {
-    /// Simulated servers.
     Fake,
-    /// The real servers that are installed.
     Installed,
-    /// A binary for the locks on one coordinator.
-    Binary {
-        /// Coordinator of the server.
-        coordinator: Coordinator,
-        /// Path of the binary.
-        path: PathBuf,
-    },
+    Binary { coordinator: Coordinator, path: PathBuf },
 }
 
 impl ServersArgument {
-    /// Parses `fake`, `real` or NAME=PATH.
     pub fn parse(text: &str) -> Result<ServersArgument, InvalidServers> {
         match text.split_once('=') {
             None if text == "fake" => Ok(ServersArgument::Fake),
@@ -129,7 +95,6 @@ impl ServersArgument {
 }
 
 impl ServerBinary {
-    /// Checks that the binary has not changed since the report was written.
     pub fn unchanged(&self) -> Result<(), InvalidServers> {
         let now = hashed(Path::new(&self.path));
         if now.is_some_and(|now| now.sha256 == self.sha256) {

@@ -1,4 +1,4 @@
-//! The kinds of lock calls that an application abandons before they return.
+//! The lock calls that an application abandons before they return.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

@@ -1,8 +1,7 @@
-//! A macro that generates the types of a scenario, which are flat in files and grouped in memory.
+//! A macro that generates a scenario's types, which are flat in files and grouped in memory.
 
 use serde::Serialize;
 
-/// An invalid value in a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
 pub struct InvalidScenario {
@@ -22,8 +21,8 @@ pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Declares the scenario. A key is `name: Type = value`, and may have a check: `, |value| condition
-/// => "valid values"`.
+/// Declares a scenario. A key is `name: Type = value`, optionally followed by a check: `, |value|
+/// condition => "valid values"`.
 macro_rules! scenario {
     (
         $(#[doc = $about:expr])*

@@ -1,4 +1,4 @@
-//! Failing syncs of servers' disks, and the unsynced data that survives a power loss.
+//! The error of failing syncs, and the fate of unsynced data after a power loss.
 
 use clap::ValueEnum;
 use fencepost_machine::SyncError;

@@ -1,4 +1,4 @@
-//! Computes the SHA-256 of files. A file is read again only if its size or times have changed.
+//! Hashes files with SHA-256. A cache avoids reading unchanged files again.
 
 use fencepost_reports::sha256;
 use std::collections::BTreeMap;

@@ -5,12 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The duration of a critical section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hold {
-    /// A duration drawn log-uniformly from a range.
+    /// Drawn log-uniformly from a range.
     Drawn(SpanRange),
-    /// The time until the lock's validity ends, or the ttl if the lock states none.
+    /// Until the validity that the lock reports ends, or for a ttl if the lock reports none.
     UntilValidity,
 }
 

@@ -1,4 +1,4 @@
-//! The durations in a scenario that the family `all` can draw.
+//! The lengths in a scenario that the family `all` can draw.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A lock written in Lua, which the command line names and a report contains.
+//! A lock written in Lua. The command line names it, and a report contains it.
 
 use super::program::no_lock;
 use fencepost_clients::lua::{InvalidScript, Script};
@@ -51,13 +51,12 @@ impl From<LockScript> for Written {
 type Traits = (Deployment, bool, bool);
 
 impl LockScript {
-    /// Returns the command-line flags that load this script.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
     }
 
-    /// Returns the script's entry among the locks, which is created once for each name.
+    /// Leaks one definition for each name and set of traits.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let traits = |one: &Definition| -> Traits { (one.deployment, one.has_tokens, one.is_fair) };

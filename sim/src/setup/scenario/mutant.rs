@@ -1,4 +1,4 @@
-//! A mistake planted in a run to test the tests. A scenario file cannot contain one.
+//! A mistake that mutation testing plants in a run. A scenario file cannot contain one.
 
 use fencepost_faults::Node;
 use fencepost_machine::{DiskImage, Machine, Now};
@@ -6,18 +6,18 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
-/// Function that makes a server's machine at every start, from the contents of its disk.
+/// Makes a server's machine at every start, from the contents of its disk.
 pub type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
-/// Function that wraps the machine of a node, if the mistake applies to that node.
+/// Wraps the machines of a node if the mistake applies to this node.
 pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 
-/// A mistake in the servers of a run, or in the messages between them and the lock.
+/// A mistake in a run's servers, or in the messages between them and the lock.
 #[derive(Clone, Copy)]
 pub struct Mutant {
-    /// Unique name of the mistake.
+    /// Two mutants with the same name are equal.
     pub name: &'static str,
-    /// Function that plants the mistake in one run, and counts its effects there.
+    /// Plants the mistake in one run, and counts its effects in the cell.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,
 }
 

@@ -1,4 +1,4 @@
-//! Critical sections that acquire their lock a second time.
+//! Nested acquires, which take a re-entrant lock a second time.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// Returns the value for reports without this key, in which all critical sections are nested.
+    /// In reports without this key, all critical sections are nested.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

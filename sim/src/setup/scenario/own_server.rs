@@ -1,4 +1,4 @@
-//! A user-supplied server, for a user-supplied program.
+//! A user's own lock server, for a user's program.
 
 use super::binaries::InvalidServers;
 use super::hashed::hashed;
@@ -28,7 +28,7 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Parses `NAME=CMD` or `NAME:PORT=CMD`, with paths relative to a folder.
+    /// Parses `NAME=CMD` or `NAME:PORT=CMD`. Paths are relative to `folder`.
     pub fn parse(text: &str, folder: &Path) -> Result<OwnServer, InvalidServers> {
         let wrong = |why: &str| InvalidServers::own(text, why);
         let form = "expected NAME=CMD or NAME:PORT=CMD, like queue:11300='beanstalkd -b .'";
@@ -53,14 +53,12 @@ impl OwnServer {
         Ok(server)
     }
 
-    /// Returns the current SHA-256 of each file in the command.
     pub fn hashes(&self) -> BTreeMap<String, String> {
         let files = self.command.iter().filter(|word| word.starts_with('/'));
         let hash = |word: &String| Some((word.clone(), hashed(Path::new(word))?.sha256.clone()));
         files.filter_map(hash).collect()
     }
 
-    /// Checks that the files have not changed since the report was written.
     pub fn unchanged(&self) -> Result<(), InvalidServers> {
         let now = self.hashes();
         match self.files.iter().find(|(file, hash)| now.get(*file) != Some(hash)) {
@@ -72,7 +70,6 @@ impl OwnServer {
         }
     }
 
-    /// Returns the address for programs, such as `queue:11300`.
     pub fn address(&self) -> String {
         format!("{}:{}", self.name, self.port)
     }

@@ -1,4 +1,4 @@
-//! A user-supplied program as the lock under test.
+//! A user's program as the lock under test.
 
 use super::hashed::hashed;
 use super::own_server::OwnServer;
@@ -100,48 +100,24 @@ fn coordinator_from_name<'de, D: Deserializer<'de>>(
     })
 }
 
-/// The reason why a program cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidProgram {
-    /// The command is empty.
     #[error("--program '{0}': expected a command, or NAME=COMMAND")]
     Empty(String),
-    /// A quote is not closed.
     #[error("--program '{0}': expected a closing quote")]
     Quote(String),
-    /// The program cannot be started.
     #[error("--program '{name}': {why}")]
-    Start {
-        /// Name of the program.
-        name: String,
-        /// Reason for the failure.
-        why: String,
-    },
-    /// The coordinator does not have the requested servers.
+    Start { name: String, why: String },
     #[error("--deployment '{}': expected {expected} for programs on {coordinator}", .asked.name())]
-    Deployment {
-        /// Requested deployment.
-        asked: ProgramDeployment,
-        /// Name of the coordinator.
-        coordinator: &'static str,
-        /// Deployments that the coordinator has.
-        expected: String,
-    },
-    /// A file of the program has changed.
+    Deployment { asked: ProgramDeployment, coordinator: &'static str, expected: String },
     #[error(
         "program '{name}': {file} has changed since the report: use `replay --allow-changed` to \
          run the current program"
     )]
-    Changed {
-        /// Name of the program.
-        name: String,
-        /// Name of the changed file.
-        file: String,
-    },
+    Changed { name: String, file: String },
 }
 
 impl ProgramDeployment {
-    /// Returns the name that `--deployment` takes.
     pub fn name(self) -> &'static str {
         match self {
             ProgramDeployment::Single => "single",
@@ -154,7 +130,7 @@ impl ProgramDeployment {
         }
     }
 
-    /// Returns the deployments of a coordinator, the default one first.
+    /// Returns the coordinator's deployments, the default one first.
     pub fn of(coordinator: Coordinator) -> &'static [ProgramDeployment] {
         use ProgramDeployment::{Cell, Cluster, Ensemble, Independent, Sentinel, Single, Standby};
         match coordinator {
@@ -169,14 +145,13 @@ impl ProgramDeployment {
 }
 
 impl Program {
-    /// Parses NAME=COMMAND or COMMAND. The program will start in the current folder.
+    /// Parses `NAME=COMMAND` or `COMMAND`. The program will start in the current folder.
     pub fn parse(text: &str) -> Result<Program, InvalidProgram> {
         let folder = std::env::current_dir().unwrap_or_else(|_| "/".into());
         Program::parse_in(text, &folder)
     }
 
-    /// Parses a program that will start in this folder. Its default name is that of the last file
-    /// in the command.
+    /// Without a name, the program gets the name of the last file in the command.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -209,14 +184,13 @@ impl Program {
         Ok(program)
     }
 
-    /// Sets the coordinator and the requested deployment, or else the coordinator's default one.
+    /// Without a requested deployment, sets the coordinator's default one.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;
         self.deployment = asked.or(default).unwrap_or(ProgramDeployment::Single);
     }
 
-    /// Checks that the coordinator has the requested servers.
     pub fn check_servers(&self) -> Result<(), InvalidProgram> {
         let valid = ProgramDeployment::of(self.coordinator);
         if valid.contains(&self.deployment) {
@@ -230,7 +204,6 @@ impl Program {
         })
     }
 
-    /// Returns the current SHA-256 of every file that the command names.
     pub fn hashes(&self) -> BTreeMap<String, String> {
         let folder = Path::new(&self.folder);
         let path_of = |(place, word): (usize, &String)| match place {
@@ -250,19 +223,17 @@ impl Program {
             .collect()
     }
 
-    /// Updates the hashes of all files of the program and its servers.
     pub fn update(&mut self) {
         self.files = self.hashes();
         self.servers.iter_mut().for_each(|server| server.files = server.hashes());
     }
 
-    /// Returns the command-line flags for this program.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
     }
 
-    /// Returns the program's entry among the locks, which is created once for each name.
+    /// Leaks one definition for each name and deployment.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
         let deployment = match (self.coordinator, self.deployment) {

@@ -1,4 +1,4 @@
-//! The kinds of critical sections.
+//! The two kinds of critical sections, which wait or work.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The single slow link of a deployment, written `client-1/redis-1`.
+//! The only slow link of a deployment, written `client-1/redis-1`.
 
 use fencepost_faults::Node;
 use schemars::JsonSchema;
@@ -10,18 +10,15 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlowLink([Node; 2]);
 
-/// The error for a text that names no link.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("slow-link '{0}': expected the names of two machines, like client-1/redis-1")]
 pub struct InvalidSlowLink(pub String);
 
 impl SlowLink {
-    /// Creates the link that is written `a/b`.
     pub const fn new(a: Node, b: Node) -> SlowLink {
         SlowLink([a, b])
     }
 
-    /// Returns the two ends of the link.
     pub const fn nodes(self) -> [Node; 2] {
         self.0
     }

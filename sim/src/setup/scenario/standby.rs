@@ -1,4 +1,4 @@
-//! The standby of a PostgreSQL server, and how an operator promotes it.
+//! Settings for the replication and the promotion of a PostgreSQL standby.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -16,7 +16,6 @@ pub enum Standby {
 }
 
 impl Standby {
-    /// Returns the name that a scenario uses.
     pub fn name(self) -> &'static str {
         match self {
             Standby::Asynchronous => "asynchronous",
@@ -40,7 +39,6 @@ pub enum OldPrimary {
 }
 
 impl OldPrimary {
-    /// Returns the name that a scenario uses.
     pub fn name(self) -> &'static str {
         match self {
             OldPrimary::Drawn => "drawn",

@@ -22,7 +22,6 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// Returns the name that `--strategy` takes.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Uniform => "uniform",
@@ -31,7 +30,7 @@ impl Strategy {
         }
     }
 
-    /// Returns the value for reports without this key, which have uniform faults.
+    /// Reports without this key have uniform faults.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

@@ -1,4 +1,4 @@
-//! The benchmark workload without locks or servers, to measure only the engine's own work.
+//! The benchmark workload without locks or servers, which measures only the engine.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};
@@ -16,7 +16,6 @@ const DONE: &[u8] = b"+";
 const HELD_BY_ANOTHER: &[u8] = b"-";
 const UNKNOWN_SCRIPT: &[u8] = b"?";
 
-/// A server that tracks only the holder of the lock.
 #[derive(Debug, Default)]
 pub struct Server {
     holder: Option<ConnectionId>,
@@ -68,7 +67,7 @@ impl Client {
     }
 }
 
-/// Runs a process. Fails if its connection fails, which does not happen in this workload.
+/// Fails if the connection fails, which does not happen in this workload.
 pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
     let settings = settings();
     let limit = settings.command_timeout;

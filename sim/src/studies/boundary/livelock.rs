@@ -1,5 +1,5 @@
-//! Calculates the spread of retry delays that prevents independent masters from splitting their
-//! votes repeatedly.
+//! Calculates how widely to spread retry delays, so that processes do not keep splitting the votes
+//! of independent masters.
 //!
 //! In a round, each of `n` processes begins after a delay drawn uniformly from a spread `s`. The
 //! first process leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing of
@@ -59,7 +59,7 @@ impl ContentionModel {
     }
 }
 
-/// Computes a power with the same result on every machine, unlike `powi`.
+/// Gives the same result on every machine, unlike `powi`.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

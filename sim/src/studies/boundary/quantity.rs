@@ -7,41 +7,32 @@ use fencepost_clients::Coordinator;
 use fencepost_faults::{Family, Micros};
 use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
-/// A parameter of the scenario that can be varied.
 pub struct Varied {
-    /// Name in `--vary`.
     pub name: &'static str,
-    /// One-line description.
     pub about: &'static str,
-    /// Unit of the values.
     pub unit: Unit,
     /// Direction in which the values get worse for the lock.
     pub worse: Worse,
-    /// Fault families that the quantity affects, of which the search needs one. Empty means all.
+    /// The search needs one of these fault families. Empty means that any family will do.
     pub families: &'static [Family],
-    /// Coordinator whose locks the quantity affects, or `None` for all.
+    /// `None` if the quantity affects locks on every coordinator.
     pub only_on: Option<Coordinator>,
-    /// Function that returns the default range of the search.
     pub range: fn(&Facts) -> (u64, u64),
-    /// Function that sets the value in the scenario.
     pub set: fn(&mut Scenario, u64),
-    /// Function that returns the calculated bounds, the tightest first.
+    /// Calculated bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
-/// The inputs of the calculated bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Coordinator that keeps the lock.
     pub coordinator: Coordinator,
-    /// The scenario of the search.
     pub scenario: Scenario,
     /// Longest time, without delays, from the first server's grant to the end of the critical
     /// section.
     pub longest_hold: Micros,
-    /// How much earlier than its ttl a lease may end, on the server's clock.
+    /// Maximum time by which a lease ends before its ttl, on the server's clock.
     pub tick: Micros,
-    /// Shortest time for which servers keep a silent session; `None` if the lock needs no session.
+    /// Shortest time for which servers keep a silent session. `None` if the lock has no session.
     pub session: Option<Micros>,
 }
 
@@ -82,7 +73,6 @@ impl Facts {
     }
 }
 
-/// Every quantity, in display order.
 pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
@@ -293,13 +283,11 @@ pub static QUANTITIES: &[Varied] = &[
     },
 ];
 
-/// Returns the quantity with this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Varied> {
     QUANTITIES.iter().find(|quantity| quantity.name == name)
 }
 
 impl Varied {
-    /// Returns the quantity in the form that reports contain.
     pub fn quantity(&self) -> Quantity {
         Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
     }
@@ -409,7 +397,7 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // The bound is two thirds of the session timeout, minus a second of possible server delay.
+        // The bound is two thirds of the session timeout, minus a second that servers may need.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

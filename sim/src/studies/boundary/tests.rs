@@ -1,5 +1,3 @@
-//! Tests that runs break a rule only beyond its calculated bound, and do so close to the bound.
-
 use super::quantity::{Facts, find};
 use super::{alone, longest_hold};
 use crate::clients;
@@ -63,8 +61,7 @@ fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
     judge(&outcome.history).violations.iter().any(|found| found.kind == Kind::Overlap)
 }
 
-/// The bound is 10 s / (9.898 s - 2 x 200 us) - 1, because the validity is the ttl minus 1 % and 2
-/// ms. Runs differ from the bound by up to 0.6 ms.
+/// The bound is 10 s / (9.898 s - 2 x 200 us) - 1: the validity is the ttl minus 1 % and 2 ms.
 #[test]
 fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let scenario = barest_majority("until-validity", 100_000);
@@ -82,7 +79,7 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
-    // A connect and a request to each of two other masters time out after 50 ms, and each of seven
-    // messages takes 60 ms.
+    // Two other masters each let a connect and a request time out after 50 ms, and seven messages
+    // take 60 ms each.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }

@@ -1,4 +1,4 @@
-//! Certificates, which document the runs of an exploration. A check repeats some of these runs.
+//! Certificates of explorations, and the check that repeats some of a certificate's runs.
 
 mod claim;
 pub mod partial;
@@ -18,7 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// Returns the certificate, without a checksum, of an exploration without a counterexample.
+/// Certifies an exploration without a counterexample. The certificate has no checksum yet.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -36,38 +36,28 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
     }
 }
 
-/// The part of a certificate's runs to repeat in a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// The runs without a fault, and four slices spread over the other runs.
     Sample,
-    /// Every slice.
     Whole,
 }
 
-/// The result of checking a certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Checked {
-    /// The repeated slices had the stated results.
     Same {
-        /// Number of repeated slices.
         slices: usize,
-        /// Total number of slices.
         of: usize,
-        /// Number of repeated runs.
         runs: u64,
     },
-    /// A slice whose result differs.
     Differs(StatedSlice),
-    /// The certificate's slices, conditions or texts do not match its bounds.
+    /// The slices, the conditions or the texts do not match the certificate's bounds.
     Foreign,
-    /// The check was stopped.
     Stopped,
 }
 
 const SAMPLE: usize = 4;
 
-/// Returns the slices that a check of this extent repeats.
 pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     let slices = &certificate.slices;
     let (first, others) = (slices.iter().take(1), slices.iter().skip(1));
@@ -78,7 +68,7 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// Returns the same slices as [`chosen`], converted for the exploration.
+/// Converts the slices of [`chosen`] for the exploration.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
@@ -93,8 +83,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats slices of a certificate and compares the results. Call [`Exploration::place_for`] with
-/// these slices first.
+/// Repeats slices and compares the results. First call [`Exploration::place_for`] with the slices
+/// of [`parts_of`].
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -1,5 +1,3 @@
-//! Tests that small explorations match explorations without pruning, and faults at every quantum.
-
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
 use crate::run::Recording;
@@ -119,7 +117,7 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // The votes split only if the latencies of the links differ.
+    // Votes split only if the latencies of the links differ.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -186,8 +184,8 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// By arithmetic, the shortest pause that breaks a rule is 1.988 s: the 1.986 s that remain of the
-/// lease, and the latency of a reply. In runs the rule breaks four quanta later.
+/// The pause must outlast the remaining 1.986 s of the lease and the latency of a reply. In runs,
+/// the rule breaks four quanta later.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

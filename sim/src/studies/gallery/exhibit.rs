@@ -1,44 +1,30 @@
-//! An anomaly in the gallery, with the seed that shows it.
+//! An anomaly in the gallery, and the run that shows it.
 
 use fencepost_reports::{Cause, Kind};
 
-/// An anomaly with the run that shows it.
 pub struct Exhibit {
-    /// File name of the page.
+    /// File name of the page, without `.md`.
     pub name: &'static str,
-    /// Short title of the anomaly.
     pub title: &'static str,
-    /// Question that a newcomer would ask about the anomaly.
     pub question: &'static str,
-    /// The protocol of the lock in five lines.
     pub protocol: [&'static str; 5],
-    /// Name of the lock.
     pub client: &'static str,
-    /// Fault families of the run.
     pub fault: &'static str,
     /// Changes to the built-in scenario, as in `--set`.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Seed that shows the anomaly.
     pub seed: u64,
-    /// The broken rule.
     pub kind: Kind,
-    /// The cause of the violation.
     pub cause: Cause,
-    /// Remedy that the page recommends.
     pub remedy: &'static str,
-    /// Built-in lock that avoids the anomaly, if there is one.
     pub fixed: Option<Fixed>,
-    /// Source that describes the anomaly.
+    /// Publication that describes the anomaly.
     pub source: &'static str,
 }
 
-/// A lock and settings that keep the rule that the exhibit breaks.
+/// A lock and settings that do not break `kind`.
 pub struct Fixed {
-    /// Name of the lock.
     pub client: &'static str,
-    /// Changes to the built-in scenario.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Rule that the lock keeps.
     pub kind: Kind,
 }
 

@@ -5,7 +5,6 @@ use super::{
     chubby, etcd, gemfire, memcached, mysql, postgresql, protocols, redis, steps, zookeeper,
 };
 
-/// Returns every exhibit in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {
     let tables = [
         redis::EXHIBITS,

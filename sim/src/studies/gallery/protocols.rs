@@ -1,4 +1,4 @@
-//! Exhibits of mistakes in particular protocols, and of anomalies that storage or a queue causes.
+//! Exhibits of mistakes in protocols, and of anomalies in the storage or a queue.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};

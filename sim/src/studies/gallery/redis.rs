@@ -1,4 +1,4 @@
-//! Exhibits for Redis locks that articles describe.
+//! Exhibits for Redis locks from articles.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};

@@ -63,10 +63,11 @@ const LOOKING: [&str; 5] = [
 
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// The server is down longer than a client waits. Retries are as in Curator's documentation.
+/// The server is down for longer than a client waits. The retries are those of Curator's
+/// documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
-/// The anomaly requires a lost reply followed by a cut, which aimed faults rarely produce.
+/// The anomaly needs a lost reply followed by a cut, which aimed faults rarely produce.
 const OFTEN_IDLE: &[(&str, &str)] = &[
     ("ensemble", "1"),
     ("processes", "2"),

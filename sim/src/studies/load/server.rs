@@ -1,4 +1,4 @@
-//! The server of a load experiment, which records its work.
+//! The server of a load measurement, which records its work.
 
 use super::Book;
 use crate::hosts::coordinators::{Entry, ServerSetup};

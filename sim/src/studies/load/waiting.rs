@@ -1,4 +1,4 @@
-//! The ways to wait between two attempts.
+//! Ways to wait between two attempts.
 
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
@@ -8,23 +8,20 @@ use std::time::Duration;
 
 pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::millis(30));
 
-/// The way in which a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// The process retries as soon as it has the reply to the last attempt.
+    /// Retries immediately after each reply.
     None,
-    /// A constant span.
     Fixed(Span),
-    /// A span drawn uniformly from a range.
+    /// Drawn uniformly from a range.
     Random(SpanRange),
-    /// A span drawn uniformly from 0 to a bound. The bound starts at the range's minimum and
-    /// doubles with every attempt, up to the range's maximum.
+    /// Drawn uniformly from 0 to a bound, which is the range's minimum at first. Each attempt
+    /// doubles the bound, up to the range's maximum.
     Exponential(SpanRange),
     /// The lock's own way of waiting, such as publish/subscribe.
     Own,
 }
 
-/// The error for an invalid value of `--waiting`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"

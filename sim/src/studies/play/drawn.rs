@@ -66,7 +66,7 @@ pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     Ok(Drawn { plan: FaultPlan::new(played), nodes, left_out })
 }
 
-/// Returns why the fault cannot be played, or `None` if it can.
+/// Returns why `serve` cannot inject the fault.
 fn obstacle(fault: &Fault) -> Option<&'static str> {
     const CLIENT: &str = "serve does not control the clients";
     const STORAGE: &str = "serve has no guarded storage";

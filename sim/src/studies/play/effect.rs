@@ -174,8 +174,8 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Makes a server a replica of the next one. Uses the next server's address, because the
-    /// operator action names simulated servers.
+    /// Makes a server a replica of the next server, at its real address. The plan's operator action
+    /// names a simulated server.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.running_server(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();

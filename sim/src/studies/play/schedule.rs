@@ -1,4 +1,4 @@
-//! The steps of a fault plan, which is played in several rounds.
+//! The steps of a fault plan that is played in several rounds.
 
 use super::Rounds;
 use fencepost_faults::{FaultPlan, Micros, SimTime, TimedFault};

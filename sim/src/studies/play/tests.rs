@@ -1,4 +1,4 @@
-//! Tests that play plans on served machines without sockets. The tests advance the time themselves.
+//! These tests use no sockets, and advance the time themselves.
 
 use super::*;
 use crate::hosts::coordinators::memcached;

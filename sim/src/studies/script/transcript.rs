@@ -1,4 +1,4 @@
-//! Extracts the requests and replies that clients and servers exchanged.
+//! Extracts the requests and replies between clients and servers.
 
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};

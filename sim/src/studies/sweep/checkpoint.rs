@@ -8,10 +8,9 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Version of the format. Only the build that wrote a checkpoint can read it.
+/// Only the build that wrote a checkpoint can read it.
 const VERSION: u32 = 1;
 
-/// The state from which a sweep resumes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     format: String,
@@ -22,38 +21,25 @@ pub struct Checkpoint {
     checksum: Option<String>,
 }
 
-/// The reason why a sweep cannot resume from a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCheckpoint {
-    /// The file is not a checkpoint.
     #[error("not a valid checkpoint: {0}")]
     NotOne(String),
-    /// The checkpoint belongs to another sweep.
     #[error(
         "the checkpoint belongs to another sweep, whose {what} is {found}, not {asked}: use the \
          options of that sweep, or start over without --resume"
     )]
-    Other {
-        /// Name of the parameter that differs.
-        what: &'static str,
-        /// Value in the checkpoint.
-        found: String,
-        /// Requested value.
-        asked: String,
-    },
-    /// The content does not match its checksum.
+    Other { what: &'static str, found: String, asked: String },
     #[error(
         "the checksum does not match the content, so the file was damaged or edited: start over \
          without --resume"
     )]
     Damaged,
-    /// The contents of the checkpoint contradict each other.
     #[error("the contents are inconsistent: {0}")]
     Impossible(#[from] Impossible),
 }
 
 impl Checkpoint {
-    /// Creates a checkpoint of a sweep whose finished runs are in `sum`.
     pub fn new(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Checkpoint> {
         let (format, version) = (FORMAT.to_owned(), VERSION);
         let open = Checkpoint { format, version, asked: spec.seeds, sum, checksum: None };
@@ -61,8 +47,8 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads the finished work from a checkpoint of this sweep. Also returns whether a checksum
-    /// protected it.
+    /// Reads the finished runs from a checkpoint of this sweep, and whether a checksum protected
+    /// them.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.check_same_spec(spec)?;
@@ -70,7 +56,7 @@ impl Checkpoint {
         Ok((read.sum, protection))
     }
 
-    /// Reads the finished work from the checkpoint of any sweep.
+    /// Reads the finished runs from a checkpoint of any sweep.
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
         Checkpoint::parse(text).map(|(read, _)| read.sum)
     }

@@ -1,16 +1,13 @@
-//! Measures the processor time of a thread. Processor time is not part of a history.
+//! Measures the processor time of a thread, which is not part of a history.
 
-/// A stopwatch for the processor time of the current thread.
 pub struct ThreadClock(Option<u64>);
 
 impl ThreadClock {
-    /// Starts the stopwatch on the current thread.
     pub fn start() -> ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// Returns microseconds of processor time since the start, or `None` if the system reports
-    /// none.
+    /// Microseconds since the start, or `None` if the system does not report processor times.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

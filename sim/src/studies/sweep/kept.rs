@@ -1,4 +1,4 @@
-//! Repeats the runs of the violations that a sweep keeps, and reports them.
+//! Repeats and reports the violations that a sweep keeps.
 
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;
@@ -17,7 +17,7 @@ struct KeptRun {
     ids: Vec<String>,
 }
 
-/// Repeats the kept runs and passes a report of each violation to `hand_on`, in any order.
+/// Passes a report of each kept violation to `hand_on`, in any order.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

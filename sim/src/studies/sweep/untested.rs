@@ -1,4 +1,4 @@
-//! Mistakes in a lock that a sweep cannot reveal with any number of seeds.
+//! Describes mistakes that a sweep cannot reveal under its settings, with any number of seeds.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Returns the blind spots of a lock under a fault. `all` has none, because it draws the settings.
+/// Returns no descriptions for the family `all`, because it draws the settings.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,
@@ -67,8 +67,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// Returns the blind spot of a client that gives up before late answers arrive. ZooKeeper sessions
-/// and programs are not checked, because they have their own timeouts.
+/// A client that gives up early never acts on late answers. Sessions of ZooKeeper and programs have
+/// their own timeouts, so this function skips them.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -17,7 +17,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of seeds per chunk, small so that all threads finish at about the same time.
+/// A small maximum, so that all threads finish at about the same time.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {
@@ -194,7 +194,7 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// Locks a mutex. Ignores a panic in another thread, because the state is consistent even then.
+/// Ignores a panic of another thread, because the state is consistent even then.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

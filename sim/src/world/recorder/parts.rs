@@ -12,7 +12,6 @@ pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
     up: BTreeSet<Node>,
     synchronised: BTreeSet<Node>,
-    /// The server that was promoted last.
     promoted: Option<Node>,
 }
 

@@ -1,4 +1,4 @@
-//! Records the silences of waiting threads. Silences before healing are evidence of unavailability.
+//! Records silences of waiting threads. A silence before healing is evidence of unavailability.
 
 use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};
@@ -7,9 +7,9 @@ use fencepost_reports::{Action, What};
 /// The silences to record before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
-    /// Silences longer than this time.
+    /// Silences longer than this bound.
     All(Micros),
-    /// Silences during which no process used the lock for longer than this time.
+    /// Silences during which no process used the lock for longer than this bound.
     WhileUnused(Micros),
 }
 

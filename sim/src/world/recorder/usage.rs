@@ -1,11 +1,10 @@
-//! Tracks when at least one process is in its critical section.
+//! Tracks when no process is in its critical section.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 use std::collections::BTreeMap;
 
-/// The use of a lock. A critical section begins with an answer that has an owner, because only
-/// acquires report an owner.
+/// A critical section begins with an answer that has an owner, because only acquires have one.
 #[derive(Default)]
 pub(super) struct Usage {
     inside: BTreeMap<Node, u32>,

@@ -128,7 +128,7 @@ impl State {
         });
     }
 
-    /// Replies with a reset to data for an end that no longer exists, as a kernel would.
+    /// Sends a reset for data to an end that no longer exists, as a kernel would.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

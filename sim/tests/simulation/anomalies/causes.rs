@@ -1,5 +1,3 @@
-//! Tests for violations with other causes, on memcached and ZooKeeper.
-
 use super::rows::Case;
 use super::rows::coordinators::{
     almost_a_lease, alone, away_for_long, behind, cut_off, slow_and_alone, slow_and_away,
@@ -28,7 +26,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// Returns a scenario whose cuts end during the run, because stale reads follow the end of a cut.
+/// Cuts must end during the run, because stale reads follow the end of a cut.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }

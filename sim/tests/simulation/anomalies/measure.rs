@@ -1,5 +1,3 @@
-//! Searches random seeds for anomalies.
-
 use super::rows::Case;
 use super::rows::written::Written;
 use fencepost::{Engine, RunSpec};

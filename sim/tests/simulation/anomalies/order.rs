@@ -1,4 +1,4 @@
-//! Finds acquisitions that were granted ahead of an earlier request.
+//! Finds acquisitions that were granted before an earlier request.
 
 use super::progress::ends;
 use fencepost_faults::SimTime;

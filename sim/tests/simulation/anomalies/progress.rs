@@ -1,4 +1,4 @@
-//! Measures the time during which a lock was free although a process requested it.
+//! Measures how long a lock was free while a process requested it.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};

@@ -83,7 +83,7 @@ fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Returns a scenario in which clocks drift apart by up to 1 % instead of 3 %.
+/// Clocks drift apart by up to 1 % instead of 3 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -138,13 +138,13 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Returns a scenario in which the lease expires before the middle of a critical section.
+/// The lease expires before the middle of the critical section.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Returns a scenario in which two processes are sometimes between the same two protocol steps.
+/// Two processes are sometimes between the same two protocol steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
@@ -216,8 +216,7 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Returns a scenario without aimed faults, which delay a lock and its twin so much that ten seeds
-/// do not distinguish them.
+/// Avoids aimed faults, which delay a lock and its twin so much that ten seeds look the same.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

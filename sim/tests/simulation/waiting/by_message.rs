@@ -4,7 +4,7 @@ use super::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// A waiter can miss a message that is sent before it subscribes. It then sleeps forever.
+    /// Misses a message that is sent before it subscribes, and then sleeps forever.
     Trusts,
     TrustsForAMinute,
     AsksAgain,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// KEYS are the lock and the queue; ARGV are the owner, the ttl, and the number of places to
+/// KEYS are the lock and the queue. ARGV are the owner, the ttl, and the number of places to
 /// dequeue.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \

@@ -1,4 +1,4 @@
-//! Changes to commands, and replies that the lock misreads.
+//! Changes to commands, and replies that locks misread.
 
 use crate::operators::resp::{Call, Purpose, grant, number};
 

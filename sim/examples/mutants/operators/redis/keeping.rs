@@ -1,4 +1,4 @@
-//! Mistakes that locks make after an acquisition, up to the end of its release.
+//! Mistakes of locks between an acquisition and the end of its release.
 
 use super::changes::{WITHOUT_OWNER_CHECK, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};

@@ -1,5 +1,3 @@
-//! Functions that create operators for Redis.
-
 use crate::operators::operator::{Operator, lock, server};
 use crate::operators::resp::Call;
 use crate::operators::rule;

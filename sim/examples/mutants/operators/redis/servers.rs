@@ -1,5 +1,3 @@
-//! Mistakes in Redis and in Sentinel.
-
 use super::changes::{longer, without_nx, without_ttl};
 use super::line::on;
 use crate::operators::operator::{At, Operator};

@@ -1,5 +1,3 @@
-//! Mistakes that locks make when they acquire a lock.
-
 use super::changes::{granted, other_key, refused, stamped, taken, without_nx, without_ttl};
 use super::line::{by, misheard, unsent, words};
 use crate::operators::operator::{At, Of, Operator};

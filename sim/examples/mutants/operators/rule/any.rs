@@ -1,5 +1,3 @@
-//! Changes to any server's clock, disk and memory.
-
 use crate::operators::wire::Marks;
 use fencepost_machine::{
     ConnectionId, Input, Machine, MonotonicTime, Now, OperatorAction, Output, Outputs, WallTime,

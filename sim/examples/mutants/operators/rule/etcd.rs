@@ -1,5 +1,3 @@
-//! Changes to calls and replies of etcd's JSON gateway.
-
 use crate::operators::wire::{Exchange, Heard};
 use serde_json::Value;
 

@@ -1,5 +1,3 @@
-//! Changes to the lines of memcached's protocol.
-
 use crate::operators::wire::{Exchange, Heard};
 
 pub(crate) enum Rule {

@@ -1,5 +1,3 @@
-//! Changes to Redis commands and replies.
-
 use crate::operators::resp::{Call, Purpose, Scripts, bulk, grant, vote};
 use crate::operators::wire::{Exchange, Heard, Peer};
 

@@ -1,5 +1,3 @@
-//! Changes to the records of ZooKeeper's protocol.
-
 use crate::operators::wire::{Exchange, Heard};
 
 pub(crate) enum Rule {

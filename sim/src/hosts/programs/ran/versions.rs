@@ -1,4 +1,4 @@
-//! Determines the versions of interpreters, of Python and Node packages, and of Go modules.
+//! Finds the versions of interpreters, of Python and Node packages, and of Go modules.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +71,7 @@ fn go_modules(bytes: &[u8]) -> Vec<(String, String)> {
     const HEADER: usize = 32;
     let texts = || {
         let at = (0..bytes.len()).step_by(16).find(|at| bytes[*at..].starts_with(MAGIC))?;
-        // Before Go 1.18, the header contained pointers instead of text.
+        // Before Go 1.18, the header held pointers instead of text.
         let is_inline = bytes.get(at + MAGIC.len() + 1)? & 2 != 0;
         let (version, rest) = text(bytes.get(at + HEADER..).filter(|_| is_inline)?)?;
         Some((version, text(rest).map_or(&b""[..], |(modules, _)| modules)))

@@ -17,13 +17,12 @@ use std::collections::BTreeMap;
 const WATCH: Channel = 0;
 const CALLS: Channel = 1;
 const ALL: &str = "\"key\":\"AA==\",\"range_end\":\"AA==\"";
-/// Value of `LOCK_PREFIX` in etcd3gw.
+/// `LOCK_PREFIX` of the Python library etcd3gw.
 const GATEWAY_PREFIX: &str = "/locks/";
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
-/// The gRPC paths of the calls in `ENDING`.
 const ENDING_CALLS: &[&str] = &["/DeleteRange ", "/LeaseRevoke ", "/Unlock "];
-/// Maximum size of the remembered calls of a connection, in bytes.
+/// Maximum number of bytes of recent calls to keep for each connection.
 const KEPT_CALLS: usize = 16 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,7 +156,7 @@ impl EtcdConsole {
         found.map(|(connection, _)| *connection)
     }
 
-    /// Remembers the calls in these bytes. Returns `false` if the connection does not use gRPC.
+    /// Stores the calls in these bytes. Returns `false` if the connection does not use gRPC.
     fn calls_by_grpc(&mut self, by: ConnectionId, bytes: &[u8]) -> bool {
         let connection = self.grpc.entry(by).or_default();
         for call in connection.receive(bytes) {
@@ -285,7 +284,6 @@ impl Console for EtcdConsole {
         self.grpc.remove(&connection);
     }
 
-    /// Returns how a key was removed. If a client removed it, also returns the client's connection.
     fn removal_of(
         &self,
         before: &Key,
@@ -296,7 +294,7 @@ impl Console for EtcdConsole {
         let held = [format!("{name}/{value}"), format!("{GATEWAY_PREFIX}{name}")];
         let kept = held.iter().find_map(|key| Some((key, self.gone.get(key)?)));
         let Some((key, kept)) = kept else { return Some((KeyChange::Expired, None)) };
-        // etcd3gw uses the same key for every grant of a lock, but with another value.
+        // etcd3gw grants a lock under the same key each time, but with another value.
         let name = match key.starts_with(GATEWAY_PREFIX) {
             true => value.into_owned(),
             false => key.clone(),

@@ -4,10 +4,10 @@ use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Length of a frame's header: the body's length in three bytes, the type, the flags, and the
-/// stream's number in four bytes (RFC 9113, section 4.1).
+/// Frame header: the body's length in three bytes, the type, the flags, and the stream's number in
+/// four bytes (RFC 9113, section 4.1).
 const FRAME_HEAD: usize = 9;
-/// Length of a message's header: a flag for compression, and the message's length in four bytes.
+/// Message header: a compression flag, and the message's length in four bytes.
 const MESSAGE_HEAD: usize = 5;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -25,8 +25,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns each complete message, prefixed with its call's path. Appends the message's numbers
-    /// in quotes, as the JSON gateway writes them.
+    /// Returns each complete message with its call's path before it, and its numbers in quotes
+    /// after it, as the JSON gateway writes them.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();
@@ -41,7 +41,6 @@ impl Connection {
         calls
     }
 
-    /// Returns whether the connection uses HTTP/2.
     pub(super) fn is_open(&self) -> bool {
         self.decoder.is_some()
     }
@@ -85,7 +84,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Returns the body without its padding and its priority fields.
+    /// Strips the padding and the priority fields.
     fn content(&self) -> Option<&[u8]> {
         let mut body = &self.body[..];
         if self.kind != CONTINUATION && self.flags & PADDED != 0 {
@@ -99,7 +98,7 @@ impl Frame {
     }
 }
 
-/// Returns the numbers in the top-level fields of a message, each in quotes.
+/// Returns the numbers in the message's top-level fields, each in quotes.
 fn numbers(message: &[u8]) -> String {
     let mut found = String::new();
     let mut rest = message;

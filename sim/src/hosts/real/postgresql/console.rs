@@ -60,9 +60,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Returns the query. The columns of its result are a subject, an owner, the session's address,
-    /// and the times at which the lock was taken and at which it ends, in microseconds since the
-    /// Unix epoch.
+    /// The result has five columns: a subject, an owner, the session's address, and the begin and
+    /// end of the lock in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
@@ -146,15 +145,14 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Returns whether ShedLock's row is taken. A release only moves the row's end to an earlier
-    /// time.
+    /// A release does not delete ShedLock's row, but sets the row's end to an earlier time.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {
             Some(before) if before.at_us == at_us => {
                 before.is_released || until_us < before.until_us
             }
-            // If the first row that is read lasts less than a lease, its lock has been released.
+            // In the first reading, a row that lasts less than a lease is a released lock.
             None => until_us - at_us < self.ttl_us - 1_000,
             Some(_) => false,
         };

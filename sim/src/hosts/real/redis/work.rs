@@ -31,7 +31,7 @@ pub(super) fn next_work(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -
             };
             Some(Work::Command { by, bytes: bytes.to_vec(), cause })
         }
-        // The bytes are not RESP, for example because a person typed a command.
+        // Not RESP: for example, a person typed an inline command.
         Err(_) => next_message(by, buffer, is_raw),
     }
 }
@@ -42,7 +42,7 @@ fn cause(by: ConnectionId, words: &[Bytes]) -> Option<Trigger> {
         return None;
     }
     let sets = (name == "SET").then(|| words.get(1).cloned()).flatten();
-    // Redis may have refused a SET with NX, so it does not count as a change to the key.
+    // Redis may have refused a SET with NX, so the key may be unchanged.
     let sets = sets.filter(|_| !words.iter().any(|word| word.eq_ignore_ascii_case(b"NX")));
     Some(Trigger::Command { by, clears: name.starts_with("FLUSH"), sets })
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
-/// Request types that change nothing, such as exists, getData, getChildren, ping and setWatches.
+/// Types of requests that change nothing, such as exists, getData, ping and setWatches.
 const HARMLESS: &[i32] = &[3, 4, 8, 11, 12, 17, 18, 101, 105, 106];
 const DELETES: &[i32] = &[2, 14, 20];
 const CLOSES_SESSION: i32 = -11;
@@ -44,12 +44,12 @@ impl ZooKeeperConsole {
     }
 
     fn reads(&mut self, text: &str) -> Option<Reading> {
-        // This heading is missing from the reply of a server without a leader.
+        // A server without a leader omits this heading.
         let (_, nodes) = text.split_once("ephemeral nodes dump:")?;
         let (nodes, connections) = nodes.split_once("Connections dump:")?;
         let addresses = self.connections(connections);
         let keys = self.heads(&ephemerals(nodes), &addresses);
-        // Only the leader or a single server reports the expiry times of sessions.
+        // Only the leader, or a single server, reports when sessions expire.
         let leads = text.contains("Session Sets (");
         Some(Reading { keys, role: Role::Member { leads } })
     }
@@ -178,7 +178,6 @@ impl Console for ZooKeeperConsole {
         self.peers.note_peer(connection, address);
     }
 
-    /// Returns how a node was removed, and the client's connection if a client removed it.
     fn removal_of(
         &self,
         before: &Key,

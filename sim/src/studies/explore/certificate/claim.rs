@@ -1,4 +1,4 @@
-//! The text of a certificate's claim, including its limits.
+//! The text of a certificate's claim, with its limits.
 
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};

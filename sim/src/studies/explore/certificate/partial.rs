@@ -1,4 +1,4 @@
-//! Unfinished explorations: single shards, and explorations that were stopped.
+//! Unfinished explorations, which are single shards or were stopped.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
@@ -11,16 +11,13 @@ use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unf
 use fencepost_reports::documents::certificate::{changed_values, version_of};
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// The reason why an exploration cannot be continued or merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
-    /// The document has other bounds or another shard, or another build wrote it.
+    /// Other bounds, another shard, or another build of fencepost.
     #[error("the document belongs to another exploration: {0}")]
     Other(String),
-    /// The document has content that no exploration writes.
     #[error("explore cannot have written this document: {0}")]
     Impossible(String),
-    /// Two files contain the same unit.
     #[error(
         "unit {} of the plans with {} is also in an earlier file: expected every unit in only one \
          file",
@@ -28,32 +25,26 @@ pub enum InvalidPartial {
         .0.level
     )]
     Twice(DuplicateUnit),
-    /// Some units are missing.
     #[error(
         "units {from}..{to} of the plans with {level} are missing: add the file that contains \
          them, or merge with --partial"
     )]
     Missing {
-        /// Number of faults and delayed messages in the plans.
         level: Level,
-        /// First missing unit.
         from: usize,
         /// First unit after the missing ones.
         to: usize,
     },
 }
 
-/// The sum of several parts of an exploration.
 pub struct Merged {
-    /// Bounds of the enumeration.
     pub bounds: Bounds,
-    /// Descriptions of the base runs' conditions.
+    /// Descriptions of the base runs.
     pub conditions: Vec<String>,
-    /// The finished runs.
     pub ledger: Ledger,
 }
 
-/// Returns the document of an unfinished exploration, with the reason but without a checksum.
+/// Describes an unfinished exploration and why it stopped. The document has no checksum yet.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -90,7 +81,7 @@ fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     counts.chain(std::iter::repeat_n(0, none)).collect()
 }
 
-/// Returns the finished work of an earlier process on this shard.
+/// Returns the runs that an earlier process finished on this shard.
 pub fn resumed(
     partial: &Unfinished,
     (bounds, conditions): (&Bounds, &[String]),
@@ -103,7 +94,7 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Merges parts of one exploration. The error contains the index of the invalid part.
+/// The error contains the index of the invalid part.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;
@@ -137,7 +128,7 @@ fn check_same_bounds(
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// Maximum count that a document may contain, so that sums cannot overflow.
+/// Larger counts in a document are invalid, because sums of them could overflow.
 const COUNT_MAX: u64 = 1 << 48;
 
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {

@@ -67,7 +67,7 @@ pub(crate) fn stated_slice(slice: &Slice) -> StatedSlice {
     }
 }
 
-/// Parses the stated bounds. Fails for unknown names, or if the bounds cannot be enumerated.
+/// Fails for unknown names, and for bounds that `explore` cannot enumerate.
 pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
         .map_err(|error| format!("bounds.scenario: {error}"))?;

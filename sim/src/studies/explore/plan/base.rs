@@ -1,4 +1,4 @@
-//! Base runs, which have fixed latencies, fixed starts and no fault.
+//! Base runs, which have fixed latencies, fixed start times and no fault.
 
 use super::bounds::Bounds;
 use crate::run::RunSpec;
@@ -30,8 +30,9 @@ impl Bounds {
     }
 }
 
-/// Returns the base runs. All latencies are minimal, all are maximal, or only those on one link of
-/// a process are maximal. Processes start together, or staggered by half a critical section.
+/// In a base run, all latencies are minimal, all are maximal, or only those on one link of a
+/// process are maximal. Processes start together, or each half a critical section after the
+/// previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

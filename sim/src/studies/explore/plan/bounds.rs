@@ -1,4 +1,4 @@
-//! The bounds of an enumeration: the number, kinds and length of faults, the lock and the scenario.
+//! The bounds of an enumeration, such as the maximum number and length of faults.
 
 use super::level::Level;
 use super::rule::Rule;
@@ -23,32 +23,27 @@ pub enum Grain {
     Coarse,
 }
 
-/// The bounds of an enumeration.
 #[derive(Clone)]
 pub struct Bounds {
-    /// The lock under test.
     pub client: &'static Definition,
-    /// Families of the faults, or `none`.
     pub families: Families,
     /// Maximum number of faults in a plan: 0, 1 or 2.
     pub faults: u8,
-    /// Maximum number of messages that a plan delays past other events: 0, 1 or 2.
+    /// Maximum number of delayed messages in a plan: 0, 1 or 2.
     pub delays: u8,
-    /// Deployment and workload. Critical sections, waits and retries have fixed durations; the base
-    /// runs vary the latency.
+    /// Critical sections, waits and retries have fixed lengths. Each base run has its own
+    /// latencies.
     pub scenario: Scenario,
     /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
-    /// Number of durations tried for each interval between two timers.
     pub grain: Grain,
-    /// The pruning rules in effect.
     pub rules: BTreeSet<Rule>,
-    /// Seed for the remaining random values, such as owners' names.
+    /// Seed for random values that are not enumerated, such as owners' names.
     pub seed: Seed,
 }
 
 impl Bounds {
-    /// Returns the default for the longest fault: 1.5 leases, or more if the family requires it.
+    /// 1.5 leases, or more if a family needs it.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {
@@ -58,7 +53,7 @@ impl Bounds {
         leases.max(Span(away_at_least(&setting)))
     }
 
-    /// Returns the maximum size of a plan.
+    /// Size of the largest plans.
     pub fn most(&self) -> Level {
         Level { faults: self.faults, delays: self.delays }
     }
@@ -68,7 +63,7 @@ impl Bounds {
     }
 }
 
-/// Returns the default scenario. It is small, because a fault is placed at every event.
+/// The default scenario is small, because a fault is placed at every event.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

@@ -1,4 +1,4 @@
-//! The numbers of faults and delayed messages in a plan, and the order of these sizes.
+//! The size of a plan: its numbers of faults and of delayed messages.
 
 use std::fmt;
 
@@ -12,17 +12,15 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// The size of a plan. Sizes are ordered by the number of faults, then by the number of delays.
+/// Sizes are ordered by the number of faults, then by the number of delays. Both are at most 2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
-    /// Number of faults in the plan, at most 2.
     pub faults: u8,
-    /// Number of delayed messages in the plan, at most 2.
     pub delays: u8,
 }
 
 impl Level {
-    /// Returns the number of faults and delays that are added to a base run.
+    /// Number of faults and delays together.
     pub fn depth(self) -> usize {
         usize::from(self.faults) + usize::from(self.delays)
     }

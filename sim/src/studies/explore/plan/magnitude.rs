@@ -1,4 +1,4 @@
-//! Computes the magnitudes of a fault, one for every interval in which the fault can end.
+//! The magnitudes of a fault: one for every interval in which the fault can end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;
@@ -11,8 +11,8 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the earliest and the latest end of a cut for each interval between two of the network's
-/// checks. Until the probe begins, the run is the same for any end in an interval.
+/// Returns the earliest and the latest end of a cut for each interval between two checks by the
+/// network. All ends in an interval give the same run.
 pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,
@@ -30,8 +30,7 @@ pub(crate) fn between_timers(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// Returns the sizes of a clock step. A step takes effect immediately, so only the ends of leases
-/// divide its sizes into classes.
+/// A clock step takes effect immediately, so only the ends of leases divide its sizes into classes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -1,9 +1,8 @@
-//! Computes the possible delays of each message, and compares the message orders of two runs.
+//! The possible delays of each message, and a digest of the order of messages.
 //!
-//! In this module, a message is all data that one machine sends to another at one instant. A
-//! message is delayed past a neighbour, so that it arrives just after a later message, timer or end
-//! of a lease at its receiver. The delay is within the range of latencies, so the network can
-//! produce every order without a fault.
+//! Here, a message is all data that one machine sends to another at one instant. A delay makes a
+//! message arrive just after a later message, timer or end of a lease at its receiver. Delays stay
+//! within the range of latencies, so the network can produce every order without a fault.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -66,8 +65,8 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Returns a digest of the order of messages. A message is identified by its link and its position
-/// on the link. Timers, ends of leases and earlier faults are also part of the order.
+/// Digests the order of messages, each identified by its link and its position on the link. The
+/// order includes timers, ends of leases and earlier faults.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

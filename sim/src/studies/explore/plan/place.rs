@@ -1,4 +1,4 @@
-//! Extends a run's plan by one fault in all possible ways.
+//! Extends a plan by one fault in all possible ways.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -16,21 +16,18 @@ use crate::run::InvalidRun;
 use fencepost_faults::{Family, Fault, FaultPlan, SimTime, TimedFault};
 use std::collections::BTreeSet;
 
-/// A plan with the index of its base run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     /// Index of the base run, from 0.
     pub base: usize,
-    /// Size of the plan.
     pub level: Level,
-    /// The faults of the plan.
     pub plan: FaultPlan,
 }
 
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans with the same run as one of `plans`, such as shorter cuts. Their extensions may
+    /// Plans with the same run as one of `plans`, such as a shorter cut. Their extensions may
     /// differ.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,

@@ -20,10 +20,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// All pruning rules.
     pub const ALL: [Rule; 3] = [Rule::Gap, Rule::Idle, Rule::Order];
 
-    /// Returns the name that `--no-prune` takes.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Gap => "gap",

@@ -1,4 +1,4 @@
-//! The record of one run, used to place another fault.
+//! The record of one run, from which `place` adds another fault.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -8,7 +8,7 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// The record of a run whose probe begins late, as in a run with one more fault.
+/// The probe begins as late as in a run with one more fault.
 pub(crate) struct Scout {
     pub(crate) turns: Vec<(SimTime, Node)>,
     pub(crate) messages: Vec<Message>,
@@ -94,7 +94,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Returns the times at which timers of processes fired: their turns without an incoming message.
+/// A process has a turn without an incoming message only when one of its timers fires.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -1,4 +1,4 @@
-//! The sites of faults. A site is a kind of fault with its target, without a time and a magnitude.
+//! The sites of faults. A site is a kind of fault with its target, but without a time or magnitude.
 
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
@@ -34,7 +34,7 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// A primary fails for `least` or until another server has taken over, whichever is longer.
+    /// The primary fails for `least`, or until another server has taken over if that is later.
     Fails {
         how: Fault,
         least: Micros,
@@ -47,11 +47,10 @@ pub(crate) enum Site {
     },
 }
 
-/// Length of a trap in quanta, shorter than the distance between two commands.
+/// Length of a trap in quanta. Two commands are always further apart.
 const TRAP_QUANTA: u64 = 2;
 
-/// Returns the sites of a family's faults. A partition cuts one or both directions of a link, or
-/// cuts off a machine.
+/// A partition cuts one or both directions of a link, or cuts off a machine.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
@@ -98,8 +97,8 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     }
 }
 
-/// Returns the sites of failures. With Sentinels, a primary crashes, loses power, pauses, or is cut
-/// off alone or with one client. Without them, each server crashes, loses power, or is cut off.
+/// With Sentinels, the primary crashes, loses power, pauses, or is cut off alone or with one
+/// client. Otherwise each server crashes, loses power or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();

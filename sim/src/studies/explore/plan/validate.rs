@@ -15,7 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// The families that can be enumerated: timers divide their faults' magnitudes into classes.
+/// Families that `explore` can enumerate, because timers divide their magnitudes into classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -31,73 +31,54 @@ const FAMILIES: &[Family] = &[
     Family::Failover,
 ];
 
-/// The reason why bounds are invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidBounds {
-    /// The lock and the scenario are incompatible.
     #[error(transparent)]
     Unfit(#[from] Incompatible),
-    /// The family cannot be enumerated.
     #[error("explore does not enumerate fault '{0}': expected any of {valid}", valid = valid())]
     Family(&'static str),
-    /// The number of faults is too large.
     #[error("faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
-    /// There are too many delayed messages, or too many faults and delays together.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
-    /// Delayed messages were requested, but the latency is constant.
     #[error("latency '{0}': expected a range with --delays, like 200us..2ms")]
     NoReach(SpanRange),
-    /// Faults are requested without a family.
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// `explore` cannot enumerate failovers by an operator, and this lock has no others.
+    /// `explore` does not enumerate failovers by an operator, and this lock has no others.
     #[error(
         "this lock's servers have only failovers by an operator, which explore does not enumerate: \
          expected any of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
-    /// The family has no target in the deployment.
     #[error(
         "fault '{0}' does not apply to this deployment: expected any of {valid}",
         valid = valid_but(*.0)
     )]
     NoTarget(Family),
-    /// The longest fault is too short for `failover`.
     #[error("longest '{0}': expected at least {1} with --fault failover")]
     TooShort(Span, Span),
-    /// A duration that must be fixed is a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
-    Range {
-        /// Key of the scenario.
-        key: &'static str,
-        /// Value of the key.
-        range: SpanRange,
-    },
-    /// The lock is a user-supplied program.
+    Range { key: &'static str, range: SpanRange },
     #[error(
         "program '{0}': expected --client or --lock, because the instants at which faults can \
          begin differ between the runs of a program"
     )]
     Program(String),
-    /// The scenario has a slow link.
     #[error("slow-link '{0}': expected none, because explore makes every link slow in turn")]
     SlowLink(String),
-    /// The application abandons calls at random times.
     #[error(
         "{0} '{1}': expected none, because explore does not enumerate cancelled or interrupted \
          calls"
     )]
     GivesUp(&'static str, &'static str),
-    /// The longest fault is zero.
     #[error("longest '{0}': expected 1ms to 1h")]
     Longest(Span),
 }
 
 impl Bounds {
-    /// Checks that the bounds can be enumerated. Errors name the value and the valid ones.
+    /// Errors name the invalid value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidBounds> {
         let scenario = &self.scenario;
         if let Some(family) = self.families.chosen().find(|family| !is_placed(*family)) {

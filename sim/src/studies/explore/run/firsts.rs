@@ -1,4 +1,4 @@
-//! Places the first fault or delay in every base run, so that the work can be divided into units.
+//! Places the first fault or delay in every base run, which divides the work into units.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
@@ -16,8 +16,8 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Places all first faults and delays, if the bounds permit more than one. A stop leaves some
-    /// unplaced.
+    /// Places all first faults and delays, if the bounds allow more than one. After a stop, some
+    /// are missing.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -38,7 +38,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Places the first faults and delays, if a slice has plans with more than one fault or delay.
+    /// Does nothing if no slice has plans with more than one fault or delay.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
@@ -104,8 +104,7 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Returns the number of runs in a shard, which is exact once the first faults and delays are
-    /// placed.
+    /// The number of runs in a shard, which is exact once the first faults and delays are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -129,7 +128,6 @@ impl Exploration<'_> {
         Survey { runs, ..*survey }
     }
 
-    /// Returns the number of units for each plan size.
     pub fn units(&self) -> Units {
         let count = |level: Level| match level.depth() {
             0 => self.bases.len(),

@@ -1,4 +1,4 @@
-//! The finished runs, with a digest per complete slice, and per finished unit of incomplete slices.
+//! The finished runs: one digest for each complete slice and for each other finished unit.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;
@@ -11,20 +11,18 @@ const SLICES: [usize; 4] = [1, 32, 64, 64];
 /// Number of units for each plan size.
 pub type Units = Vec<(Level, usize)>;
 
-/// A part of the work that can be repeated on its own.
+/// A part of the work that a check can repeat alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// Number of faults and delayed messages in the plans.
     pub level: Level,
-    /// Index range of the slice's units among all units of the same level.
+    /// Range of the slice among all units of the same level.
     pub units: Range<usize>,
-    /// Number of runs in the slice.
     pub runs: u64,
     /// SHA-256 of the digests of all units, in order.
     pub digest: String,
 }
 
-/// The result of a unit without violations.
+/// A finished unit without violations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
     pub runs: u64,
@@ -38,7 +36,6 @@ pub struct DuplicateUnit {
     pub unit: usize,
 }
 
-/// The finished runs of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
     units: Units,
@@ -53,29 +50,24 @@ enum Part {
 }
 
 impl Ledger {
-    /// Creates a ledger without runs.
     pub fn new(units: Units) -> Ledger {
         let part = |(level, range)| (level, range, Part::Loose(BTreeMap::new()));
         let parts = parts(&units).into_iter().map(part).collect();
         Ledger { units, sum: Sum::default(), parts }
     }
 
-    /// Returns the number of units for each plan size.
     pub fn units(&self) -> &Units {
         &self.units
     }
 
-    /// Returns the results of the runs.
     pub fn sum(&self) -> &Sum {
         &self.sum
     }
 
-    /// Returns whether all units have been run.
     pub fn is_whole(&self) -> bool {
         !self.parts.is_empty() && self.slices().count() == self.parts.len()
     }
 
-    /// Returns the complete slices in order.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> {
         self.parts.iter().filter_map(|(_, _, part)| match part {
             Part::Whole(slice) => Some(slice),
@@ -83,7 +75,7 @@ impl Ledger {
         })
     }
 
-    /// Returns the finished units of incomplete slices, each with its plan size and number.
+    /// Returns the finished units of incomplete slices, with their plan sizes and numbers.
     pub fn single_units(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {

@@ -5,24 +5,21 @@ use crate::studies::explore::plan::level::Level;
 use crate::studies::explore::plan::prune::Pruned;
 use fencepost_reports::Verdict;
 
-/// Counts over the runs of some plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
-    /// Numbers of runs with zero, one and two faults.
+    /// Indexed by the number of faults in the plan.
     pub runs: [u64; 3],
-    /// Numbers of runs with zero, one and two delayed messages.
+    /// Indexed by the number of delayed messages in the plan.
     pub by_delays: [u64; 3],
-    /// Number of runs that broke no rule and exercised the lock.
+    /// Broke no rule and exercised the lock.
     pub valid: u64,
-    /// Number of runs that broke no rule, but did not exercise the lock.
+    /// Broke no rule, but did not exercise the lock.
     pub unknown: u64,
-    /// Number of runs that broke a rule.
     pub violated: u64,
-    /// Number of runs in which a fault was injected.
+    /// Runs in which a fault was injected.
     pub fired: u64,
-    /// Number of runs in which at least two processes acquired the lock.
+    /// Runs in which at least two processes acquired the lock.
     pub contended: u64,
-    /// Numbers of pruned plans.
     pub pruned: Pruned,
 }
 
@@ -59,7 +56,6 @@ impl Sum {
         self.pruned.same_order += pruned.same_order;
     }
 
-    /// Returns the total number of runs.
     pub fn all_runs(&self) -> u64 {
         self.runs.iter().sum()
     }

@@ -1,4 +1,4 @@
-//! Estimates from a sample of the plans how much work the bounds require.
+//! Estimates the work of an exploration from a sample of its plans.
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -14,18 +14,17 @@ const FIRSTS: usize = 16;
 const SITES: usize = 64;
 const PLACES: usize = 4;
 const ORDERS: usize = 512;
-/// Longest processor time that the sample spends on one plan, in microseconds.
+/// Maximum processor time for one plan of the sample, in microseconds.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
-/// The estimated work for an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Numbers of plans with zero, one, two and three faults or delays.
+    /// Indexed by the number of faults and delays in the plan.
     pub runs: [u128; 4],
-    /// Number of plans kept in memory: those with one fault or delay, if they are extended.
+    /// Number of plans to keep in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
-    /// Processor time of one run in microseconds, including the placement of its faults, if known.
+    /// Processor time of one run in microseconds, including the placement of its faults.
     pub run_us: Option<u64>,
 }
 
@@ -57,18 +56,17 @@ impl Sample {
 }
 
 impl Survey {
-    /// Returns the estimate for one of `count` shards. Each shard keeps all first faults in memory.
+    /// Divides the runs by the number of shards. Each shard keeps all first faults in memory.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
     }
 
-    /// Returns the total number of runs.
     pub fn all_runs(&self) -> u128 {
         self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
     }
 
-    /// Returns the memory, in bytes, that the kept plans need.
+    /// Estimated bytes of the kept plans.
     pub fn bytes(&self) -> u128 {
         let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
         self.kept.saturating_mul(plan as u128)
@@ -76,7 +74,6 @@ impl Survey {
 }
 
 impl Exploration<'_> {
-    /// Estimates the work. Makes only a limited number of runs.
     pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();

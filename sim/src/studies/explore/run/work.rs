@@ -1,9 +1,9 @@
 //! Runs all plans within the bounds in parallel, those with fewer faults first.
 //!
-//! A unit of work is a base run. For plans with one fault or delay, it is a site of a base run, and
-//! for larger plans a first fault or delay. The order of the units does not depend on the threads.
-//! Threads take the units chunk by chunk. The counterexample comes from the first unit of a chunk
-//! that has a violation. A ledger records the finished units, which are not repeated.
+//! A unit of work is a base run. For plans with one fault or delay, it is a site in a base run, and
+//! for larger plans a first fault or delay. The order of units does not depend on the threads,
+//! which take chunks of units. The counterexample comes from the first unit with a violation in a
+//! chunk. A ledger records the finished units, so that they do not run again.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -34,18 +34,15 @@ fn chunk(level: Level) -> usize {
     }
 }
 
-/// A listener for the runs of an exploration.
 pub trait Progress: Sync {
-    /// Handles the end of a run.
     fn run_done(&self, is_violated: bool);
 
-    /// Handles the end of a chunk of units. `ledger` contains all runs finished so far.
+    /// Called after each chunk of units. `ledger` contains all runs so far.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
 }
 
-/// An exploration of the plans within some bounds.
 pub struct Exploration<'b> {
     pub(crate) bounds: &'b Bounds,
     pub(crate) jobs: usize,
@@ -56,23 +53,17 @@ pub struct Exploration<'b> {
     pub(crate) has_all_firsts: bool,
 }
 
-/// The result of an exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// The first plan that breaks a rule. No plan with fewer faults breaks one.
     Counterexample(Planned),
-    /// No plan breaks a rule.
     Quiet(Ledger),
-    /// The work was stopped after these runs.
     Stopped(Ledger),
 }
 
-/// A plan that could not be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedPlan {
-    /// The failed plan.
     pub planned: Planned,
-    /// Error from the engine.
     pub error: EngineError,
 }
 
@@ -91,7 +82,7 @@ enum End {
 }
 
 impl<'b> Exploration<'b> {
-    /// Prepares an exploration within bounds, without placing the first faults and delays.
+    /// Does not place the first faults and delays.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let sites = match bounds.delays {
             0 => [Vec::new(), all_sites(bounds)],
@@ -103,7 +94,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Prepares an exploration, and places the first faults and delays unless `stop` is requested.
+    /// Places the first faults and delays. After a stop, some are missing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -114,12 +105,10 @@ impl<'b> Exploration<'b> {
         Ok(work)
     }
 
-    /// Returns the run of a plan.
     pub fn spec(&self, planned: &Planned) -> RunSpec {
         self.bounds.spec(&self.bases[planned.base], planned.plan.clone())
     }
 
-    /// Returns descriptions of the base runs' conditions.
     pub fn conditions(&self) -> Vec<String> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
@@ -190,7 +179,7 @@ impl<'b> Exploration<'b> {
         for (number, unit) in units.iter().zip(results) {
             let Done { sum, digest, found, is_cut } = unit?;
             match found {
-                // A violation is the first one only if all units before its unit are done.
+                // The violation is the first only if all earlier units of the chunk are done.
                 Some(planned) if matches!(end, End::Done) => return Ok(End::Found(planned)),
                 _ if is_cut || found.is_some() => end = End::Stopped,
                 _ => {

@@ -1,9 +1,7 @@
-//! Tests that it does not matter when a cut starts or ends between two checks by the network.
-
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns a run's events without connection numbers, which name the holders in MySQL.
+/// Omits connection numbers, which MySQL uses as names of holders.
 fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

@@ -1,5 +1,3 @@
-//! Tests of message delays, and of pruning by message order.
-
 use super::*;
 use crate::setup::scenario::Hold;
 use crate::setup::scenario::SlowLink;

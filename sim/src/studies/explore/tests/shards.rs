@@ -1,5 +1,3 @@
-//! Tests of explorations that are divided into shards, or stopped and continued.
-
 use super::*;
 use crate::studies::explore::certificate::partial::{
     InvalidPartial, Merged, merge, resumed, unfinished,

@@ -41,8 +41,7 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Returns a scenario whose pauses outlast Chubby's lease, which a waiting KeepAlive extends, and a
-/// lock-delay of a minute.
+/// Pauses outlast a lock-delay of a minute, and Chubby's lease with its extension by a KeepAlive.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
@@ -72,7 +71,7 @@ pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Returns a scenario in which many messages are in transit.
+/// Messages are slow and critical sections short, so that many messages are in transit.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -85,7 +84,7 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// Returns a scenario with downtimes longer than a release's retries and shorter than a session.
+/// Downtimes are longer than a release's retries and shorter than a session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -96,8 +95,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// Returns a scenario in which a server is down longer than a client waits, with Curator's
-/// documented retries.
+/// A server is down for longer than a client waits. The retries are those of Curator's
+/// documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -110,8 +109,8 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Returns a scenario in which servers are cut off for about as long as a session lasts, and a
-/// client reads from them while they catch up.
+/// A cut lasts about as long as a session, and clients read from servers that are still catching
+/// up.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -140,7 +139,7 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// Returns a scenario in which a cut among three servers may end a session.
+/// A cut among three servers may end a session.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }

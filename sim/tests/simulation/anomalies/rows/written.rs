@@ -1,4 +1,4 @@
-//! Hand-written plans for anomalies that require two faults in quick succession.
+//! Hand-written plans for anomalies that need two faults in quick succession.
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
@@ -32,8 +32,7 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// Returns a scenario in which the next command is usually a create. Both processes pause for
-/// longer than they hold the lock.
+/// Processes are idle for longer than they hold the lock, so the next command is usually a create.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
@@ -44,8 +43,8 @@ fn often_idle() -> Scenario {
     }
 }
 
-/// Returns a plan that loses a reply and cuts the client off for as long as its session lasts. The
-/// client then looks for its node in a new session, up to 2 s before the old session expires.
+/// Loses a reply, and then cuts the client off for as long as its session lasts. The client looks
+/// for its node in a new session, up to 2 s before the old session expires.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

@@ -1,9 +1,8 @@
-//! A model of a lock on servers that expire keys: a single-node lock, or Redlock on several
-//! servers.
+//! A model of a lock on servers that expire keys: a single-node lock, or Redlock.
 //!
-//! Each process asks all servers at the same time. It enters its critical section if a majority
-//! grants the lock while the lease is still valid, stays there for one tick, and releases the lock.
-//! A process undoes a failed attempt, and retries while attempts remain. A message takes 0 or 1
+//! A process asks all servers at the same time. If a majority grants the lock while the lease is
+//! valid, the process enters its critical section, stays for one tick, and releases the lock.
+//! Otherwise it undoes the attempt, and retries while attempts remain. A message takes 0 or 1
 //! ticks.
 
 use stateright::{Model, Property};
@@ -25,10 +24,10 @@ pub(super) enum Trouble {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     None,
-    /// A grant needs one server fewer than a majority.
+    /// One server fewer than a majority is enough.
     Quorum,
     Delete,
-    /// The key is set without a check for an owner.
+    /// Sets the key even if it has an owner.
     Set,
 }
 
@@ -58,12 +57,12 @@ struct Process {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// The process will send its requests between `wait` and `within` ticks from now.
+    /// Sends its requests between `wait` and `within` ticks from now.
     Idle {
         wait: u8,
         within: u8,
     },
-    /// The process sent its requests `since` ticks ago.
+    /// Sent its requests `since` ticks ago.
     Asking {
         since: u8,
         granted: u8,
