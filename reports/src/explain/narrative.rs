@@ -155,7 +155,10 @@ impl Story<'_, '_> {
             _ if header.has_queue() => {
                 format!("{process} becomes first in the queue at {node}.")
             }
-            _ if header.has_no_ttl() && header.has_members() && self.recorded_lease(grant).is_some() => {
+            _ if header.has_no_ttl()
+                && header.has_members()
+                && self.recorded_lease(grant).is_some() =>
+            {
                 let ends = header.place().1;
                 format!("{node} grants the lock to {process}{ttl}, or until its {ends} ends.")
             }

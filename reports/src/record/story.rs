@@ -94,6 +94,7 @@ impl Story {
     pub(crate) fn kept_as(keeping: Keeping) -> Story {
         let mut story = Story::new();
         story.header.kept_as = Some(keeping);
+        story.header.lives_with_session = keeping == Keeping::Membership;
         story.header.client = "jdbc-5".to_owned();
         story
     }

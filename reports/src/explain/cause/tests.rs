@@ -1,5 +1,6 @@
 mod answers;
 mod late;
+mod nested;
 mod overruns;
 mod replication;
 mod sentences;

@@ -1,0 +1,63 @@
+use super::*;
+
+#[test]
+fn the_fault_that_delays_a_late_write_is_a_step_however_many_faults_hit_the_holder_later() {
+    let [holder, server] = [Node::Client(1), Node::Redis(1)];
+    let story = |from: u64| {
+        let story = Story::new().takes(1, 1, "a");
+        let story = story.fault_began(from, 9, "delay", &[holder, Node::Storage]);
+        let story = (1..=5).fold(story, |story, fault| {
+            let at = 6 + u64::from(fault);
+            let story = story.fault_began(at, fault, "partition", &[holder, server]);
+            story.fault_ended(at, fault, "partition", holder)
+        });
+        let story = story.fault_ended(20, 9, "delay", holder).expires(11, "a").takes(12, 2, "b");
+        let story = story.reads(13, 2, 0).late_write(15, 1, 5, 0, 1).releases(21, 1);
+        steps(Kind::StaleWrite, story.releases(22, 2)).join(" ")
+    };
+    assert!(story(4).contains("(fault 9)"), "{}", story(4));
+}
+
+#[test]
+fn further_removals_at_the_request_of_the_holder_give_way_to_other_steps() {
+    let servers = 1..=5;
+    let granted = |story: Story, ms, client, owner| {
+        let story = servers.clone().fold(story.acquires(ms, client), |story, redis| {
+            story.grants_at(ms + 1, client, redis, owner)
+        });
+        story.hears(ms + 2, client, owner)
+    };
+    let story = granted(Story::with_quorum(3), 1, 1, "a").leaves(5, 1);
+    let story =
+        servers.clone().fold(story, |story, redis| story.removed_at(6, redis, "a", 1)).left(7, 1);
+    let story = granted(story, 8, 2, "b").reads(12, 2, 0).late_write(15, 1, 4, 0, 1);
+    let told = steps(Kind::StaleWrite, story.releases(22, 2));
+    assert!(told.iter().any(|text| text.contains("reads") || text.contains("read 0")), "{told:?}");
+    assert!(told.iter().any(|text| text.contains("accepts client-1's write")), "{told:?}");
+}
+
+#[test]
+fn a_long_wait_for_the_storage_is_two_steps() {
+    let steps = |waited: u64| {
+        let story = Story::new().ttl(3_000).takes(1, 1, "a");
+        let story =
+            story.waits_for_storage(2, 2 + waited, 1).expires(3_001, "a").takes(3_010, 2, "b");
+        told(story.releases(9_000, 1).releases(9_001, 2)).join(" ")
+    };
+    let long = steps(5_000);
+    assert!(long.contains("client-1 sends a read to the storage."), "{long}");
+    assert!(long.contains("client-1 does not know the outcome: no answer in time."), "{long}");
+    assert!(!steps(100).contains("sends a read"), "{}", steps(100));
+}
+
+#[test]
+fn a_late_write_that_was_in_transit_for_long_or_sent_after_the_loss_is_told_with_its_sending() {
+    let sent = |at: u64, lands: u64| {
+        let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
+        let story = story.reads(13, 2, 0).late_write(lands, 1, at, 0, 1);
+        let told = steps(Kind::StaleWrite, story.releases(5_000, 1).releases(5_001, 2));
+        told.iter()
+            .any(|text| text == "client-1 sends a write of 1 to the storage after reading 0.")
+    };
+    assert_eq!([sent(10, 900), sent(15, 16)], [true, false]);
+}
