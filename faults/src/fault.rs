@@ -11,30 +11,30 @@ use crate::time::Micros;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fault with its target, magnitude and duration.
+/// A fault: its kind, the nodes or links that it affects, and its size. Times are virtual.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Fault {
     /// The node does not run, as in a stop-the-world garbage collection, after SIGSTOP or under CPU
     /// starvation. The node's clocks continue, and its incoming data queues up.
     Pause {
-        /// The node that is paused.
+        /// Process, server or Sentinel to pause. A process pauses with all its threads.
         node: Node,
-        /// Duration of the pause in microseconds.
+        /// Length of the pause in microseconds.
         duration_us: Micros,
     },
     /// The node and its monotonic clock stop, as in a suspended VM. The wall clock continues.
     Suspend {
-        /// The node that is suspended.
+        /// Host whose VM is suspended, such as `client-1`.
         node: Node,
-        /// Duration of the suspension in microseconds.
+        /// Length of the suspension in microseconds.
         duration_us: Micros,
     },
     /// The process crashes. The kernel keeps running, so peers see a reset or an end of file, and
     /// new connections are refused. Whether data that the process had written survives the restart
     /// depends on the server's persistence.
     Crash {
-        /// The node whose process crashes.
+        /// Process, server or Sentinel to crash.
         node: Node,
         /// Downtime before the restart, in microseconds; `null` if the process never restarts.
         down_us: Option<Micros>,
@@ -42,7 +42,7 @@ pub enum Fault {
     /// The machine loses power. Peers receive nothing, new connections hang, and only synced data
     /// survives.
     PowerLoss {
-        /// The node that loses power.
+        /// Host to switch off, such as `redis-1`.
         node: Node,
         /// Downtime before the restart, in microseconds; `null` if the node never restarts.
         down_us: Option<Micros>,
@@ -50,21 +50,21 @@ pub enum Fault {
     /// No message passes between two groups of nodes. Messages are retransmitted, so a healed link
     /// may stay silent until the next retransmission.
     Partition {
-        /// The nodes on side a of the partition.
+        /// Nodes on side a. Links among them keep working.
         side_a: Vec<Node>,
-        /// The nodes on side b of the partition.
+        /// Nodes on side b. Links among them keep working.
         side_b: Vec<Node>,
-        /// The direction in which messages are blocked.
+        /// Blocked direction: both, or only from side a to side b.
         direction: Direction,
-        /// Duration of the partition in microseconds.
+        /// Time until the link heals, in microseconds.
         duration_us: Micros,
     },
     /// Every message from the senders to the receivers is delayed. Between a primary and its
     /// replica, the delay is replication lag.
     Delay {
-        /// The nodes whose outgoing messages are delayed.
+        /// Senders. Only their messages to the nodes in `to` are delayed.
         from: Vec<Node>,
-        /// The nodes whose incoming messages are delayed.
+        /// Receivers of the delayed messages.
         to: Vec<Node>,
         /// Minimum delay added to each message, in microseconds.
         extra_us_min: Micros,
@@ -76,9 +76,9 @@ pub enum Fault {
     /// The server executes a command of the client, and the connection is reset before the reply is
     /// sent. Only the first command that arrives during the fault is affected.
     LostReply {
-        /// The server that executes the command.
+        /// Server that executes the command without answering it.
         server: Node,
-        /// The client that does not receive the reply.
+        /// Client whose connection to the server is reset.
         client: Node,
         /// Maximum time in microseconds for which the fault waits for a command.
         duration_us: Micros,
@@ -86,16 +86,16 @@ pub enum Fault {
     /// The connection is reset before the server reads a command of the client, so the command is
     /// not executed. Only the first command that arrives during the fault is affected.
     LostRequest {
-        /// The server that does not receive the command.
+        /// Server that resets the connection before it reads the command.
         server: Node,
-        /// The client whose command is lost.
+        /// Client that sends the lost command.
         client: Node,
         /// Maximum time in microseconds for which the fault waits for a command.
         duration_us: Micros,
     },
     /// The node's clocks run fast or slow.
     ClockDrift {
-        /// The node whose clocks drift.
+        /// Process or server whose clocks drift. All its clocks drift equally.
         node: Node,
         /// Rate of the drift in parts per million: positive if fast, negative if slow.
         rate_ppm: i32,
@@ -104,45 +104,45 @@ pub enum Fault {
     },
     /// The node's wall clock is stepped once. The monotonic clock is unaffected.
     ClockJump {
-        /// The node whose wall clock is stepped.
+        /// Process, server or Sentinel with the stepped clock.
         node: Node,
         /// Size of the step in microseconds: positive for a step forward, negative for a step back.
         offset_us: i64,
     },
     /// The server needs more time for every command.
     SlowServer {
-        /// The server that is slowed down.
+        /// Server to slow down, such as `redis-1`.
         node: Node,
         /// Time added to the service time of each command, in microseconds.
         extra_us: Micros,
-        /// Time in microseconds during which the server is slow.
+        /// Time in microseconds until the server is back at its normal speed.
         duration_us: Micros,
     },
     /// The server runs out of memory and evicts every key that its volatile-ttl policy may evict.
     Evict {
-        /// The server that evicts keys.
+        /// Server to evict from, such as `redis-1`.
         node: Node,
     },
     /// An operator sends FLUSHALL to the server.
     FlushAll {
-        /// The server that is flushed.
+        /// Server that receives FLUSHALL.
         node: Node,
     },
     /// An operator promotes a replica to primary without telling the old primary.
     Promote {
-        /// The replica that is promoted.
+        /// Replica or standby to promote.
         node: Node,
     },
     /// An operator runs an administrative command on the server.
     Operator {
-        /// The server on which the operator runs the command.
+        /// Server that receives the command.
         node: Node,
-        /// The command that the operator runs.
+        /// Administrative command to run once.
         command: OperatorCommand,
     },
 }
 
-/// The direction in which a partition blocks messages.
+/// Direction in which a partition blocks messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {

@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A fault and the time at which it begins.
+/// A fault with its id and start time.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimedFault {
     /// Number that identifies the fault within its plan. Shrinking a plan keeps the numbers.
     pub id: u32,
     /// Virtual time in microseconds at which the fault begins.
     pub at_us: SimTime,
-    /// The fault that begins at this time.
+    /// Kind, target and size of the fault.
     pub fault: Fault,
 }
 
@@ -24,7 +24,7 @@ pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 /// All faults that are injected in one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FaultPlan {
-    /// The faults of the plan, ordered by start time and then by id.
+    /// Faults ordered by start time and then by id.
     pub faults: Vec<TimedFault>,
 }
 

@@ -18,20 +18,20 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// The servers of the deployment.
+    /// Servers of the deployment, and how one replaces another.
     pub topology: Topology,
     /// Number of processes that take the lock, named `client-1` to `client-N`.
     pub processes: u16,
     /// Lease that the locks request, in microseconds. Fault families whose faults must outlast a
     /// lease use this value.
     pub ttl_us: Micros,
-    /// The period in which faults may begin.
+    /// Period of virtual time in which faults may begin; they may end later.
     pub window: Window,
-    /// The ranges from which the fault families draw.
+    /// Ranges from which the fault families draw sizes, durations and counts.
     pub knobs: Knobs,
 }
 
-/// The servers of the deployment, and how one server replaces another.
+/// Servers of the deployment, and how one server replaces another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
@@ -53,7 +53,7 @@ pub enum Topology {
     Independent {
         /// Number of masters, named from `redis-1` up.
         masters: u16,
-        /// Number of masters that must grant the lock.
+        /// Number of masters that must grant the lock, from 1 to `masters`.
         quorum: u16,
     },
     /// The servers of a coordinator other than Redis: one server, or members that share one state.
@@ -70,7 +70,7 @@ pub enum Topology {
     },
 }
 
-/// The period of virtual time in which faults may begin, both ends included. Faults may end later.
+/// Period of virtual time in which faults may begin, both ends included. Faults may end later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
@@ -85,9 +85,9 @@ pub struct Window {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spans {
-    /// The shortest duration of the range, in microseconds.
+    /// Shortest duration in microseconds; 0 makes the draw uniform.
     pub min_us: Micros,
-    /// The longest duration of the range, in microseconds; at least `min_us`.
+    /// Longest duration in microseconds; at least `min_us`.
     pub max_us: Micros,
 }
 
@@ -95,13 +95,13 @@ pub struct Spans {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The smallest number of strikes.
+    /// Fewest strikes per plan.
     pub min: u16,
-    /// The largest number of strikes.
+    /// Most strikes per plan.
     pub max: u16,
 }
 
-/// The ranges from which the fault families draw.
+/// Ranges from which the fault families draw sizes, durations and counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Knobs {
@@ -115,17 +115,18 @@ pub struct Knobs {
     /// Number of replicas that lag at the same time, drawn for each lag; by default all replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
-    /// How `failover` removes a replicated primary, by default drawn for each failover.
+    /// Event with which `failover` removes a replicated primary, by default drawn for each
+    /// failover.
     #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
     pub failover_by: FailoverBy,
     /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
     /// `partition`; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck_servers: Option<NonZeroU16>,
-    /// The nodes from which `partition` separates processes, by default the servers.
+    /// Nodes from which `partition` separates processes, by default the servers.
     #[serde(default, skip_serializing_if = "CutOff::is_servers")]
     pub cut_off: CutOff,
-    /// The nodes that `pause` and `clock-jump` hit, by default all nodes.
+    /// Nodes that `pause` and `clock-jump` may hit, by default processes and servers.
     #[serde(default, skip_serializing_if = "Victims::is_all")]
     pub victims: Victims,
     /// Largest relative drift between the clocks of any two hosts, in parts per million; by default

@@ -28,17 +28,17 @@ pub struct ShrunkPlan {
     pub complete: bool,
 }
 
-/// The threshold of a fault's magnitude at which the rule breaks. Values are in microseconds or
-/// parts per million and have the same sign as in the plan.
+/// Threshold of a fault's magnitude at which the rule breaks. Values are in microseconds or parts
+/// per million and have the same sign as in the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
-    /// The id of the fault in the plan.
+    /// `id` of the decisive fault in the plan.
     pub fault: u32,
-    /// The field of the fault that holds the magnitude.
+    /// Field of the fault that was reduced. Its suffix is the unit.
     pub magnitude: Magnitude,
-    /// A value with which the violation happens.
+    /// Value with which the violation still happens.
     pub enough: i64,
-    /// The value one step smaller, with which the violation does not happen; `null` if not tried.
+    /// Value one step smaller, with which the violation does not happen; `null` if not tried.
     pub not_enough: Option<i64>,
 }
 

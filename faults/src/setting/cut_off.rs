@@ -3,16 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The nodes from which `partition` separates processes.
+/// Nodes from which `partition` separates processes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutOff {
-    /// Processes are separated from servers. Servers that communicate with each other are also
-    /// separated from one another.
+    /// Servers. Those that communicate with each other are also separated from one another.
     #[default]
     Servers,
-    /// Processes are separated from the guarded storage.
+    /// Guarded storage.
     Storage,
 }
 

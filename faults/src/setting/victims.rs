@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The nodes that `pause` and `clock-jump` hit.
+/// Nodes that `pause` and `clock-jump` may hit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victims {
-    /// Both processes and servers are hit.
+    /// Processes and servers.
     #[default]
     All,
-    /// Only servers are hit, because no process can be paused.
+    /// Only servers, because no process can be paused.
     Servers,
 }
 

@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Magnitude {
-    /// The duration of the fault, in microseconds.
+    /// Duration of the fault, in microseconds.
     DurationUs,
-    /// The downtime of a crashed node, in microseconds. A node that never restarts has none.
+    /// Downtime of a crashed node, in microseconds. A node that never restarts has none.
     DownUs,
-    /// The maximum delay added to a message, in microseconds. It also caps the minimum delay.
+    /// Maximum delay added to a message, in microseconds. It also caps the minimum delay.
     ExtraUsMax,
-    /// The minimum delay added to a message, in microseconds.
+    /// Minimum delay added to a message, in microseconds.
     ExtraUsMin,
-    /// The time added to each command, in microseconds.
+    /// Time added to each command, in microseconds.
     ExtraUs,
-    /// The rate of a clock's drift, in parts per million.
+    /// Rate of a clock's drift, in parts per million.
     RatePpm,
-    /// The size of a clock step, in microseconds.
+    /// Size of a clock step, in microseconds; negative for a step back.
     OffsetUs,
 }
 

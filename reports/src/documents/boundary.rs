@@ -29,7 +29,7 @@ pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("html", html::html),
 ];
 
-/// The value of a setting at which a lock begins to break a rule.
+/// Value of a setting at which a lock begins to break a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundaryReport {
     /// Name of the format, always `fencepost.boundary`.
@@ -40,29 +40,29 @@ pub struct BoundaryReport {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// The settings that all runs share. The varied setting has its value from before the search.
+    /// Settings that all runs share. The varied setting has its value from before the search.
     pub config: serde_json::Value,
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// The rule whose violations count; `null` if violations of any rule count.
+    /// Rule whose violations count; `null` if violations of any rule count.
     pub kind: Option<Kind>,
-    /// The seeds that were run at every value.
+    /// Seeds that were run at every tried value.
     pub seeds: SeedRange,
-    /// The setting that was varied.
+    /// Setting that the search varied.
     pub quantity: Quantity,
     /// Resolution of the search, in the unit of the quantity.
     pub step: u64,
-    /// The results at every tried value, in ascending order of the values.
+    /// Results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// The neighbouring values between which violations begin; `null` if there are none.
+    /// Neighbouring values between which violations begin; `null` if there are none.
     pub found: Option<Found>,
     /// `true` if every tried value worse than one with violations also shows violations.
     pub monotone: bool,
-    /// The calculated bounds, the tightest first; empty if no bound is known.
+    /// Calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
-    /// How the measured threshold differs from the calculated bounds, in a few sentences.
+    /// Comparison of the measured threshold with the calculated bounds, in a few sentences.
     pub explanation: String,
 }
 
@@ -71,23 +71,23 @@ pub struct BoundaryReport {
 pub struct Quantity {
     /// Name of the setting, as in `--vary`.
     pub name: String,
-    /// The unit of the setting's values.
+    /// Unit of every value of the setting in this document.
     pub unit: Unit,
     /// Direction in which values become worse for the lock.
     pub worse: Worse,
 }
 
-/// The unit of a varied setting, written as `us` or `ppm`.
+/// Unit of a varied setting, written as `us` or `ppm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Values are in microseconds.
+    /// Microseconds.
     Us,
-    /// Values are in parts per million.
+    /// Parts per million.
     Ppm,
 }
 
-/// The direction in which the values of a setting get worse for the lock.
+/// Direction in which the values of a setting get worse for the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Worse {
@@ -97,12 +97,12 @@ pub enum Worse {
     Less,
 }
 
-/// The results of all seeds at one value of the varied setting.
+/// Results of all seeds at one value of the varied setting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
-    /// The tried value, in the unit of the quantity.
+    /// Tried value, in the unit of the quantity.
     pub value: u64,
-    /// Number of seeds that were run.
+    /// Number of runs at this value, one for each seed.
     pub runs: u64,
     /// Number of runs that exercised the lock.
     pub exercised: u64,
@@ -112,27 +112,27 @@ pub struct Probe {
     pub rate: Rate,
     /// Number of runs that broke each rule, including rules that this search does not count.
     pub violations_by_kind: BTreeMap<Kind, u64>,
-    /// The lowest seed whose run broke a counted rule; `null` if no run did.
+    /// Lowest seed whose run broke a counted rule; `null` if no run did.
     pub first_seed: Option<Seed>,
 }
 
 /// Two neighbouring tried values. Only the worse value shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// The mildest value with violations, in the unit of the quantity.
+    /// Mildest tried value with violations, in the unit of the quantity.
     pub violated: u64,
-    /// The next milder value that was tried, in the unit of the quantity. It showed no violation.
+    /// Next milder tried value, in the unit of the quantity. It showed no violation.
     pub quiet: u64,
 }
 
-/// A calculated bound on the threshold.
+/// A bound on the threshold, calculated from the settings.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// The mildest value that can break the rule by this calculation, in the unit of the quantity.
+    /// Mildest value that can break the rule by this calculation, in the unit of the quantity.
     pub value: u64,
-    /// The reasoning behind the calculated bound.
+    /// Condition behind the bound, such as two times that must not add up to more than the lease.
     pub rule: String,
-    /// The reason why seeds may show violations only at values worse than the calculated bound.
+    /// Reason why seeds may show violations only at values worse than the bound.
     pub slack: String,
 }
 

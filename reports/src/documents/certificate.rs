@@ -39,28 +39,28 @@ pub struct Certificate {
     pub tool: Tool,
     /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
-    /// The claim of the certificate, in words.
+    /// Claim of the certificate, as text for readers.
     pub claim: String,
-    /// The limits of the claim, in one sentence.
+    /// Limits of the claim, in one sentence.
     pub not_covered: String,
-    /// The bounds within which every plan was enumerated.
+    /// Bounds within which every plan was enumerated.
     pub bounds: StatedBounds,
-    /// Numbers of runs by verdict.
+    /// Numbers of runs by verdict, number of faults and number of delays.
     pub runs: Runs,
     /// Numbers of plans that were not run, by reason.
     pub left_out: LeftOut,
     /// SHA-256 of the digests of all slices in order, in hex.
     pub digest: String,
-    /// The slices of the enumeration, in order. Each slice can be run again by itself.
+    /// Slices of the enumeration, in order. Each slice can be run again by itself.
     pub slices: Vec<Slice>,
 }
 
-/// The bounds of an enumeration of fault plans.
+/// Bounds of an enumeration of fault plans.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StatedBounds {
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault families, as `--fault` names them.
+    /// Fault families joined by `+`, as in `--fault`.
     pub fault: String,
     /// Maximum number of faults in a plan.
     pub faults: u8,
@@ -71,20 +71,20 @@ pub struct StatedBounds {
     pub longest_us: Micros,
     /// Number of durations tried between two timers: `fine` for two, `coarse` for one.
     pub grain: String,
-    /// The rules that excluded plans from the enumeration, in words.
+    /// Rules that excluded plans from the enumeration, in words.
     pub rules: Vec<String>,
     /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
-    /// The conditions of each base run in words.
+    /// Conditions of each base run, in words.
     pub conditions: Vec<String>,
-    /// The settings of the deployment and the workload, before the conditions vary them.
+    /// Settings of the deployment and the workload, before the conditions vary them.
     pub scenario: serde_json::Value,
 }
 
-/// Numbers of runs by verdict.
+/// Numbers of runs by verdict, number of faults and number of delays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
-    /// Total number of runs.
+    /// Number of all runs: `valid`, `unknown` and `violated` together.
     pub all: u64,
     /// Numbers of runs whose plans have no fault, one fault, and two faults.
     pub by_faults: [u64; 3],
@@ -111,7 +111,7 @@ pub struct Runs {
 pub struct LeftOut {
     /// Number of skipped start times: a later time before the same event has the same effect.
     pub gap_places: u64,
-    /// Number of plans that were left out because the last fault has no effect.
+    /// Number of plans left out because their last fault has no effect.
     pub idle_plans: u64,
     /// Number of impossible plans: two faults would affect the same node or link simultaneously.
     pub colliding_plans: u64,
@@ -134,7 +134,7 @@ pub struct Slice {
     pub from: u64,
     /// Number of the unit after the last unit of the slice.
     pub to: u64,
-    /// Number of runs in the slice.
+    /// Number of runs in the slice, of all its units together.
     pub runs: u64,
     /// SHA-256, in hex, of the history digests and verdicts of the slice's runs, in order.
     pub digest: String,

@@ -24,17 +24,17 @@ pub const FORMAT: &str = "fencepost.findings";
 pub const VERSION: u32 = 1;
 const SHOWN_MAX: usize = 5;
 
-/// A line of a findings file.
+/// A line of a findings file: the header, or one finding.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Line {
-    /// The header, which is the first line of the file.
+    /// First line of the file.
     Header(Header),
-    /// A finding, on every line after the header.
+    /// Every further line.
     Finding(Box<Finding>),
 }
 
-/// The header of a findings file.
+/// Format of a findings file, and its next seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -44,7 +44,7 @@ pub struct Header {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The seed after the highest seed that any sweep has run.
+    /// First seed that no sweep has run: one more than the highest seed run.
     pub next_seed: Seed,
 }
 
@@ -54,11 +54,11 @@ pub struct Header {
 pub struct Finding {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// State of the finding after the last sweep or retest.
+    /// State after the last sweep or retest.
     pub state: FindingState,
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The broken rule.
+    /// Rule that the lock broke.
     pub kind: Kind,
     /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
@@ -71,19 +71,19 @@ pub struct Finding {
     pub fixed_on: Option<String>,
     /// Number of different runs, in all sweeps, that showed the anomaly.
     pub runs: u64,
-    /// The seeds that `runs` counts; absent in files of older versions.
+    /// Seeds that `runs` counts; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counted: Vec<Counted>,
-    /// Runs that show the anomaly, the smallest first.
+    /// Up to five runs that show the anomaly, the smallest first.
     pub shown_by: Vec<Shown>,
     /// Command-line flags that all runs of the finding share; empty for the built-in scenario.
     pub options: String,
-    /// The command that replays the smallest run.
+    /// Command line that replays the smallest run.
     pub replay: String,
-    /// The minimal fault plan that shows the anomaly; absent if there was no search.
+    /// Minimal fault plan that shows the anomaly; absent if there was no search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<FaultPlan>,
-    /// The reason for accepting the finding; absent if there is none.
+    /// Reason for accepting the finding, as given by the user; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -94,9 +94,9 @@ pub struct Finding {
 pub struct Shown {
     /// Number of faults in the plan of the run.
     pub faults: u64,
-    /// Seed of the run.
+    /// Seed that, under `fault`, gives the run.
     pub seed: Seed,
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
 }
 

@@ -19,7 +19,7 @@ pub static VIEWS: &[View<LoadReport>] = &[
     View::new("html", html::html),
 ];
 
-/// The cost of waiting for a lock, for several ways of waiting.
+/// Cost of waiting for a lock, for several ways of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadReport {
     /// Name of the format, always `fencepost.load`.
@@ -30,20 +30,20 @@ pub struct LoadReport {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// The settings that all cases share.
+    /// Settings that all cases share.
     pub config: LoadConfig,
-    /// The case of a single process, for comparison.
+    /// Case of a single process that never waits for another, for comparison.
     pub alone: LoadCase,
-    /// The cases, one for each way of waiting, in the order of the command line.
+    /// Cases, one for each way of waiting, in the order of the command line.
     pub cases: Vec<LoadCase>,
 }
 
-/// The settings that all cases share.
+/// Settings that all cases share.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadConfig {
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// Name of the coordinator, which keeps the lock on one server.
+    /// Coordinator that keeps the lock, on one server.
     pub coordinator: String,
     /// Seed of all random values.
     pub seed: Seed,
@@ -63,22 +63,22 @@ pub struct LoadConfig {
     pub patience_us: Micros,
 }
 
-/// The result of one way of waiting.
+/// Load and latencies with one way of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCase {
-    /// The wait between two attempts to acquire, as in `--waiting`.
+    /// Wait between two attempts to acquire, as in `--waiting`.
     pub waiting: String,
     /// Number of requests that acquired and released the lock.
     pub served: u32,
-    /// Number of requests that were given up.
+    /// Number of requests that ended without the lock, after `patience_us`.
     pub given_up: u32,
     /// Virtual time in microseconds from the first attempt to the end of the last request.
     pub elapsed_us: Micros,
-    /// Number of commands that the server executed.
+    /// Number of commands that the server executed, for all requests together.
     pub commands: u64,
     /// Number of commands per served request.
     pub commands_per_request: f64,
-    /// Number of messages that the server received and sent.
+    /// Number of messages to and from the server.
     pub messages: u64,
     /// Number of messages per served request.
     pub messages_per_request: f64,

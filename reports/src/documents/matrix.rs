@@ -28,7 +28,7 @@ pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, V
 pub static MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
 pub static HTML: View<Matrix> = View::new("html", html::html);
 
-/// The results of several locks, each under several faults.
+/// Results of several locks, each under several faults.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Matrix {
     /// Name of the format, always `fencepost.matrix`.
@@ -39,27 +39,27 @@ pub struct Matrix {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// The settings that all runs share, as in the sweep.
+    /// Settings that all runs share, as in the sweep.
     pub config: serde_json::Value,
-    /// The seeds that were run in every cell.
+    /// Seeds that were run in every cell.
     pub seeds: SeedRange,
-    /// The rule whose violations count; absent if violations of every rule count.
+    /// Rule whose violations count; absent if violations of every rule count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The results of each lock under each fault, in the order of the sweep.
+    /// Results of each lock under each fault, in the order of the sweep.
     pub cells: Vec<MatrixCell>,
 }
 
-/// The result of one lock under one fault.
+/// Result of one lock under one fault, over all seeds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MatrixCell {
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// The verdict on all runs of the cell.
+    /// Summary of the runs: violated, quiet or not exercised.
     pub verdict: CellVerdict,
-    /// Number of seeds that were run.
+    /// Number of runs, one for each seed.
     pub runs: u64,
     /// Number of runs that exercised the lock.
     pub exercised: u64,
@@ -71,9 +71,9 @@ pub struct MatrixCell {
     /// `quiet`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// Number of runs that broke each rule.
+    /// Number of runs that broke each rule; only the rule in `kind` if there is one.
     pub kinds: BTreeMap<Kind, u64>,
-    /// The lowest seed whose run broke each rule.
+    /// Lowest seed whose run broke each rule in `kinds`.
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Median number of seeds until the first violation; absent if too few seeds were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,13 +86,13 @@ pub struct MatrixCell {
     /// verdict is `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// The literature's prediction; `null` if there is none.
+    /// Literature's prediction for this lock under this fault; `null` if there is none.
     pub expected: Option<Expected>,
-    /// The comparison of the result with the literature's prediction.
+    /// Comparison of the result with `expected`.
     pub agreement: Agreement,
 }
 
-/// The verdict on all runs of a cell.
+/// Summary of all runs of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -105,7 +105,7 @@ pub enum CellVerdict {
     Unknown,
 }
 
-/// The comparison of a result with the literature's prediction.
+/// Comparison of a result with the literature's prediction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

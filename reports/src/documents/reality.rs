@@ -15,7 +15,7 @@ pub const VERSION: u32 = 1;
 pub static VIEWS: &[View<Reality>] =
     &[View::new("text", text), View::new("markdown", markdown), View::JSON];
 
-/// The results of minimal fault plans on real servers, compared with simulated servers.
+/// Results of minimal fault plans on real servers, compared with simulated servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Reality {
     /// Name of the format, always `fencepost.reality`.
@@ -26,9 +26,9 @@ pub struct Reality {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// The real servers, by name of the coordinator.
+    /// Real servers, by name of the coordinator.
     pub servers: BTreeMap<String, RealServer>,
-    /// The results, one row for each minimal plan.
+    /// Results, one row for each minimal plan.
     pub rows: Vec<Row>,
     /// Numbers of rows by result.
     pub counts: Counts,
@@ -39,52 +39,52 @@ pub struct Reality {
 pub struct RealServer {
     /// Name of the server, such as `Redis` or `Valkey`.
     pub name: String,
-    /// Version of the server.
+    /// Version that the server reports.
     pub version: String,
 }
 
-/// The result of one minimal plan.
+/// Result of one minimal plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    /// The page of the gallery that shows the plan; `null` if no page does.
+    /// Page of the gallery that shows the plan; `null` if no page does.
     pub page: Option<String>,
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
     /// Seed of the run from which the plan was minimized.
     pub seed: Seed,
-    /// The rule that is broken with the simulated servers.
+    /// Rule that the lock breaks with the simulated servers.
     pub kind: Kind,
-    /// The cause of the violation with the simulated servers.
+    /// Cause of the violation with the simulated servers.
     pub cause: Cause,
-    /// Number of faults in the plan.
+    /// Number of faults in the minimal plan.
     pub faults: u64,
-    /// The result with the real servers.
+    /// Result of the same plan with the real servers.
     pub real: Outcome,
 }
 
-/// The result of a violation's minimal plan with real servers.
+/// Result of a violation's minimal plan with real servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
-    /// The same rule is broken for the same cause.
+    /// The lock breaks the same rule for the same cause.
     Same,
-    /// The same rule is broken for the same cause, but only in the complete run of the seed with
-    /// all its faults, processes and cycles.
+    /// The lock breaks the same rule for the same cause, but only in the complete run of the seed
+    /// with all its faults, processes and cycles.
     SameInWholeRun,
-    /// Another rule is broken, or the same rule for another cause.
+    /// The lock breaks another rule, or the same rule for another cause.
     Another {
-        /// The rule that is broken with the real servers.
+        /// Rule that the lock breaks with the real servers.
         kind: Kind,
-        /// The cause of the violation with the real servers.
+        /// Cause of that violation.
         cause: Cause,
     },
-    /// The lock was exercised, and no rule was broken.
+    /// The run exercises the lock, and the lock keeps every rule.
     None,
     /// The plan cannot be run with the real servers.
     CannotBePlayed {
-        /// The reason why the plan cannot be run.
+        /// Obstacle, such as a server that is not installed or that fails.
         why: String,
     },
 }

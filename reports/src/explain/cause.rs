@@ -69,7 +69,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// The cause of a violation; `unexplained` if the evidence does not decide, never a guess.
+        /// Cause of a violation; `unexplained` if the evidence does not decide, never a guess.
         #[derive(
             Clone,
             Copy,

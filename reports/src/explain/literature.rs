@@ -17,9 +17,9 @@ use std::collections::BTreeSet;
 /// A prediction from the literature, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
-    /// The rules that can be broken according to the source; empty if none can.
+    /// Rules that the lock can break according to the source; empty if it can break none.
     pub kinds: Vec<Kind>,
-    /// The reason for the prediction, in one sentence.
+    /// Reason for the prediction, in one sentence.
     pub because: String,
     /// Citation of the publication and its section.
     pub source: String,

@@ -26,9 +26,9 @@ const FAULTS_MAX: usize = 4;
 /// A sentence of the narrative and the event that supports it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// The sentence of the narrative.
+    /// One sentence, for readers of the report.
     pub text: String,
-    /// The sequence number of the event in the history of the run.
+    /// `sequence` of the event in the history of the run.
     pub event: u64,
 }
 

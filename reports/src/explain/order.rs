@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// A pair of events in the minimal run whose order was swapped.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderedPair {
-    /// The event that happens first in the minimal run.
+    /// Event that happens first in the minimal run.
     pub first: Step,
-    /// The event that happens second in the minimal run.
+    /// Event that happens next in the minimal run.
     pub then: Step,
     /// Fault that delays the first event until after the second. To reproduce the swap, add this
     /// fault to the minimal plan or, if the plan has a fault with the same id, replace that fault
@@ -29,9 +29,9 @@ pub struct Step {
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// The node at which the event happened.
+    /// Place of the event: a process or one of its threads, a server, a Sentinel, or the storage.
     pub process: Node,
-    /// The event, in words.
+    /// Description of the event, for readers.
     pub text: String,
 }
 

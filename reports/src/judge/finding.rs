@@ -125,7 +125,7 @@ impl Kind {
     }
 }
 
-/// The severity of a violation.
+/// Severity of a violation, from a broken promise to damage.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
     Display, IntoStaticStr

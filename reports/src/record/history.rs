@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: &str = "fencepost.history";
 pub const VERSION: u32 = 2;
 
-/// The recorded history of one run.
+/// Recorded events of one run, with the facts that the judge needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// Name of the format, always `fencepost.history`.
@@ -29,24 +29,24 @@ pub struct History {
     pub version: u32,
     /// Facts about the run that the judge needs in addition to its events.
     pub header: Header,
-    /// The events of the run, ordered by time and then by `sequence`, which has no gaps.
+    /// Events of the run, ordered by time and then by `sequence`, which has no gaps.
     pub events: Vec<Event>,
-    /// When and why the run ended; absent in histories of older versions, which end with their last
+    /// Time and reason of the end; absent in histories of older versions, which end with their last
     /// event. Not part of the digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
 
-/// The end of a run, with its time and reason.
+/// Time and reason of a run's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// Virtual time in microseconds at which the run ended, not before the last event.
     pub at_us: SimTime,
-    /// The reason why the run ended.
+    /// Reason: all processes finished, the time limit was reached, or no event was pending.
     pub why: WhyEnded,
 }
 
-/// The reason why a run ended.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyEnded {
@@ -61,11 +61,11 @@ pub enum WhyEnded {
 /// Facts about the run that the judge needs in addition to its events.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// The lock, as in `--client`.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as in `--fault`, such as `pause`, `pause+failover` or `none`.
+    /// Fault families, as in `--fault`, such as `pause`, `pause+failover` or `none`.
     pub fault: Families,
-    /// Seed of the run.
+    /// Seed of all random values of the run.
     pub seed: Seed,
     /// Name of the locked resource, which is also the lock's key on the servers; the common prefix
     /// of the keys if the run has several locks.
@@ -76,9 +76,9 @@ pub struct Header {
     pub quorum: u16,
     /// `true` if the lock's leases have fencing tokens.
     pub has_tokens: bool,
-    /// The workload that uses the guarded value.
+    /// Operations on the guarded value in each critical section.
     pub workload: Workload,
-    /// How the storage checks fencing tokens.
+    /// Rule by which the storage checks fencing tokens.
     pub storage: StorageRule,
     /// Time in microseconds within which an acquire must succeed after all faults have ended.
     pub progress_bound_us: Micros,
@@ -92,7 +92,7 @@ pub struct Header {
     /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
-    /// How a server stores the lock; absent for servers that expire leases themselves.
+    /// Form in which a server stores the lock; absent for servers that expire leases themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
     /// For a lock that serves waiters in order: a process that asks more than this many
@@ -103,7 +103,7 @@ pub struct Header {
     /// `true` if the run has one lock for each job, and each job must be done once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lock_per_job: bool,
-    /// The availability requirement, if there is one. Programs have a default requirement.
+    /// Availability requirement; absent if there is none. Programs have a default requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
     /// Period in which every sync of a server's disk failed; absent if syncs never failed.
@@ -114,7 +114,7 @@ pub struct Header {
     pub locks_unseen: bool,
 }
 
-/// The period in which every sync of a server's disk failed.
+/// Period of virtual time in which every sync of a server's disk failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SyncFails {
     /// Virtual time in microseconds from which syncs failed.
@@ -170,15 +170,15 @@ pub struct Event {
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// The node at which the event happened: a process or one of its threads, a server, or the
-    /// storage. Starts and crashes concern a whole process, and their events name the first thread.
+    /// Place of the event: a process or one of its threads, a server, a Sentinel, or the storage.
+    /// Starts and crashes concern a whole process, and their events name the first thread.
     pub node: Node,
-    /// The kind of event and its details.
+    /// Kind of event, in `event`, and the fields of that kind.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// The kind of an event and its details.
+/// Kinds of events, with the fields that each kind adds to its event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum What {
@@ -186,13 +186,13 @@ pub enum What {
     Invoke {
         /// Number of the operation in the run. The completion of the operation has the same number.
         operation: u64,
-        /// The action that the thread requests.
+        /// Requested action, in `action`, with its fields.
         #[serde(flatten)]
         action: Action,
     },
     /// The operation succeeded, and the process knows it.
     Ok {
-        /// Number of the operation that succeeded.
+        /// Number from the operation's `invoke` event.
         operation: u64,
         /// Owner value of the granted lock; absent unless the operation is an acquire.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,25 +210,25 @@ pub enum What {
     },
     /// The operation did not take effect, and the process knows it.
     Fail {
-        /// Number of the operation that failed.
+        /// Number from the operation's `invoke` event.
         operation: u64,
-        /// The reason for the failure, in a few words.
+        /// Reason for the failure, in a few words.
         reason: String,
     },
     /// The operation ended, and the process does not know whether it took effect.
     Info {
-        /// Number of the operation whose outcome is unknown.
+        /// Number from the operation's `invoke` event.
         operation: u64,
-        /// The reason why the outcome is unknown, in a few words.
+        /// Reason why the outcome is unknown, in a few words.
         reason: String,
     },
     /// The application stops waiting for an acquire or a release. If it cancels the call, the
     /// completion follows immediately and the outcome is unknown. If it interrupts the call, the
     /// completion follows when the library has finished.
     GivenUp {
-        /// Number of the open operation.
+        /// Number from the `invoke` event of the open operation.
         operation: u64,
-        /// How the application gave up the call.
+        /// Cancelled, without any further library code, or interrupted.
         how: GivingUp,
     },
     /// The following operations of this thread concern another of the run's locks.
@@ -259,9 +259,9 @@ pub enum What {
     /// crashes with a command in transit. Absent in histories of older versions. Not part of the
     /// digest.
     Turn {
-        /// The kind of the change or crash.
+        /// Change or crash, as seen from the event's node.
         turn: Turn,
-        /// The other node that the change concerns; absent if there is none.
+        /// Other node involved, such as the new primary of a replica; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<Node>,
     },
@@ -269,18 +269,18 @@ pub enum What {
     Started,
     /// A server changed a key of the lock.
     Server {
-        /// The key that the server changed.
+        /// Name of the changed key.
         key: String,
-        /// How the key changed.
+        /// Kind of change, made by a command or by the server itself.
         change: Change,
         /// Value of the key (the owner) after the change, or before it if the key was removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
-        /// The process that requested the change; absent if the server acted by itself or as a
-        /// replica that follows its primary.
+        /// Process that requested the change; absent if the server acted by itself or as a replica
+        /// that follows its primary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Node>,
-        /// `true` if the server acted as a primary.
+        /// `true` if the server acted as a primary, `false` if it acted as a replica.
         primary: bool,
         /// Number that the server gave the new holder; absent if the protocol has no number that
         /// can serve as a fencing token.
@@ -293,11 +293,11 @@ pub enum What {
     },
     /// The guarded storage answered a request.
     Storage {
-        /// Number of the operation that sent the request.
+        /// Number from the `invoke` event of the read or write.
         operation: u64,
-        /// The process that sent the request.
+        /// Process or thread that sent the request.
         by: Node,
-        /// The kind of the request: `read` or `write`.
+        /// Kind of request: `read` or `write`.
         access: Access,
         /// Fencing token in the request; absent if the request had none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -306,9 +306,9 @@ pub enum What {
         acquisition: u64,
         /// `false` if the storage rejected the request because of its token.
         accepted: bool,
-        /// The guarded value before the request.
+        /// Guarded value before the request, also if the request was rejected.
         before: i64,
-        /// The guarded value after the request.
+        /// Guarded value after the request; the same as `before` unless a write was accepted.
         after: i64,
         /// Value that the process had read before this write; absent unless the request is a write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -316,17 +316,17 @@ pub enum What {
     },
     /// A fault of the plan took effect. Not part of the digest.
     FaultBegan {
-        /// The id of the fault in the plan.
+        /// `id` of the fault in the plan.
         fault: u32,
         /// Kind of the fault, as in the plan.
         kind: FaultKind,
-        /// All nodes that the fault names.
+        /// All nodes that the fault names: its targets, or both sides of its links.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<Node>,
     },
     /// A fault of the plan ended. Not part of the digest.
     FaultEnded {
-        /// The id of the fault in the plan.
+        /// `id` of the fault in the plan.
         fault: u32,
         /// Kind of the fault, as in the plan.
         kind: FaultKind,
@@ -335,7 +335,7 @@ pub enum What {
     Healed,
 }
 
-/// How an application stops waiting for a call.
+/// Way in which an application stops waiting for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GivingUp {
@@ -349,41 +349,41 @@ pub enum GivingUp {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub enum Action {
-    /// The process acquires the lock.
+    /// Acquire the lock, with all attempts until success or timeout.
     Acquire,
-    /// The process releases the lock.
+    /// Release the lock.
     Release,
-    /// The process extends its lease.
+    /// Extend the lease.
     Extend,
-    /// The process checks whether it still holds the lock.
+    /// Check whether the lock is still held.
     Check,
-    /// The process reads the guarded value.
+    /// Read the guarded value.
     Read {
         /// Operation number of the acquire that the read belongs to.
         acquisition: u64,
     },
-    /// The process writes the guarded value.
+    /// Write the guarded value.
     Write {
         /// Operation number of the acquire that the write belongs to.
         acquisition: u64,
-        /// The value that the process writes.
+        /// Guarded value after the write, if the storage accepts it.
         value: i64,
-        /// The value that the process had read before the write.
+        /// Value that the process had read before the write.
         based_on: i64,
     },
 }
 
-/// The kind of a storage request.
+/// Kind of a storage request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// The request reads the guarded value.
+    /// Read of the guarded value.
     Read,
-    /// The request writes the guarded value.
+    /// Write of the guarded value.
     Write,
 }
 
-/// How a server changed a key.
+/// Kind of change that a server made to a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

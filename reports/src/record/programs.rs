@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// or the run ends.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramReport {
-    /// The simulated process that executes the program.
+    /// Simulated host that executes the program.
     pub process: Node,
     /// Virtual time in microseconds at which the program started.
     pub started_us: SimTime,
@@ -17,18 +17,19 @@ pub struct ProgramReport {
     /// program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
-    /// How the program ended, in words; absent if it ran until the end of the run.
+    /// Description of the program's end; absent if it ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
     /// `true` if the program failed to do its work, for example because it exited with an error.
     pub failed: bool,
-    /// The line on standard error that names the error, if the program failed and wrote one.
+    /// Line on standard error that names the error; absent if the program did not fail or wrote
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The lines that the program printed, in order.
+    /// Lines that the program printed, in order of their first bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Printed>,
-    /// Number of printed bytes that were not kept.
+    /// Number of printed bytes beyond the limit, which are missing from `output`.
     #[serde(default)]
     pub output_dropped: u64,
     /// Number of system calls at which fencepost stopped the program's threads.
@@ -39,7 +40,7 @@ pub struct ProgramReport {
     pub preempted: u32,
 }
 
-/// The code that the programs of a run executed, and its versions.
+/// Hashes and versions of the code that the programs of a run executed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
     /// SHA-256, in hex and by path, of the executed files and of the files outside the system's
@@ -60,11 +61,11 @@ impl Ran {
 /// A line that a program printed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Printed {
-    /// Virtual time in microseconds at which the line was printed.
+    /// Virtual time in microseconds at which the program began the line.
     pub time_us: SimTime,
     /// `true` for standard error, `false` for standard output.
     pub is_error: bool,
-    /// The text of the line.
+    /// Line without its line break. Invalid UTF-8 is replaced.
     pub text: String,
 }
 

@@ -4,12 +4,12 @@ use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The messages that were sent over the network in a run.
+/// Messages that were sent over the network in a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
-    /// The messages, in the order in which they were sent.
+    /// Messages in the order in which they were sent, at most the first 100,000.
     pub messages: Vec<WireMessage>,
-    /// Number of messages that were not kept.
+    /// Number of later messages, which are missing from `messages`.
     #[serde(default)]
     pub left_out: u64,
 }
@@ -17,9 +17,9 @@ pub struct Trace {
 /// A message that was sent over the network.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WireMessage {
-    /// The node that sent the message.
+    /// Sender: a process or one of its threads, a server, a Sentinel or the storage.
     pub from: Node,
-    /// The node to which the message was sent.
+    /// Receiver: a process or one of its threads, a server, a Sentinel or the storage.
     pub to: Node,
     /// Virtual time in microseconds at which the message was sent.
     pub sent_us: SimTime,

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The expected results and the deviations from them.
+/// Expected results and the deviations from them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
-    /// The expected results, in words.
+    /// Results that the user expects, in words.
     pub expected: String,
-    /// The deviations from the expected results, in words; empty if there are none.
+    /// Deviations from the expected results, in words; empty if there are none.
     pub deviations: Vec<String>,
 }
 

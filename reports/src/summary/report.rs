@@ -21,7 +21,7 @@ pub const FORMAT: &str = "fencepost.report";
 /// This build also reads version 1.
 pub const VERSION: u32 = 2;
 
-/// The results of the runs of one seed.
+/// Results of the runs of one seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Name of the format, always `fencepost.report`.
@@ -32,15 +32,15 @@ pub struct Report {
     pub version: u32,
     /// Name and version of the program that wrote the report.
     pub tool: Tool,
-    /// Seed of all random values.
+    /// Seed of all random values, in every run of the report.
     pub seed: Seed,
-    /// The fault families, as in `--fault`.
+    /// `fault` of the runs, each value once, in the order of the runs.
     pub faults: Vec<String>,
-    /// The engine that executed the runs: `turmoil` or `fast`.
+    /// Engine that executed the runs: `turmoil` or `fast`.
     pub engine: String,
-    /// The other settings that a replay needs.
+    /// Settings that a replay needs in addition to seed and faults.
     pub config: serde_json::Value,
-    /// The runs, one for each client and fault family.
+    /// Runs, one for each lock under each fault.
     pub runs: Vec<RunReport>,
 }
 
@@ -49,21 +49,21 @@ pub struct Report {
 pub struct Tool {
     /// Name of the program: `fencepost`.
     pub name: String,
-    /// Version of the program.
+    /// Semantic version, as printed by `fencepost --version`.
     pub version: String,
 }
 
-/// The result of one client's run under one fault plan.
+/// Result of one lock's run under one fault plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
-    /// The lock, as in `--client`.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as in `--fault`.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// The verdict on the run, and a `reason` if the verdict is `unknown`.
+    /// Verdict on the run, and a `reason` if the verdict is `unknown`.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The literature's prediction for this client under this fault; `null` if there is none.
+    /// Literature's prediction for this lock under this fault; `null` if there is none.
     pub expected: Option<Expected>,
     /// SHA-256 of the run's history, in hex.
     pub history_digest: String,
@@ -80,7 +80,7 @@ pub struct RunReport {
     /// Ids of the faults in the plan that began. Empty in reports of older versions.
     #[serde(default)]
     pub faults_began: Vec<u32>,
-    /// The injected fault plan.
+    /// All planned faults. `faults_began` has the ids of those that began.
     pub plan: FaultPlan,
     /// Lengths of leases, critical sections and waits that the seed drew under `all`, by scenario
     /// key. They override the report's config.
@@ -90,20 +90,20 @@ pub struct RunReport {
     pub latency_us: Latencies,
     /// Numbers of storage requests by result.
     pub storage: StorageTally,
-    /// The violations, in order of first occurrence.
+    /// Violations, in order of first occurrence.
     pub violations: Vec<ViolationReport>,
-    /// The comparison with the expected results; absent if no results are expected.
+    /// Comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
     /// Events around the violations, each with a description.
     pub timeline: Vec<TimelineEntry>,
-    /// The complete history of the run; absent unless requested.
+    /// Complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
     /// Checksum of `history`; absent if the report contains no history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_checksum: Option<String>,
-    /// The messages sent over the network; absent unless an output format needs them.
+    /// Messages sent over the network; absent unless an output format needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Output and exit status of the user's own programs; absent if no such program used the lock.
@@ -117,7 +117,7 @@ pub struct RunReport {
     /// such program used the lock.
     #[serde(default, skip_serializing_if = "Ran::is_empty")]
     pub ran: Ran,
-    /// The first system call that differed between two runs of the same programs; absent if no
+    /// First system call that differed between two runs of the same programs; absent if no
     /// difference was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible: Option<String>,
@@ -165,19 +165,19 @@ pub struct StorageTally {
     pub stale_writes: u64,
 }
 
-/// A violation and the results of its diagnosis.
+/// A violation with its minimal plan, threshold, necessary faults and remedies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ViolationReport {
-    /// The violation found by the checkers.
+    /// Violation as the checkers found it, in the fields `id` to `narrative`.
     #[serde(flatten)]
     pub violation: Violation,
-    /// The smallest fault plan that still shows the violation; `null` if there was no search.
+    /// Smallest fault plan that still shows the violation; `null` if there was no search.
     pub minimal_plan: Option<FaultPlan>,
-    /// The size and digest of the minimal plan's run; absent if there was no search.
+    /// Size and digest of the minimal plan's run; absent if there was no search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimal_run: Option<MinimalRun>,
-    /// The threshold of the decisive fault's magnitude; `null` if there was no search or no
-    /// threshold exists.
+    /// Threshold of the decisive fault's magnitude; `null` if there was no search or no threshold
+    /// exists.
     pub boundary: Option<Boundary>,
     /// For each fault of the minimal plan, whether the violation still happens without that fault.
     #[serde(default)]
@@ -189,20 +189,20 @@ pub struct ViolationReport {
     /// For each safeguard that applies to the run, its effect on the violation.
     #[serde(default, deserialize_with = "remedies_of_any_version")]
     pub remedies: Vec<Remedy>,
-    /// The command that reproduces the violation.
+    /// Command line that reproduces the violation.
     pub replay: String,
 }
 
-/// The run of the minimal plan. It has fewer processes and cycles; all other settings are those of
-/// the report's config and the run's lengths.
+/// Run of the minimal plan. It has fewer processes and cycles; all other settings are those of the
+/// report's config and the run's lengths.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
     /// Number of processes that take the lock.
     pub processes: u16,
     /// Number of cycles of each process. A cycle is an acquire, a critical section and a release.
     pub cycles: u32,
-    /// The processes involved in the violation of the minimal run, the earlier holder first. They
-    /// may differ from those in the report's own run. Empty in reports of older versions.
+    /// Processes involved in the violation of the minimal run, the earlier holder first. They may
+    /// differ from those in the report's own run. Empty in reports of older versions.
     #[serde(default)]
     pub involved: Vec<Node>,
     /// SHA-256 of the minimal run's history, in hex.
@@ -214,53 +214,53 @@ pub struct MinimalRun {
     pub complete: bool,
 }
 
-/// The threshold of a fault's magnitude at which the rule breaks.
+/// Threshold of a fault's magnitude at which the rule breaks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
-    /// The id of the fault in the minimal plan.
+    /// `id` of the fault in the minimal plan.
     pub fault: u32,
     /// Name of the fault's field: `duration_us`, `offset_us`, `rate_ppm` or `down_us`. Its suffix
     /// is the unit.
     pub quantity: String,
-    /// A value with which the violation happens, in the unit of the quantity.
+    /// Value with which the violation happens, in the unit of the quantity.
     pub enough: i64,
     /// A neighbouring value with which the violation does not happen, in the unit of the quantity.
     /// The value is one step less, or one step more for a server's downtime, where less is worse.
     pub not_enough: i64,
-    /// The cause for which a run with `not_enough` still breaks the rule; absent if it does not.
+    /// Other cause for which a run with `not_enough` still breaks the rule; absent if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enough_cause: Option<Cause>,
-    /// The calculated bound, in the unit of the quantity; `null` if no bound is known. No run can
-    /// show the violation with a smaller value (or a greater value, where less is worse).
+    /// Calculated bound, in the unit of the quantity; `null` if no bound is known. No run can show
+    /// the violation with a smaller value (or a greater value, where less is worse).
     pub analytic: Option<i64>,
 }
 
-/// The result of a run without one fault, or without a pair of faults.
+/// Result of the minimal run without one fault, or without a pair of faults.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ButFor {
-    /// The id of the removed fault in the minimal plan.
+    /// `id` of the removed fault in the minimal plan.
     pub fault: u32,
-    /// The id of the second removed fault; absent if only one fault was removed.
+    /// `id` of the second removed fault; absent if only one fault was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and_fault: Option<u32>,
     /// `true` if the violation still happens without the removed faults. `false` if it does not, so
     /// the removed faults are a cause.
     pub violation_without_it: bool,
-    /// The cause for which the run still breaks the rule if `violation_without_it` is `false`;
+    /// Other cause for which the run still breaks the rule if `violation_without_it` is `false`;
     /// absent if the run does not break it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cause: Option<Cause>,
 }
 
-/// The effect of one safeguard on a violation. A run counts as broken if it breaks the violation's
+/// Effect of one safeguard on a violation. A run counts as broken if it breaks the violation's
 /// rule, whatever the cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
-    /// Name of the safeguard.
+    /// Name of the safeguard, such as `fencing`, `lease` or `WAIT`.
     pub name: String,
-    /// Setting of the safeguard, such as `40s` or `client=fencing`.
+    /// Setting that applies the safeguard, such as `client=fencing`, or `40s` for `lease`.
     pub setting: String,
-    /// The effect of the safeguard on the violation in the same run.
+    /// Effect on the violation in the same run.
     pub on_this_plan: OnThisPlan,
     /// Results of similar plans with and without the safeguard.
     pub nearby: Nearby,
@@ -280,7 +280,7 @@ pub struct Remedy {
     pub seeds_from: Seed,
 }
 
-/// The effect of a safeguard on the violation in the same run.
+/// Effect of a safeguard on the violation in the same run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -328,19 +328,19 @@ fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<R
     Ok(current.collect())
 }
 
-/// An event of the timeline and its description.
+/// An event of the history with its description, and a count of the events omitted before it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     /// Position of the event in the history, counted from 0.
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// The node at which the event happened.
+    /// Place of the event: a process or one of its threads, a server, a Sentinel, or the storage.
     pub process: Node,
-    /// The kind of the event and its details.
+    /// Kind of event, in `event`, and the fields of that kind, as in the history.
     #[serde(flatten)]
     pub what: What,
-    /// The event, in words.
+    /// Description of the event, for readers.
     pub text: String,
     /// `true` if the event starts a critical section inside another of the same thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -350,13 +350,13 @@ pub struct TimelineEntry {
     /// Number of events omitted between the previous entry and this entry.
     #[serde(default)]
     pub left_out: u64,
-    /// The nodes whose critical sections began among the omitted events, one entry per section.
+    /// Nodes whose critical sections began among the omitted events, one entry per section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
-    /// The nodes in a critical section immediately after the event, according to the full history.
+    /// Nodes in a critical section immediately after the event, according to the full history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holding: Vec<Node>,
-    /// The nodes in `holding` that a fault had stopped at that time.
+    /// Nodes in `holding` that a fault had stopped at that time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Node>,
 }

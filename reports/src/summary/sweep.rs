@@ -35,7 +35,7 @@ use std::fmt;
 pub const FORMAT: &str = "fencepost.sweep";
 pub const VERSION: u32 = 1;
 
-/// The results of many seeds. The same inputs give the same bytes, except in `measured`.
+/// Results of many seeds. The same inputs give the same bytes, except in `measured`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// Name of the format, always `fencepost.sweep`.
@@ -46,7 +46,7 @@ pub struct Sweep {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// The settings that all runs share. Seeds, shard and number of threads are not included.
+    /// Settings that all runs share. Seeds, shard and number of threads are not included.
     pub config: serde_json::Value,
     /// Checksum of this document without the measurements; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,16 +56,16 @@ pub struct Sweep {
     /// Ranges within `seeds` that were not run, in ascending order; absent if all seeds were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<SeedRange>,
-    /// The shard of the complete sweep that this document covers.
+    /// Part of the complete sweep that this document covers.
     pub shard: Shard,
-    /// The seeds of the complete sweep, all shards together; absent in documents of older versions.
+    /// Seeds of the complete sweep, all shards together; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<SeedRange>,
     /// `true` if every seed of the shard was run.
     pub complete: bool,
-    /// The results, one cell for each client and fault, in the order of the command line.
+    /// Results, one cell for each client and fault, in the order of the command line.
     pub cells: Vec<Cell>,
-    /// The comparison with an earlier sweep; absent if no baseline was given.
+    /// Comparison with an earlier sweep; absent if no baseline was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
     /// Speed of the sweep, which differs between machines.
@@ -73,13 +73,13 @@ pub struct Sweep {
     pub measured: Measured,
 }
 
-/// A range of seeds. The end is excluded.
+/// Consecutive seeds, from `from` up to but not including `to`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct SeedRange {
-    /// The first seed.
+    /// First seed of the range.
     pub from: Seed,
-    /// One past the last seed.
+    /// First seed after the range.
     pub to: Seed,
 }
 
@@ -88,7 +88,7 @@ pub struct SeedRange {
 pub struct Shard {
     /// Number of the shard, from 1 to `count`.
     pub index: u32,
-    /// Total number of shards.
+    /// Number of shards in the whole; 1 if it is not divided.
     pub count: u32,
 }
 

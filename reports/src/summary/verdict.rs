@@ -17,18 +17,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
-/// The verdict on a run.
+/// Result of judging one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
-    /// The lock was exercised, and no rule was broken.
+    /// The run exercised the lock and broke no rule.
     Valid,
-    /// At least one rule was broken.
+    /// The run broke at least one rule.
     Violated,
-    /// No rule was broken, but the lock was not exercised.
+    /// The run broke no rule, but it did not exercise the lock.
     Unknown {
-        /// The reason why the lock was not exercised.
+        /// Reason why the lock was not exercised, in one sentence.
         reason: String,
     },
 }

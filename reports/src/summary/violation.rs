@@ -16,29 +16,29 @@ pub struct Violation {
     /// Stable fingerprint of the lock, the broken rule and the cause. The same anomaly has the same
     /// id in every run.
     pub id: String,
-    /// The broken rule.
+    /// Rule that the run broke.
     pub kind: Kind,
     /// `harm` if data was damaged or progress was lost, otherwise `hazard`.
     pub severity: Severity,
-    /// Name of the locked resource.
+    /// Locked resource, which is also the lock's key on the servers.
     pub resource: String,
     /// Virtual time in microseconds at which the first occurrence begins.
     pub at_us: SimTime,
     /// Duration of the first occurrence in microseconds; 0 if it was instantaneous.
     pub duration_us: Micros,
-    /// Number of occurrences in this run.
+    /// Number of occurrences in this run with the same cause.
     pub occurrences: u64,
     /// Total duration of all occurrences, in microseconds.
     pub total_duration_us: Micros,
-    /// The processes involved in the violation, the earlier holder first.
+    /// Processes involved in the first occurrence, the earlier holder first.
     pub processes: Vec<Node>,
     /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
-    /// A description of the violation in two or three sentences.
+    /// Description of the violation in two or three sentences.
     pub summary: String,
-    /// The few events that prove the violation, in order.
+    /// A few events that prove the violation, in order.
     pub witness: Vec<Event>,
-    /// The steps that led to the violation, each with the event that supports it.
+    /// Steps that led to the violation, each with the event that supports it.
     #[serde(default)]
     pub narrative: Vec<Line>,
 }

@@ -139,7 +139,6 @@ pub(crate) enum Command {
     },
 }
 
-/// What to start.
 #[derive(Subcommand, Debug)]
 pub(crate) enum New {
     /// Write NAME.lua, a lock to run with --lock.
@@ -243,7 +242,6 @@ pub(crate) struct SweepArguments {
     pub(crate) quiet: QuietArgument,
 }
 
-/// What run and sweep have in common.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct CommonArguments {
@@ -306,7 +304,6 @@ pub(crate) struct CommonArguments {
     pub(crate) project: ProjectArguments,
 }
 
-/// What changes the scenario.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "World")]
 pub(crate) struct ScenarioArguments {
@@ -437,7 +434,6 @@ pub(crate) struct ExplainArguments {
     pub(crate) name: String,
 }
 
-/// What `list` names.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum Listing {
     /// Locks.

@@ -16,8 +16,8 @@ pub const FORMAT: &str = "fencepost.exploration";
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
-/// The result of an exploration for which no certificate was issued: the exploration was one shard,
-/// was stopped, or had runs that did not exercise the lock.
+/// Result of an exploration for which no certificate was issued: the exploration was one shard, was
+/// stopped, or had runs that did not exercise the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Name of the format, always `fencepost.exploration`.
@@ -33,17 +33,17 @@ pub struct Unfinished {
     /// Always `false`, because this document is not a certificate.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
-    /// The reason why no certificate was issued, in words.
+    /// Reason why no certificate was issued, in words.
     pub reason: String,
-    /// The requested bounds of the enumeration.
+    /// Requested bounds of the enumeration.
     pub bounds: StatedBounds,
-    /// The requested part of the enumeration. Shard 1 of 1 contains every plan.
+    /// Requested part of the enumeration. Shard 1 of 1 contains every plan.
     pub shard: Shard,
     /// Numbers of units in the whole enumeration, for plans with no fault, one fault, and two
     /// faults. If plans delay messages, each number of faults has one entry for each number of
     /// delayed messages, in ascending order.
     pub units: Vec<u64>,
-    /// Numbers of runs by verdict.
+    /// Numbers of runs by verdict, number of faults and number of delays.
     pub runs: Runs,
     /// Numbers of plans that were not run, by reason.
     pub left_out: LeftOut,
@@ -53,7 +53,7 @@ pub struct Unfinished {
     pub loose: Vec<LooseUnit>,
 }
 
-/// The result of one unit of the enumeration.
+/// Result of a finished unit whose slice is unfinished.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LooseUnit {
     /// Number of faults in each plan of the unit.

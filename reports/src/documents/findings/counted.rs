@@ -4,18 +4,18 @@ use crate::summary::sweep::{Ranges, SeedRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The seeds that were counted under one fault with the same settings.
+/// Seeds that were counted under one fault with the same settings.
 ///
 /// Lock, fault, settings and seed identify a run. A sweep states only how many of its runs show an
 /// anomaly, not which ones. If a part of its seeds was counted before, the count is a lower bound.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
     /// Command-line flags of the runs; empty for the built-in scenario.
     pub options: String,
-    /// The counted seeds, in ascending order.
+    /// Ranges of counted seeds, in ascending order.
     pub seeds: Vec<SeedRange>,
     /// Number of these runs that show the anomaly.
     pub runs: u64,

@@ -55,8 +55,8 @@ pub(crate) fn last_lease(
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
-/// Returns the start of a lease that a server recorded as much shorter than the ttl, because the
-/// holder was paused in the middle of its acquire and had read the clock before.
+/// Returns the true start of a lease whose end the holder computed before a pause in its acquire.
+/// The server recorded only the rest of the lease, much less than the ttl.
 fn begun_before_pause(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -77,8 +77,8 @@ fn begun_before_pause(
     })
 }
 
-/// Returns the recorded lease in a row that is shorter than the ttl because the request, which
-/// contained the end of the lease, was in transit for a while.
+/// Returns a lease recorded in a row, if the request's transit explains why it is shorter than the
+/// ttl. The request contains the end of the lease, so time in transit shortens the lease.
 fn short_by_transit(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -195,9 +195,9 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
         })
 }
 
-/// Returns the value with which an acquiring process overwrote the holder's value at `at` without
-/// getting the lock, and when and how another process removed that value, or got the lock by
-/// replacing it.
+/// Looks for an acquiring process that overwrote the holder's value at `at` without getting the
+/// lock. Returns the last value written in this way, and when and how it ended before `before`: it
+/// was removed, or a process got the lock by replacing it.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

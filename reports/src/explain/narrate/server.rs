@@ -215,9 +215,9 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns the last process that wrote the value, at this server if possible, because many locks
-/// always write the same value. If that process only overwrote the value of a lock, returns the
-/// lock's owner.
+/// Returns the process that last wrote the event's value at this server, or otherwise at any
+/// server. The server comes first because many locks always write the same value. If the write
+/// replaced another owner's value without getting the lock, returns that owner instead.
 pub(super) fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { value: Some(value), .. } = &event.what else { return None };
     owner_before(history, event, value)

@@ -6,9 +6,8 @@ use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 
-/// A recorded lease that differs by at most this much is shown as the requested lease. A server
-/// that is sent the end of a lease, not its length, records a lease shorter by the message's
-/// latency.
+/// A recorded lease within this tolerance of the requested lease is shown as the requested lease.
+/// If a request contains the end of a lease, its latency shortens the recorded lease.
 const ROUNDING: Micros = Micros::from_millis(20);
 
 /// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.

@@ -14,7 +14,7 @@ pub struct Checks {
 
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
-        /// How the storage checks fencing tokens.
+        /// Rule by which the storage checks fencing tokens.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[derive(Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
         #[derive(Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ storage_rules! {
     CheckThenWrite = Checks { reads: true, writes: true, writes_late: true },
 }
 
-/// How a server stores a lock.
+/// Form in which a server stores a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeping {

@@ -11,7 +11,7 @@ struct Work {
 
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
-        /// The work that processes do with the guarded value.
+        /// Operations on the guarded value in each critical section.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[derive(Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
         #[derive(Serialize, Deserialize, JsonSchema)]

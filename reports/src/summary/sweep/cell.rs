@@ -15,15 +15,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The results of one client under one fault over many seeds. Unless stated otherwise, a count is a
+/// Results of one lock under one fault over many seeds. Unless stated otherwise, a count is a
 /// number of runs, so a run with ten overlaps counts once.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// Number of seeds that were run.
+    /// Number of runs, one for each seed: `valid`, `violated` and `unknown` together.
     pub runs: u64,
     /// Number of runs that exercised the lock and kept every rule.
     pub valid: u64,
@@ -31,17 +31,17 @@ pub struct Cell {
     pub violated: u64,
     /// Number of runs that did not exercise the lock and broke no rule.
     pub unknown: u64,
-    /// The `unknown` runs in which a user's own program failed; absent if there are none.
+    /// Those `unknown` runs in which a user's own program failed; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failures>,
-    /// The `unknown` run with the lowest seed; absent if there is none.
+    /// Example of an `unknown` run, with the lowest seed; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_unknown: Option<FirstUnknown>,
     /// Number of runs that broke each rule.
     pub violations_by_kind: BTreeMap<Kind, u64>,
     /// Number of runs with a violation of each cause.
     pub violations_by_cause: BTreeMap<Cause, u64>,
-    /// The lowest seed whose run broke each rule.
+    /// Lowest seed whose run broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
@@ -53,7 +53,7 @@ pub struct Cell {
     pub seeds_to_first: SeedsToFirst,
     /// Number of anomalies whose smallest run turmoil reproduced event by event.
     pub confirmed_under_turmoil: u64,
-    /// The distinct anomalies, ordered by id.
+    /// Distinct anomalies, ordered by id.
     pub fingerprints: Vec<Fingerprint>,
     /// Maximum number of violating runs that are kept: first the smallest of each anomaly, then the
     /// second smallest of each, and so on. The smallest run of each anomaly is always kept.
@@ -64,7 +64,7 @@ pub struct Cell {
     /// Sentences about violations that these faults and settings cannot show with any seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// The comparison with the expected results; absent if no results are expected.
+    /// Comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
     /// Measurements that differ between machines. `cpu_us` is the processor time of all runs in
@@ -75,23 +75,24 @@ pub struct Cell {
     pub measured: BTreeMap<String, f64>,
 }
 
-/// The `unknown` runs in which a user's program failed, other than by a crash of its host.
+/// Summary of the `unknown` runs in which a user's program failed, other than by a crash of its
+/// host.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
     /// Number of `unknown` runs in which a program failed.
     pub runs: u64,
-    /// The lowest seed whose run is `unknown` because a program failed.
+    /// Lowest seed of these runs.
     pub first_seed: Seed,
-    /// The reason for the failure in the run with the lowest seed.
+    /// Reason for the failure in the run of `first_seed`.
     pub reason: String,
 }
 
-/// The `unknown` run with the lowest seed.
+/// Example of an `unknown` run: the one with the lowest seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FirstUnknown {
     /// Lowest seed whose run is `unknown`.
     pub seed: Seed,
-    /// The reason why the run is `unknown`.
+    /// Reason why the lock was not exercised.
     pub reason: String,
 }
 
@@ -108,21 +109,21 @@ const CPU_US: &str = "cpu_us";
 pub struct Fingerprint {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// The broken rule.
+    /// Rule that the lock broke.
     pub kind: Kind,
     /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,
-    /// The smallest run that shows the anomaly.
+    /// Run with the fewest faults that shows the anomaly.
     pub smallest: Smallest,
     /// Further runs that show the anomaly, the smallest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// The smallest run's violation with its minimal plan; absent if the plan was not minimized.
+    /// Smallest run's violation with its minimal plan; absent if the plan was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
-    /// The state of the anomaly in the findings file; absent without `--findings`.
+    /// State of the anomaly in the findings file; absent without `--findings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<FindingState>,
 }
@@ -133,17 +134,17 @@ pub struct Fingerprint {
 pub struct Kept {
     /// Number of faults in the plan of the run.
     pub faults: u64,
-    /// Seed of the run.
+    /// Seed that reproduces the run with the lock and fault of the cell.
     pub seed: Seed,
 }
 
-/// The smallest run that shows an anomaly: the fewest faults, then the lowest seed.
+/// Smallest run that shows an anomaly: the fewest faults, then the lowest seed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Smallest {
     /// Number of faults in the minimal plan of the run, or in its plan if there is no minimal plan.
     pub faults: u64,
-    /// Seed of the run.
+    /// Seed that reproduces the run with the lock and fault of the cell.
     pub seed: Seed,
     /// `true` if turmoil reproduced the history of the run event by event.
     #[serde(default)]

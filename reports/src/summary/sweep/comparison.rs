@@ -26,19 +26,19 @@ pub struct Comparison {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// The program that compared the sweeps.
+    /// Name and version of the program that compared the sweeps.
     pub tool: Tool,
-    /// The first of the two locks or sweeps.
+    /// First lock or sweep on the command line.
     pub a: Side,
-    /// The second of the two locks or sweeps.
+    /// Second lock or sweep on the command line.
     pub b: Side,
-    /// The settings that differ between the two sides.
+    /// Settings that differ between the two sides.
     pub settings: Vec<Setting>,
-    /// The compared pairs of cells.
+    /// Compared cells, in pairs with the same faults.
     pub pairs: Vec<Pair>,
-    /// The cells that only the first side has, as `lock x fault`.
+    /// Cells that only the first side has, as `lock x fault`.
     pub only_a: Vec<String>,
-    /// The cells that only the second side has, as `lock x fault`.
+    /// Cells that only the second side has, as `lock x fault`.
     pub only_b: Vec<String>,
     /// A pair differs if its p-value is below this: 0.05 divided by the number of pairs.
     pub p_max: f64,
@@ -51,9 +51,9 @@ pub struct Side {
     pub name: String,
     /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
-    /// The range from the first seed to the last.
+    /// Range from the first seed to the last. Some of its seeds may not have been run.
     pub seeds: SeedRange,
-    /// `true` if every seed of the range was run.
+    /// `true` if every seed in `seeds` was run.
     pub complete: bool,
 }
 
@@ -71,28 +71,28 @@ pub struct Setting {
 /// Two cells under the same faults, one from each side.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
-    /// The fault family or families, as `--fault` names them.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// The result of the first side's cell.
+    /// Result of the first side's cell.
     pub a: Half,
-    /// The result of the second side's cell.
+    /// Result of the second side's cell.
     pub b: Half,
     /// Two-sided p-value of Fisher's exact test of the two rates, to three significant digits.
     pub p: f64,
-    /// The comparison of the two rates.
+    /// Direction of a significant difference between the two rates.
     pub difference: Difference,
-    /// The anomalies that only the first side has.
+    /// Anomalies that only the first side has.
     pub only_a: Vec<Anomaly>,
-    /// The anomalies that only the second side has.
+    /// Anomalies that only the second side has.
     pub only_b: Vec<Anomaly>,
 }
 
-/// The result of one side's cell.
+/// Result of one side's cell.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Half {
-    /// The lock, as `--client` names it.
+    /// Name of the lock, as in `--client`.
     pub client: String,
-    /// Number of seeds that were run.
+    /// Number of runs, one for each seed.
     pub runs: u64,
     /// Number of runs that exercised the lock.
     pub exercised: u64,
@@ -102,11 +102,11 @@ pub struct Half {
     pub rate: Rate,
 }
 
-/// A broken rule and its cause.
+/// A broken rule and its cause, with the number of runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
-    /// The broken rule.
+    /// Rule that the lock broke.
     pub kind: Kind,
     /// Cause of the violation; `unexplained` if the evidence does not decide.
     pub cause: Cause,
@@ -114,7 +114,7 @@ pub struct Anomaly {
     pub runs: u64,
 }
 
-/// The comparison of two rates.
+/// Comparison of two rates of violation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {

@@ -35,10 +35,10 @@ pub struct SeedsToFirst {
     pub blocks: Vec<Blocks>,
 }
 
-/// The blocks of one length.
+/// Results for blocks of one length.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Blocks {
-    /// Number of seeds in a block.
+    /// Number of consecutive seeds in each block.
     pub length: u64,
     /// Number of complete blocks without a violation.
     pub quiet: u64,
@@ -51,7 +51,7 @@ pub struct Blocks {
 /// A block of which only some seeds were run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OpenBlock {
-    /// The first seed of the block.
+    /// Seed at which the block begins.
     pub from: Seed,
     /// Number of seeds of the block that were run.
     pub seeds: u64,

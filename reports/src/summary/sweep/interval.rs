@@ -11,7 +11,7 @@ const Z: f64 = 1.959_963_984_540_054;
 /// IEEE 754 rounds identically on every machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
-    /// The measured rate, from 0 to 1.
+    /// Share of violated runs, from 0 to 1.
     pub point: f64,
     /// Lower end of the confidence interval, from 0 to 1.
     pub low: f64,

@@ -15,7 +15,6 @@ pub(crate) enum FindingsCommand {
     Retest(Box<RetestArguments>),
 }
 
-/// The store.
 #[derive(Args, Debug)]
 pub(crate) struct StoreArguments {
     #[command(flatten)]

@@ -84,7 +84,6 @@ pub(crate) struct ServeArguments {
     pub(crate) requirepass: Option<String>,
 }
 
-/// A plan to play on the served servers.
 #[derive(Args, Debug)]
 pub(crate) struct PlayArguments {
     /// Inject the faults of a plan into the servers in real time, and report each fault on stderr.
@@ -140,7 +139,6 @@ pub(crate) struct PlayArguments {
     pub(crate) real: bool,
 }
 
-/// What the clocks of served servers follow.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum ServedClock {
     /// Real time.
@@ -149,7 +147,6 @@ pub(crate) enum ServedClock {
     Manual,
 }
 
-/// Which Redis `serve` is.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum ServedVersion {
     /// Replicates relative expiry times.

@@ -50,7 +50,6 @@ impl QuietArgument {
     }
 }
 
-/// The project's file of options.
 #[derive(Args, Debug)]
 pub(crate) struct ProjectArguments {
     /// TOML file of options; flags override it [default: fencepost.toml].

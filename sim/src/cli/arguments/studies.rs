@@ -171,7 +171,6 @@ pub(crate) struct CompareArguments {
     pub(crate) quiet: QuietArgument,
 }
 
-/// Its runs are smaller than those of other commands.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("processes", |arg| arg.help("Lock processes per run [default: 2]")),

@@ -4,7 +4,6 @@ use crate::hosts::programs::ProgramDeployment;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Locks that are written in Lua.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
@@ -16,7 +15,6 @@ pub(crate) struct LockArguments {
     pub(crate) lock: Vec<String>,
 }
 
-/// The servers that keep the locks.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ServersArguments {
@@ -29,7 +27,6 @@ pub(crate) struct ServersArguments {
     pub(crate) servers: Vec<String>,
 }
 
-/// A program of the user's own as the lock under test.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ProgramArguments {

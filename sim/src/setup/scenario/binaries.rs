@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Real servers by coordinator. All other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
-/// The binary of a real server.
+/// A real server's binary, identified by its hash.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ServerBinary {

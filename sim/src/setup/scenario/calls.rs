@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kinds of lock calls that an application gives up.
+/// Lock calls that an application gives up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]

@@ -5,7 +5,7 @@ use fencepost_machine::SyncError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The error of a sync that fails.
+/// Error of a failing sync.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -30,7 +30,7 @@ impl SyncErrorName {
     }
 }
 
-/// The fate of data that a server had written but not synced when it loses power.
+/// Fate of data that a server has written but not synced when it loses power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]

@@ -45,7 +45,7 @@ fn is_zero(span: &Span) -> bool {
 }
 
 scenario! {
-/// The settings of a run. A scenario file contains some of them in TOML (`--scenario`), and every
+/// Settings of a run. A scenario file contains some of them in TOML (`--scenario`), and every
 /// report contains all of them.
 keys {
     /// Number of processes that take the lock.
@@ -63,11 +63,11 @@ keys {
     /// Length of a critical section: a range from which it is drawn log-uniformly, or
     /// `until-validity` for the validity that the lock reports.
     hold: Hold = Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(8)));
-    /// The kind of critical section, which decides whether a pause of the process delays its end.
+    /// Kind of critical section, which decides whether a pause of the process delays its end.
     #[serde(skip_serializing_if = "Section::is_wait")]
     section: Section = Section::Wait;
-    /// The critical sections that take a re-entrant lock a second time. If a report omits the key,
-    /// all of them do.
+    /// Critical sections that take a re-entrant lock a second time. If a report omits the key, all
+    /// of them do.
     #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
     nesting: Nesting = Nesting::Drawn;
     /// Longest time for which a live process may keep the lock; unlimited by default.
@@ -115,25 +115,25 @@ group calls: ClientCalls {
     storage_timeout: Span = Span::secs(1), |span| !is_zero(span) => "more than zero";
 }
 keys {
-    /// The workload that uses the guarded value.
+    /// Operations on the guarded value in each critical section.
     workload: Workload = Workload::Register;
-    /// The rule by which the storage checks fencing tokens.
+    /// Rule by which the storage checks fencing tokens.
     storage: StorageRule = StorageRule::Fenced;
 }
 /// Durations of messages, commands and the run.
 group timing: Timing {
     /// Range from which a message's latency is drawn.
     latency: SpanRange = SpanRange::new(Span(Micros(200)), Span::millis(2));
-    /// The only link whose latency is the maximum of `latency`. All other links have the minimum.
-    /// By default every latency is drawn.
+    /// Only link whose latency is the maximum of `latency`. All other links have the minimum. By
+    /// default every latency is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     slow_link: Option<SlowLink> = None;
-    /// Time that a server needs for one command.
+    /// Service time of one command. A server executes one command at a time.
     service_time: Span = Span(Micros(20));
     /// Time that a disk needs for a sync.
     sync_time: Span = Span::millis(1);
-    /// The part of the run in which every sync of a server's disk fails; none by default. A server
-    /// that stops because of a failed sync starts again at the end.
+    /// Part of the run in which every sync of a server's disk fails; none by default. A server that
+    /// stops because of a failed sync starts again at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     sync_fails: Option<SpanRange> = None,
         |window| window.is_none_or(|it| it.min < it.max && it.max <= SYNC_FAILS_MAX)
@@ -144,19 +144,19 @@ group timing: Timing {
     /// Limit on a run's virtual time.
     max_time: Span = Span::secs(1_800), |time| !is_zero(time) => "more than zero";
 }
-/// The servers, and the clients' use of replicas and Sentinels.
+/// Servers, and the clients' use of replicas and Sentinels.
 group servers: Servers {
-    /// The server data that survives a restart.
+    /// Server data that survives a restart.
     persistence: Persistence = Persistence::None;
-    /// The error that failing syncs return.
+    /// Error that failing syncs return.
     #[serde(skip_serializing_if = "SyncErrorName::is_eio")]
     sync_error: SyncErrorName = SyncErrorName::Eio;
-    /// The fate of unsynced data when a server loses power.
+    /// Fate of unsynced data when a server loses power.
     #[serde(skip_serializing_if = "UnsyncedWrites::are_lost")]
     unsynced_writes: UnsyncedWrites = UnsyncedWrites::Lost;
     /// Number of independent masters for a quorum lock.
     masters: u16 = 5, |count| (1..=31).contains(count) => "1 to 31";
-    /// The order in which a process asks the independent masters.
+    /// Order in which a process asks the independent masters.
     masters_order: MastersOrder = MastersOrder::Same;
     /// Number of servers in a ZooKeeper ensemble.
     #[serde(skip_serializing_if = "is_three")]
@@ -165,16 +165,16 @@ group servers: Servers {
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";
-    /// The time at which PostgreSQL's standby receives a commit. By default, runs with failovers or
+    /// Time at which PostgreSQL's standby receives a commit. By default, runs with failovers or
     /// replication lag have an asynchronous standby.
     #[serde(skip_serializing_if = "Option::is_none")]
     standby: Option<Standby> = None;
-    /// The fate of the old primary when an operator promotes the standby.
+    /// Fate of the old primary when an operator promotes the standby.
     #[serde(skip_serializing_if = "OldPrimary::is_drawn")]
     old_primary: OldPrimary = OldPrimary::Drawn;
     /// Number of replicas of the primary in runs with failovers.
     replicas: u16 = 2, |count| *count <= 31 => "0 to 31";
-    /// Number of Sentinels.
+    /// Number of Sentinels that watch the primary and decide on failovers.
     sentinels: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
     /// Silence after which a Sentinel considers a server down.
     down_after: Span = Span::secs(1), |span| !is_zero(span) => "more than zero";
@@ -186,14 +186,14 @@ group servers: Servers {
     wait_replicas: u16 = 0;
     /// Timeout of the WAIT command that `wait-replicas` adds.
     wait_timeout: Span = Span::millis(200);
-    /// The reaction of a Sentinel client to a new primary.
+    /// Reaction of a Sentinel client to a new primary.
     #[serde(skip_serializing_if = "Switches::are_heard")]
     switches: Switches = Switches::Heard;
 }
 keys {
-    /// The part of the run in which faults may begin.
+    /// Part of the run in which faults may begin; they may end later.
     fault_window: SpanRange = SpanRange::new(Span::secs(2), Span::secs(60));
-    /// The strategy that decides when faults begin; `uniform` if a report omits the key.
+    /// Strategy that decides when faults begin; `uniform` if a report omits the key.
     #[serde(default = "Strategy::unsaid", skip_serializing_if = "Strategy::is_unsaid")]
     strategy: Strategy = Strategy::Aimed;
 }
@@ -213,18 +213,18 @@ group faults: FaultSizes {
     /// `partition`; no limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     struck_servers: Option<u16> = None, |count| *count != Some(0) => "at least 1";
-    /// The nodes from which `partition` separates processes: `servers`, or the guarded `storage`.
+    /// Nodes from which `partition` separates processes: `servers`, or the guarded `storage`.
     #[serde(skip_serializing_if = "CutOff::is_servers")]
     cut_off: CutOff = CutOff::Servers;
     /// Largest relative drift between the clocks of any two hosts, in parts per million.
     drift_ppm: u32 = 30_000;
     /// Size of a clock step in either direction; by default a fifth of a lease to 2 leases.
     clock_jump: Option<SpanRange> = None;
-    /// Downtime of a restarted server.
+    /// Downtime of a restarted server; 0 by default.
     restart_delay: SpanRange = SpanRange::new(Span::default(), Span::default());
     /// Delay that `storage-delay` adds to a storage request; by default 50 ms to 2 leases.
     storage_delay: Option<SpanRange> = None;
-    /// Delay that `latency` adds to a message.
+    /// Delay that `latency` adds to a message; by default 1 ms to a tenth of a lease.
     extra_latency: Option<SpanRange> = None;
     /// Duration of a partition; by default 100 ms to 1.5 leases.
     partition: Option<SpanRange> = None;
@@ -236,10 +236,10 @@ keys {
     /// User-supplied programs that can be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     programs: Vec<Program> = Vec::new();
-    /// The real servers that replace simulated ones, by coordinator.
+    /// Real servers that replace simulated ones, by coordinator.
     #[serde(skip_serializing_if = "RealServers::is_empty")]
     binaries: RealServers = RealServers::new();
-    /// The Lua locks that can be the lock under test.
+    /// Lua locks that can be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scripts: Vec<LockScript> = Vec::new();
     /// The mistake that is planted to test the tests.

@@ -15,7 +15,6 @@ use std::sync::Mutex;
 pub struct LockScript {
     /// Name of the lock in reports.
     pub name: String,
-    /// The parsed script.
     pub script: Script,
 }
 
@@ -26,7 +25,7 @@ pub struct LockScript {
 struct Written {
     /// Name of the lock in reports.
     name: String,
-    /// Path of the script's source file.
+    /// Path from which the text was read. A replay does not read it again.
     file: String,
     /// Text of the script.
     text: String,

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The critical sections in which a process acquires and releases a re-entrant lock a second time,
+/// Critical sections in which a process acquires and releases a re-entrant lock a second time,
 /// half-way through. In most libraries the nested acquire renews the lease, which hides critical
 /// sections that are too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -16,11 +16,11 @@ const TAKEN: [&str; 3] = ["judge", "localhost", "storage"];
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OwnServer {
-    /// Name of the server's host.
+    /// Name of the server's host in the simulated network.
     pub name: String,
     /// Port to which clients connect.
     pub port: u16,
-    /// The server's program and its arguments. Those that are files have absolute paths.
+    /// Server's program and its arguments. Those that are files have absolute paths.
     pub command: Vec<String>,
     /// SHA-256, in hex, of each file named in the command at the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

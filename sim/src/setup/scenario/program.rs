@@ -19,9 +19,9 @@ use std::sync::Mutex;
 pub struct Program {
     /// Name of the lock in reports.
     pub name: String,
-    /// The program and its arguments.
+    /// Program and its arguments, one word per entry.
     pub command: Vec<String>,
-    /// Name of the coordinator that the program uses.
+    /// Coordinator that the program uses, by name; `redis` if absent.
     #[serde(
         default = "redis",
         skip_serializing_if = "is_redis",
@@ -30,9 +30,9 @@ pub struct Program {
     )]
     #[schemars(with = "String")]
     pub coordinator: Coordinator,
-    /// The servers that the program uses.
+    /// Deployment of the coordinator, such as `single` or `sentinel`.
     pub deployment: ProgramDeployment,
-    /// The user-supplied servers, which replace those of the coordinator; absent if there are none.
+    /// User-supplied servers, which replace those of the coordinator; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<OwnServer>,
     /// Key of the program's lock at the servers.
@@ -49,7 +49,7 @@ pub struct Program {
     pub files: BTreeMap<String, String>,
 }
 
-/// The servers that a program uses.
+/// Deployment of the coordinator that a program uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The data of a server that survives a restart.
+/// Data of a server that survives a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
@@ -18,8 +18,8 @@ pub enum Persistence {
     AofAlways,
 }
 
-/// The order in which a process asks the independent masters, for locks that ask one master after
-/// the other.
+/// Order in which a process asks the independent masters, for locks that ask one master after the
+/// other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum MastersOrder {

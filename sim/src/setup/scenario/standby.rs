@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The time at which a standby receives a commit of its primary.
+/// Time at which a standby receives a commit of its primary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standby {
@@ -24,7 +24,7 @@ impl Standby {
     }
 }
 
-/// The old primary's fate when the standby is promoted.
+/// Fate of the old primary when an operator promotes the standby.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
