@@ -87,7 +87,7 @@ pub struct Pair {
     pub only_b: Vec<Anomaly>,
 }
 
-/// The result of one side's cell.
+/// One side's results for a lock under one fault family.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Half {
     /// The lock, as `--client` names it.

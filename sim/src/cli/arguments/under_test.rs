@@ -16,7 +16,6 @@ pub(crate) struct LockArguments {
     pub(crate) lock: Vec<String>,
 }
 
-/// The servers that keep the locks.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ServersArguments {

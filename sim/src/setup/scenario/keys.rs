@@ -165,8 +165,8 @@ group servers: Servers {
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";
-    /// The time at which PostgreSQL's standby receives a commit. By default, runs with failovers or
-    /// replication lag have an asynchronous standby.
+    /// Replication mode of PostgreSQL's standby. By default, runs with failovers or replication lag
+    /// have an asynchronous standby.
     #[serde(skip_serializing_if = "Option::is_none")]
     standby: Option<Standby> = None;
     /// The fate of the old primary when an operator promotes the standby.
