@@ -56,8 +56,8 @@ pub enum StartError {
     )]
     NotAllowed(String),
     #[error(
-        "programs can be traced on Linux x86-64 only: on other systems, run the same servers in \
-         real time with 'fencepost serve'"
+        "programs can be traced only on Linux x86-64: on other systems, start the simulated servers \
+         with 'fencepost serve' and run the program against them in real time"
     )]
     Unsupported,
     #[error("{0}")]
@@ -108,7 +108,8 @@ pub enum News {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub requests: Vec<Request>,
-    /// Monotonic time until the next step, in microseconds; `None` if the group awaits only news.
+    /// Monotonic time until the next step, in microseconds; `None` if the group waits only for
+    /// external events ([`News`]).
     pub wake_after_us: Option<u64>,
     /// `true` if every thread waits. `false` if some threads will continue when the clocks advance.
     pub is_idle: bool,

@@ -263,7 +263,8 @@ fn get_lock(
     if locks.take(session.id, &name) {
         return Ok(Attempt::Over(Value::truth(true)));
     }
-    // A negative fraction of a second times out immediately, but only after a deadlock check.
+    // A timeout of 0 fails without a deadlock check. A negative fraction of a second also times out
+    // immediately, but only after that check.
     if wanted.micros == 0 {
         session.forget_messages();
         return Ok(Attempt::Over(Value::truth(false)));

@@ -30,7 +30,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Returns when a command connection without a reply to a PING becomes stale.
+    /// Time in milliseconds at which the command connection becomes stale because its PING is
+    /// unanswered; `i64::MAX` if no PING is pending.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {

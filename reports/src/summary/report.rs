@@ -268,11 +268,11 @@ pub struct Remedy {
     pub broken_with: u64,
     /// Number of additional seeds whose runs break the rule without the safeguard.
     pub broken_without: u64,
-    /// Number of additional seeds whose runs did not exercise the lock with the safeguard. Such
-    /// runs are no evidence.
+    /// Number of additional seeds whose runs with the safeguard did not exercise the lock. These
+    /// runs are inconclusive.
     pub unknown_with: u64,
-    /// Number of additional seeds whose runs did not exercise the lock without the safeguard. Such
-    /// runs are no evidence.
+    /// Number of additional seeds whose runs without the safeguard did not exercise the lock. These
+    /// runs are inconclusive.
     pub unknown_without: u64,
     /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,

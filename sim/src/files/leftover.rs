@@ -1,4 +1,5 @@
-//! Removes temporary files of killed processes. Only a live process locks its temporary file.
+//! Removes temporary files that killed processes left. A live process keeps its file locked, so an
+//! unlocked file is a leftover.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};

@@ -29,7 +29,7 @@ pub enum Incompatible {
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
     FailoverBy { by: FailoverBy, client: &'static str, expected: &'static str },
     #[error(
-        "{key} '{value}' does not work with {program}: expected none, because a program sets its \
+        "{key} '{value}' does not work with {program}: remove this setting, because a program sets its \
          own timeouts"
     )]
     GivesUp { key: &'static str, value: &'static str, program: String },

@@ -261,8 +261,8 @@ fn numbers_out_of_range_are_refused() {
 
 #[test]
 fn explore_has_no_strategy() {
-    refuses(&["explore", "--strategy", "aimed"], &["--strategy: expected none"]);
-    refuses(&["explore", "--set", "strategy=uniform"], &["--strategy: expected none"]);
+    refuses(&["explore", "--strategy", "aimed"], &["--strategy: remove this option"]);
+    refuses(&["explore", "--set", "strategy=uniform"], &["--strategy: remove this option"]);
 }
 
 #[test]
@@ -270,10 +270,10 @@ fn calls_are_given_up_of_modelled_locks_and_where_moments_are_drawn() {
     refuses(&["--set", "cancel=sometimes"], &["sometimes", "acquire", "release", "both"]);
     refuses(&["--set", "patience=5s..1s"], &["5s..1s"]);
     let program = ["--program", "mine=true", "--set", "interrupt=acquire"];
-    refuses(&program, &["interrupt 'acquire' does not work with mine: expected none"]);
+    refuses(&program, &["interrupt 'acquire' does not work with mine: remove this setting"]);
     refuses(
         &["explore", "--client", "single-node", "--set", "cancel=both"],
-        &["cancel 'both': expected none, because explore"],
+        &["cancel 'both': remove this setting, because explore"],
     );
 }
 

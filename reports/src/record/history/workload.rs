@@ -54,7 +54,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// A job's lock is no longer needed once the job is done.
+    /// Returns `true` if the work is done only once, so that no process needs the lock afterwards.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

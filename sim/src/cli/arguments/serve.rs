@@ -102,8 +102,8 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Length of the plan. The servers stop when the plan ends [default: the faults begin within
-    /// 1m, and the servers keep running].
+    /// Length of the plan, after which the servers stop. Without this option, faults begin in the
+    /// first minute and the servers keep running.
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
     /// Play the plan K times. All faults end before the plan starts again.

@@ -254,7 +254,7 @@ pub(crate) struct ExploreArguments {
     /// Start even if there are more than a million plans.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Do not explain the counterexample.
+    /// Skip minimization, causes and remedies of the counterexample.
     #[arg(long)]
     pub(crate) no_shrink: bool,
     #[command(flatten)]

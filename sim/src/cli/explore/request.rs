@@ -50,7 +50,7 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
     let given = &arguments.deployment;
     let is_told = given.set.iter().any(|text| text.trim_start().starts_with("strategy"));
     if given.strategy.is_some() || is_told {
-        let why = "--strategy: expected none, because explore tries faults at every instant";
+        let why = "--strategy: remove this option, because explore tries faults at every instant";
         return Err(Failure::wrong(why));
     }
     let own = DEFAULTS.iter().map(|(key, value)| format!("{key}={value}"));

@@ -28,7 +28,7 @@ pub(crate) struct Drawn {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "seed {seed}, fault {families}: none of the faults affects {coordinator} servers or their \
-     links: expected another seed, or faults like restart, partition or latency"
+     links: use another seed, or faults such as restart, partition or latency"
 )]
 pub(crate) struct Unplayable {
     seed: Seed,

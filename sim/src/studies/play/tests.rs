@@ -266,7 +266,7 @@ fn a_drawn_plan_names_servers_and_faults_of_clients_are_left_out_with_a_reason()
     assert_eq!(drift.plan.faults.len(), drift.left_out.len(), "client-1 drifts, too");
     for fault in ["suspend", "client-crash", "storage-delay"] {
         let error = drawn(fault).unwrap_err().to_string();
-        assert!(error.contains(fault) && error.contains("expected another seed"), "{error}");
+        assert!(error.contains(fault) && error.contains("use another seed"), "{error}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Describes mistakes that a sweep cannot reveal under its settings, with any number of seeds.
+//! Describes mistakes that a sweep with its settings cannot reveal, however many seeds it runs.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};

@@ -66,10 +66,10 @@ pub enum InvalidBounds {
          begin differ between the runs of a program"
     )]
     Program(String),
-    #[error("slow-link '{0}': expected none, because explore makes every link slow in turn")]
+    #[error("slow-link '{0}': remove this setting, because explore makes every link slow in turn")]
     SlowLink(String),
     #[error(
-        "{0} '{1}': expected none, because explore does not enumerate cancelled or interrupted \
+        "{0} '{1}': remove this setting, because explore does not enumerate cancelled or interrupted \
          calls"
     )]
     GivesUp(&'static str, &'static str),

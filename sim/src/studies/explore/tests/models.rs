@@ -41,8 +41,8 @@ fn cells() -> Vec<Cell> {
 /// Numbers of states with one server: without faults, with a crash, with a lost reply, and with a
 /// restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// Numbers of states with three servers: without faults, and then, with one attempt per process,
-/// with a lost reply, with a restart after a lease, and with a crash.
+/// Numbers of states with three servers. The first model has no faults. The others allow one attempt
+/// per process: with a lost reply, with a restart after a lease, and with a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {
