@@ -13,7 +13,7 @@ mod variation;
 pub use minimal::{Minimal, SEARCH_RUNS_MAX, minimise};
 pub use remedy::{Extent, OTHER_SEEDS_FROM, Rates, SafeguardTrials};
 pub use safeguard::{SAFEGUARDS, Safeguard};
-pub use target::{Memory, Target};
+pub use target::{Memory, Target, cancel};
 
 use crate::engine::Engine;
 use crate::run::RunSpec;
@@ -50,7 +50,11 @@ fn diagnose_within(
     let diagnosed = violations.iter().filter_map(|violation| {
         Some((violation.id.clone(), diagnose_one(spec, &memory, &trials, violation)?))
     });
-    Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
+    let diagnosed = diagnosed.collect();
+    match target::is_cancelled() {
+        true => Diagnosis::default(),
+        false => Diagnosis { violations: diagnosed, not_reproducible: None },
+    }
 }
 
 /// Returns `None` if the fast engine does not reproduce the violation.

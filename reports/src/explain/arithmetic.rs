@@ -32,6 +32,10 @@ pub struct Question<'q> {
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
+    // A membership may end before the lease.
+    if history.header.has_members() {
+        return None;
+    }
     let case = Case {
         timeline: &timeline,
         question,

@@ -6,8 +6,8 @@ mod server;
 use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
-pub(crate) use server::is_part_of_grant;
 use server::server;
+pub(crate) use server::{ended_with_membership, is_part_of_grant};
 use std::collections::BTreeMap;
 
 pub(crate) fn text(history: &History, event: &Event) -> String {
@@ -340,6 +340,43 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_its_process_sets_again_outside_an_acquire_is_a_renewal() {
+        let sets = |client: u16, value: &str| {
+            let story = Story::new().takes(1, 1, "a");
+            texts_at(story.server(5, 1, Change::Granted, value, Some(Node::Client(client))), 5)
+        };
+        assert_eq!(sets(1, "a"), ["sets the lock of client-1 again at its request"]);
+        assert_eq!(sets(1, "b"), ["grants the lock to client-1"]);
+        let nested = Story::new().takes(1, 1, "a").acquires(4, 1).grants(5, 1, "a");
+        assert_eq!(texts_at(nested, 5), ["grants the lock to client-1"]);
+    }
+
+    #[test]
+    fn a_resynchronisation_with_the_same_primary_names_it() {
+        let took_over = What::Turn { turn: Turn::TookOver, about: Some(Node::Redis(2)) };
+        let story = Story::new().takes(1, 1, "a").server(5, 1, Change::Discarded, "a", None);
+        let told = texts_at(story.event(5, Node::Redis(1), took_over), 5);
+        assert_eq!(
+            told[0],
+            "discards the lock of client-1, because it replaces its data with that of redis-2"
+        );
+    }
+
+    #[test]
+    fn a_member_loses_its_lock_with_its_membership_before_its_lease_is_over() {
+        let ends = |at: u64, keeping: Keeping| {
+            let story = Story::kept_as(keeping).ttl(10).takes(1, 1, "a").expires(at, "a");
+            texts_at(story.with_recorded_leases(), at)
+        };
+        assert_eq!(
+            ends(5, Keeping::MemberLease),
+            ["removes the lock of client-1, whose membership has ended"]
+        );
+        assert_eq!(ends(12, Keeping::MemberLease), ["expires the lock of client-1"]);
+        assert_eq!(ends(5, Keeping::RowByServer), ["expires the lock of client-1"]);
+    }
+
+    #[test]
     fn a_member_that_is_no_longer_the_grantor_follows_no_primary() {
         let discards = |story: Story| {
             let story = story.takes(1, 1, "a").server(5, 1, Change::Discarded, "a", None);
@@ -351,7 +388,8 @@ mod tests {
         );
         assert_eq!(
             discards(Story::new()),
-            ["discards the lock of client-1 to follow another primary"]
+            ["discards the lock of client-1, because it replaces its data with that of another \
+                 server"]
         );
     }
 

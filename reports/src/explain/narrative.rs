@@ -193,7 +193,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         for (relevance, fault) in between.faults().into_iter().take(FAULTS_MAX) {
             let weight = match relevance {
-                Relevance::OfLateWrite => Weight::Core,
+                Relevance::Delays => Weight::Core,
                 Relevance::OfHolder | Relevance::OfServers => Weight::Fault,
                 _ if between.from <= fault.from.time => Weight::Witness,
                 Relevance::OfTaker | Relevance::Other => Weight::Detail,

@@ -289,7 +289,20 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     pub(super) fn lease(&self) -> Micros {
-        self.last_lease().map_or(self.ttl(), |lease| lease.lasts)
+        let Some(lease) = self.last_lease() else { return self.ttl() };
+        self.cut_lease(lease).unwrap_or(lease.lasts)
+    }
+
+    /// Returns the recorded lease if the server counts in whole seconds and cut the lease.
+    fn cut_lease(&self, lease: Lease) -> Option<Micros> {
+        let node = self.holder.grant.as_ref()?.node;
+        let own = self.timeline.keys.iter().filter(|span| span.node == node);
+        let set = own.flat_map(|span| &span.set).find(|set| set.time == lease.from)?;
+        let recorded = self.timeline.lease_recorded(*set)?;
+        let is_cut = matches!(node, Node::Server(_))
+            && Micros(20_000) < lease.lasts - recorded
+            && lease.lasts - recorded < Micros::from_secs(1);
+        is_cut.then_some(recorded)
     }
 
     pub(super) fn exceeded_lease(&self) -> &'static str {

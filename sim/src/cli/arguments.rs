@@ -214,7 +214,7 @@ pub(crate) struct SweepArguments {
     /// Checkpoint file [default: DIR/sweep-M-of-N.checkpoint with --out DIR].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Stop after this much real time.
+    /// Start no run after this much real time. Minimizing the violations takes up to T more.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
     /// Stop when fencepost uses more memory than this, such as 512mb or 4gb.

@@ -1,12 +1,19 @@
 //! Stops a sweep on SIGINT or SIGTERM, so that it still prints its finished runs.
 
 use super::{Failure, Outcome};
+use crate::diagnosis::cancel;
 use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU8, Ordering};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal as Interrupts, Signal as Terminations, SignalKind, signal};
 #[cfg(windows)]
 use tokio::signal::windows::{CtrlBreak as Terminations, CtrlC as Interrupts, ctrl_break, ctrl_c};
+
+/// Stops a sweep or an exploration without a diagnosis of what it found.
+pub(crate) fn end_soon(stop: &Stop) {
+    stop.request_urgent();
+    cancel();
+}
 
 #[derive(Debug)]
 pub(crate) struct Interrupt(AtomicU8);
@@ -49,7 +56,7 @@ impl Interrupt {
                 _ = terminate.recv() => TERMINATED,
             };
             let _ = self.0.compare_exchange(NONE, heard, Ordering::Relaxed, Ordering::Relaxed);
-            stop.request_urgent();
+            end_soon(stop);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The option `--max-memory`.
 
 use super::Failure;
+use super::interrupt::end_soon;
 use super::output::log;
 use super::progress::clock;
 use crate::studies::sweep::Stop;
@@ -44,7 +45,7 @@ impl MemoryBound {
                 if held > max {
                     self.exceeded_by_holding.fetch_max(held, Ordering::Relaxed);
                     let asked_at = *asked.get_or_insert_with(clock);
-                    stop.request_urgent();
+                    end_soon(stop);
                     if held > max + max / 2 || asked_at.elapsed() > GRACE {
                         let _ends = self.writing();
                         log(format_args!("error: {}", describe(held, max)));

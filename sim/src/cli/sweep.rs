@@ -4,11 +4,11 @@ use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
 use super::expect::{self, Expectations, JudgedCell};
 use super::findings::Known;
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, end_soon};
 use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps};
-use super::output::{make_folder, print};
-use super::progress::Progress;
+use super::output::{log, make_folder, print};
+use super::progress::{Progress, clock};
 use super::read::sweep_in;
 use super::run::write_violations;
 use super::{Failure, Outcome};
@@ -48,6 +48,9 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let runs_before: u64 =
         start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
+    if let Some(budget) = arguments.time_budget {
+        watch_budget(budget.into())?;
+    }
     let retested = known.as_ref().map(|known| known.retest(&spec, &STOP)).transpose()?;
     let watch = Watch {
         spec: &spec,
@@ -61,6 +64,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         many_seeds::sweep(&spec, start.as_ref(), &watch, &STOP);
     MEMORY.yield_end();
     watch.progress.finish();
+    note_unminimized(&spec, &sum);
     sum.measured = measured(&watch.progress, spec.jobs);
     // Prints the sum before it writes files, because a full disk may fail the writes.
     let mut shown = sum.clone();
@@ -87,6 +91,32 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     arguments.max_memory.map_or(Ok(()), |max| MEMORY.kept(max))?;
     failed.map_or(Ok(()), |run| Err(Failure::from(run)))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
+}
+
+/// Starts a thread that ends the minimization of violations when the sweep has taken twice as long
+/// as its budget. No run starts after the budget.
+fn watch_budget(budget: Duration) -> Result<(), Failure> {
+    let (started, most) = (clock(), budget.saturating_mul(2));
+    let watch = move || {
+        while let Some(left) = most.checked_sub(started.elapsed()).filter(|left| !left.is_zero()) {
+            std::thread::park_timeout(left);
+        }
+        end_soon(&STOP);
+    };
+    let named = std::thread::Builder::new().name("budget".to_owned());
+    named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
+}
+
+/// Says how many violations have no minimal plan because the sweep was stopped.
+fn note_unminimized(spec: &SweepSpec, sum: &Sweep) {
+    let found = sum.cells.iter().flat_map(|cell| &cell.fingerprints);
+    let left = found.filter(|found| found.report.is_none()).count();
+    if STOP.is_urgent() && spec.explains && left > 0 {
+        log(format_args!(
+            "note: the sweep was stopped before it minimized {left} of the violations: run their \
+             seeds alone to minimize them"
+        ));
+    }
 }
 
 fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {

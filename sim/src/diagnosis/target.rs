@@ -5,6 +5,18 @@ use crate::run::RunSpec;
 use fencepost_reports::{Cause, History, Kind, Violation, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static CANCELLED: AtomicBool = AtomicBool::new(false);
+
+/// Ends all diagnoses of this process after their current runs. They then report nothing.
+pub fn cancel() {
+    CANCELLED.store(true, Ordering::Relaxed);
+}
+
+pub(super) fn is_cancelled() -> bool {
+    CANCELLED.load(Ordering::Relaxed)
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
@@ -74,7 +86,8 @@ pub(super) fn breaks(history: &History, kind: Kind) -> bool {
     judge(history).violations.iter().any(|violation| violation.kind == kind)
 }
 
+/// Returns `None` if the spec is invalid or the diagnosis was cancelled.
 pub(super) fn history(spec: &RunSpec) -> Option<History> {
-    spec.validate().ok()?;
+    spec.validate().ok().filter(|()| !is_cancelled())?;
     spec.run(Engine::Fast).ok().map(|outcome| outcome.history)
 }

@@ -103,18 +103,16 @@ impl Stop {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Requests a stop. The second request also skips the diagnosis of anomalies.
+    /// Requests a stop that also skips the confirmation and diagnosis of anomalies.
     pub fn request_urgent(&self) {
-        if self.is_asked.swap(true, Ordering::Relaxed) {
-            self.is_urgent.store(true, Ordering::Relaxed);
-        }
+        self.ask();
+        self.is_urgent.store(true, Ordering::Relaxed);
     }
 
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the stop was requested twice.
     pub fn is_urgent(&self) -> bool {
         self.is_urgent.load(Ordering::Relaxed)
     }

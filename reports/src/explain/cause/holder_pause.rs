@@ -33,10 +33,15 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let (timeline, holder) = (scene.timeline, scene.holder);
     let from = holder.grant.as_ref().map_or(holder.invoked, |grant| grant.moment).time;
     let freezes = |fault: &&FaultSpan<'_>| fault.does(Impact::Freezes, holder.process);
-    let pauses = timeline.faults.iter().filter(freezes);
-    let longest = pauses.max_by_key(|fault| fault.within(from, scene.at));
+    let pauses = || timeline.faults.iter().filter(freezes);
+    let is_meanwhile = |fault: &FaultSpan<'_>, end: SimTime| {
+        fault.from.time < end && fault.to.is_none_or(|to| end < to.time)
+    };
+    let deciding =
+        scene.lease_ends().and_then(|end| pauses().find(|fault| is_meanwhile(fault, end)));
+    let longest = || pauses().max_by_key(|fault| fault.within(from, scene.at));
     let holder = holder.process;
-    let Some(fault) = longest else { return format!("{holder} was paused.") };
+    let Some(fault) = deciding.or_else(longest) else { return format!("{holder} was paused.") };
     let was = match fault.kind {
         FaultKind::Suspend => "and its monotonic clock were suspended",
         _ => "was paused",
@@ -47,13 +52,26 @@ fn between(scene: &Scene<'_, '_>) -> String {
         None => format!("from {from} until the end of the run"),
     };
     let header = &timeline.history.header;
-    let is_meanwhile =
-        |end: SimTime| fault.from.time < end && fault.to.is_none_or(|to| end < to.time);
+    let removed = scene.gone().filter(|(at, how)| {
+        let is_lost = |change| change != Change::Expired;
+        header.quorum <= 1
+            && at.time < fault.from.time
+            && scene.lease_ends().is_none_or(|end| at.time < end)
+            && matches!(how, KeyEnd::Changed { change, .. } if is_lost(*change))
+    });
+    if let Some((at, _)) = removed {
+        return format!(
+            "The lock of {holder} was gone at {}, before its lease was over. {holder} {was} \
+             {until} and stayed in its critical section beyond its {} lease.",
+            at.time,
+            scene.lease()
+        );
+    }
     match scene.lease_ends() {
         _ if header.lives_with_session => {
             format!("{holder} {was} {until}; its {} ended during the pause.", header.place().1)
         }
-        Some(end) if !is_meanwhile(end) => {
+        Some(end) if !is_meanwhile(fault, end) => {
             format!(
                 "{holder} {was} {until}, so {holder} stayed in its critical section beyond its {} \
                  lease.",

@@ -4,7 +4,7 @@ use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;
 use crate::record::history::What;
-use fencepost_faults::Node;
+use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
 pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
@@ -20,18 +20,24 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let (from, until) = (case.finding.at, case.finding.at + case.finding.duration);
-    let silent: BTreeSet<Node> = case
-        .timeline
-        .history
-        .events
-        .iter()
-        .filter(|event| match event.what {
-            What::Silent { since_us, .. } => since_us <= from && from <= event.time_us,
+    let silent_if = |is_meant: &dyn Fn(SimTime, SimTime) -> bool| -> BTreeSet<Node> {
+        let events = case.timeline.history.events.iter();
+        let silent = events.filter(|event| match event.what {
+            What::Silent { since_us, .. } => is_meant(since_us, event.time_us),
             _ => false,
-        })
-        .filter(|event| case.finding.processes.contains(&event.node))
-        .map(|event| event.node)
-        .collect();
+        });
+        silent
+            .map(|event| event.node)
+            .filter(|node| case.finding.processes.contains(node))
+            .collect()
+    };
+    let silent = silent_if(&|since, told| since <= from && from <= told);
+    let later = silent_if(&|since, _| from < since && since <= until);
+    if silent.is_empty() || silent.len() > 1 && !later.is_subset(&silent) {
+        return "The lock became free. The waiting processes sent no further request that could \
+                acquire it."
+            .to_owned();
+    }
     match (silent.len(), silent.first()) {
         (1, Some(next)) if case.finding.processes.len() > 1 => {
             let mut keys = case.timeline.keys.iter();

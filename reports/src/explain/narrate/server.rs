@@ -34,6 +34,9 @@ pub(super) fn server(history: &History, event: &Event) -> String {
                 None => format!("overwrites the value of {whose} at the request of {by}"),
             }
         }
+        (Change::Granted, Some(by), _) if is_renewal(history, event) => {
+            format!("sets {whose} of {by} again at its request")
+        }
         (Change::Granted, Some(by), _) => {
             let again = if is_raised(history, event) { " once more" } else { "" };
             format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
@@ -44,12 +47,19 @@ pub(super) fn server(history: &History, event: &Event) -> String {
         }
         (Change::Extended, ..) => format!("extends {whose}{asked}"),
         (Change::Removed, ..) => format!("removes {whose}{asked}"),
+        (Change::Expired, ..) if ended_with_membership(history, event) => {
+            format!("removes {whose}, whose membership has ended")
+        }
         (Change::Expired, ..) => format!("expires {whose}"),
         (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
         (Change::Flushed, ..) => format!("loses {whose} in a flush{asked}"),
         (Change::Discarded, ..) => match history.header.has_members() {
             true => format!("discards {whose}, because it is no longer the grantor"),
-            false => format!("discards {whose} to follow another primary"),
+            false => {
+                let source = source(history, event);
+                let source = source.map_or("another server".to_owned(), |node| node.to_string());
+                format!("discards {whose}, because it replaces its data with that of {source}")
+            }
         },
         (Change::Forgotten, ..) => format!("restarts without {whose}"),
         (Change::Restored, ..) => match copied_from(history, event) {
@@ -58,6 +68,20 @@ pub(super) fn server(history: &History, event: &Event) -> String {
             None => format!("restarts with {whose}"),
         },
     }
+}
+
+/// Returns whether a grantor freed the lock of a member before its lease was over. The member had
+/// left the group.
+pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
+    let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
+    let mut before = before_event(history, event).iter().rev();
+    let lease = before.find_map(|earlier| match &earlier.what {
+        What::Server {
+            key: same, change: Change::Granted | Change::Extended, lease_us, ..
+        } if same == key && earlier.node == event.node => Some(earlier.time_us + (*lease_us)?),
+        _ => None,
+    });
+    history.header.has_members() && lease.is_some_and(|ends| event.time_us < ends)
 }
 
 fn copied(history: &History, event: &Event, lock: &str) -> String {
@@ -82,6 +106,36 @@ fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
         _ => None,
     });
     origins.next().unwrap_or(Some(None))
+}
+
+/// Returns the server whose data this server copied at the time of the event.
+fn source(history: &History, event: &Event) -> Option<Node> {
+    let (before, after) = (before_event(history, event), after_event(history, event));
+    let earlier = before.iter().rev().take_while(|one| one.time_us == event.time_us);
+    let mut here = earlier.chain(after.iter().take_while(|one| one.time_us == event.time_us));
+    here.find_map(|one| match one.what {
+        What::Turn { turn: Turn::TookOver, about } if one.node == event.node => about,
+        _ => None,
+    })
+}
+
+/// Returns whether a process wrote the value of its own lock again outside its acquires, as a
+/// renewal by SET does.
+fn is_renewal(history: &History, event: &Event) -> bool {
+    let What::Server { value: Some(value), by: Some(by), .. } = &event.what else { return false };
+    let before = before_event(history, event);
+    let own = before.iter().rev().filter(|earlier| earlier.node.machine() == by.machine());
+    let mut calls = own.filter_map(|earlier| match &earlier.what {
+        What::Invoke { action: Action::Acquire, .. } => Some(true),
+        What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
+            Some(false)
+        }
+        _ => None,
+    });
+    let is_acquiring = calls.next() == Some(true);
+    !is_acquiring
+        && previous_value(history, event) == Some(value.as_str())
+        && owner_before(history, event, value) == Some(*by)
 }
 
 fn request_suffix(by: Option<Node>, owner: Option<Node>) -> String {

@@ -3,8 +3,8 @@
 use super::lost;
 use crate::explain::evidence::{flight, release};
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
-use crate::record::history::{Change, Keeping, What};
+use crate::judge::timeline::{Acquisition, FaultSpan, Moment, StorageRequest, Timeline};
+use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
 /// The time between the first grant and the end of the violation.
@@ -49,7 +49,9 @@ impl<'t, 'h> Between<'t, 'h> {
             .map(|fault| {
                 let is_between = self.from <= fault.from.time && fault.from.time <= self.taken;
                 match fault {
-                    _ if self.delays_write(fault) => (Relevance::OfLateWrite, fault),
+                    _ if self.delays_write(fault) || delays_sending(removal, fault) => {
+                        (Relevance::Delays, fault)
+                    }
                     _ if holds_up(removal, fault) => (Relevance::OfHolder, fault),
                     _ => (relevance(fault, processes, is_between), fault),
                 }
@@ -77,7 +79,48 @@ impl<'t, 'h> Between<'t, 'h> {
             && self.concerns(fault)
             && may_matter
             && !is_of_unused_clock(self.timeline, fault)
+            && !self.is_of_idle_link(fault)
             && !self.is_earlier_step(fault)
+    }
+
+    /// Returns whether the fault only hits messages between a process and the storage, and the
+    /// process had no request to the storage in transit meanwhile.
+    fn is_of_idle_link(&self, fault: &FaultSpan<'_>) -> bool {
+        let holds_up = matches!(fault.kind.impact(), Impact::HoldsUpMessages);
+        let is_link = fault.nodes.iter().all(|node| node.is_process() || *node == Node::Storage);
+        let requests = &self.timeline.storage;
+        let is_in_transit = |request: &StorageRequest| {
+            let sent = self.timeline.invocation_of(request.operation);
+            fault.names(request.process)
+                && sent.is_some_and(|sent| fault.touches(sent.time, request.moment.time))
+        };
+        let waits = self
+            .both
+            .iter()
+            .any(|one| fault.names(one.process) && self.waited_for_storage(one.process, fault));
+        holds_up
+            && is_link
+            && fault.names(Node::Storage)
+            && !waits
+            && !requests.iter().any(is_in_transit)
+    }
+
+    /// Returns whether a request of the process that the storage never served was open while the
+    /// fault lasted.
+    fn waited_for_storage(&self, process: Node, fault: &FaultSpan<'_>) -> bool {
+        let events = &self.timeline.history.events;
+        events.iter().enumerate().any(|(index, event)| {
+            let What::Info { operation, .. } = event.what else { return false };
+            let sent = self.timeline.invocation_of(operation);
+            let is_request = |sent: &Moment| match events[sent.index].what {
+                What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => true,
+                _ => false,
+            };
+            event.node == process
+                && sent
+                    .filter(is_request)
+                    .is_some_and(|sent| fault.touches(sent.time, self.timeline.moment(index).time))
+        })
     }
 
     /// Returns whether the fault hits the storage or one of the two that conflict. A fault that
@@ -143,11 +186,16 @@ fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) ->
     })
 }
 
+/// Returns whether the fault held up the late release when its process sent it.
+fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
+    holds_up(removal, fault) && removal.is_some_and(|(_, sent, _)| fault.touches(sent, sent))
+}
+
 /// Relevance of a fault to a clash, in the order in which a narrative selects faults.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relevance {
-    /// Delayed the late write on its way to the storage.
-    OfLateWrite,
+    /// Delayed the late write, or the late release from the time at which it was sent.
+    Delays,
     /// Names the process that was granted the lock earlier, and bends no clock.
     OfHolder,
     /// Stopped servers or took their data or roles between the two grants.

@@ -2,6 +2,7 @@
 
 use super::Story;
 use crate::explain::evidence::last_lease;
+use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
@@ -23,7 +24,7 @@ impl Story<'_, '_> {
             return String::new();
         }
         if self.is_kept_in_value(grant) {
-            return ", with the end of its lease as the value".to_owned();
+            return ", with a Unix time as the value and no expiry".to_owned();
         }
         match self.timeline.lease_recorded(set) {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
@@ -54,8 +55,8 @@ impl Story<'_, '_> {
         self.timeline.lease_recorded(self.set_last_with(grant))
     }
 
-    /// Returns whether the value of the lock is a Unix time, which ends the lease without an
-    /// expiry at the server.
+    /// Returns whether the value of the lock is a Unix time, by which processes end the lease, and
+    /// the server has no expiry for it.
     fn is_kept_in_value(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
         let value = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
@@ -103,6 +104,9 @@ impl Story<'_, '_> {
             .lease_end(holder, taker)
             .filter(|end| !self.is_measured_by_bent_clock(held, *end))
             .filter(|_| !self.is_kept_in_value(held));
+        if self.ended_with_membership(holder) {
+            return None;
+        }
         let ended = match self.recorded_end(holder, left) {
             Some((at, true)) => Some(at),
             // The lock ended in another way, so only an earlier end of the lease matters.
@@ -110,6 +114,14 @@ impl Story<'_, '_> {
             None => expired(timeline, holder).or(calculated),
         };
         ended.filter(|end| !is_set_again(timeline, holder, *end, left))
+    }
+
+    /// Returns whether the lock of a member ended before its lease, with the membership.
+    fn ended_with_membership(&self, holder: &Acquisition<'_>) -> bool {
+        let history = self.timeline.history;
+        self.timeline.gone(holder).is_some_and(|(at, _)| {
+            narrate::ended_with_membership(history, &history.events[at.index])
+        })
     }
 
     /// Returns when the lock last ended at the server that granted it, and whether it expired. Of

@@ -22,6 +22,20 @@ impl Story<'_, '_> {
         let is_late = left.is_some_and(|left| left < sent);
         if is_late || TRANSIT_TOLD <= landed.time.since(sent.time) {
             self.add_event(Weight::Turn, sent.index);
+            self.gives_up(sent, landed);
+        }
+    }
+
+    /// Adds the event at which the process gave up waiting for the answer to its late write.
+    fn gives_up(&mut self, sent: Moment, landed: Moment) {
+        let events = &self.timeline.history.events;
+        let What::Invoke { operation: write, .. } = events[sent.index].what else { return };
+        let is_it = |at: &usize| match events[*at].what {
+            What::Info { operation, .. } => operation == write,
+            _ => false,
+        };
+        if let Some(at) = (sent.index..landed.index).find(is_it) {
+            self.add_event(Weight::Turn, at);
         }
     }
 

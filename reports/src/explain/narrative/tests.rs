@@ -278,7 +278,7 @@ fn of_a_queue_the_first_removal_is_told_and_the_others_if_there_is_room() {
 #[test]
 fn a_delay_of_the_holder_is_told_before_crashes_of_servers() {
     let [holder, server] = [Node::Client(1), Node::Redis(1)];
-    let (own, servers) = ([holder, Node::Storage], [server]);
+    let (own, servers) = ([holder, server], [server]);
     let crash = |id: u32| (id, 20 + u64::from(id), 29, "crash", servers.as_slice());
     let told = with_faults(&[
         (1, 12, 33, "delay", &own),
@@ -288,7 +288,7 @@ fn a_delay_of_the_holder_is_told_before_crashes_of_servers() {
         crash(5),
         crash(6),
     ]);
-    let delay = "Some messages between client-1 and storage are delayed (fault 1).";
+    let delay = "Some messages between client-1 and redis-1 are delayed (fault 1).";
     assert_eq!(told.first().map(String::as_str), Some(delay), "{told:?}");
 }
 

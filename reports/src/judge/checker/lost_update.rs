@@ -63,6 +63,17 @@ fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Re
     }
 }
 
+/// Returns `true` if the write was sent before the overwritten one.
+fn was_sent_before(
+    timeline: &Timeline<'_>,
+    write: &StorageRequest,
+    overwritten: Option<&StorageRequest>,
+) -> bool {
+    let sent = |request: &StorageRequest| timeline.invocation_of(request.operation);
+    let both = sent(write).zip(overwritten.and_then(sent));
+    both.is_some_and(|(write, overwritten)| write < overwritten)
+}
+
 fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
     let write = &timeline.storage[index];
     let overwritten =
@@ -71,6 +82,10 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
     let what = match overwritten.map(|lost| lost.process) {
         None => format!(
             "{process} had read {read} and overwrote {before}, which it had not read, with {after}."
+        ),
+        Some(lost) if lost == process && was_sent_before(timeline, write, overwritten) => format!(
+            "{process} had read {read}. Its delayed write of {after} overwrote {before}, which it \
+             had written later, so its later update was lost."
         ),
         Some(lost) if lost == process => format!(
             "{process} had read {read} and overwrote its own {before} with {after}, so its \

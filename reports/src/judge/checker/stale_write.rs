@@ -4,7 +4,7 @@ use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
-use fencepost_faults::Micros;
+use fencepost_faults::{Micros, Node};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "stale-write",
@@ -46,6 +46,13 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
     let passed = later.grant.as_ref()?.moment;
     let own = timeline.acquisitions.iter().filter(|one| one.process == earlier.process);
     let grants = own.filter_map(|one| Some(one.grant.as_ref()?.moment));
+    // An extension that does not check the owner can set the lock again, too.
+    let spans = timeline.keys.iter().filter(|span| {
+        timeline.history.header.quorum <= 1
+            && span.by.map(Node::machine) == Some(earlier.process.machine())
+            && timeline.is_lock_of(span, earlier)
+    });
+    let grants = grants.chain(spans.map(|span| span.from));
     grants.filter(|at| passed < *at && *at < landed).max()
 }
 
@@ -103,7 +110,6 @@ mod tests {
     use super::*;
     use crate::record::history::Change;
     use crate::record::story::Story;
-    use fencepost_faults::Node;
 
     fn stale_writes(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

@@ -223,13 +223,19 @@ fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         return field(out, "faults", "none");
     }
     let mut label = "faults";
+    // Reports of older versions do not list the faults that began.
+    let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let width =
         run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);
     for timed in run.plan.faults.iter().take(FAULTS_SHOWN) {
         let text = plan_text::fault(&timed.fault);
+        let began = match is_told && !run.faults_began.contains(&timed.id) {
+            true => ", did not begin",
+            false => "",
+        };
         writeln!(
             out,
-            "  {DIM}{label:<18}{DIM:#}{:>width$}  {text} {DIM}(fault {}){DIM:#}",
+            "  {DIM}{label:<18}{DIM:#}{:>width$}  {text} {DIM}(fault {}{began}){DIM:#}",
             timed.at_us, timed.id
         )?;
         label = "";

@@ -14,10 +14,16 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     of_python.or_else(named).or_else(last).or(said.last()).map(|line| line.trim())
 }
 
-pub(super) fn is_of_uncaught(line: &str) -> bool {
-    line.starts_with("Traceback (most recent call last):")
-        || line.starts_with("Exception in thread ")
+/// Returns `true` if an interpreter prints this line only when a thread dies.
+pub(super) fn is_of_dead_thread(line: &str) -> bool {
+    line.starts_with("Exception in thread ")
         || line.contains("terminated with exception (report_on_exception")
+}
+
+/// Returns `true` if Python prints this line when its main thread dies. Programs print it, too, for
+/// an error that they caught.
+pub(super) fn is_of_traceback(line: &str) -> bool {
+    line.starts_with("Traceback (most recent call last):")
 }
 
 fn is_indented(line: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Records of programs outside the history: output, ends and system calls.
 
-use super::error_text::{error_line, is_of_uncaught};
+use super::error_text::{error_line, is_of_dead_thread, is_of_traceback};
 use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};
 use fencepost_reports::record::programs::{Printed, ProgramReport};
@@ -9,6 +9,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Doing {
+    Nothing,
+    /// The process is in a lock call or in its critical section.
+    Call,
+}
 
 /// One life of a program, from a start of its host until a crash or the program's own end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -126,12 +133,48 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
+    /// Returns when a thread of a process that went on died by an uncaught error.
     fn died_at(&self) -> Option<SimTime> {
+        let lives_on = matches!(self.ending, None | Some((_, Ending::Exited(0))));
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
-        let died = errors.find(|line| is_of_uncaught(&line.text))?.time_us;
-        let is_last = self.sent_last.is_none_or(|sent| sent <= died);
-        (self.ending.is_none() && is_last).then_some(died)
+        let has_threads = || self.calls.iter().any(|call| call.thread != self.calls[0].thread);
+        let is_last = |time: SimTime| self.sent_last.is_none_or(|sent| sent <= time);
+        let dies = |line: &&Printed| {
+            is_of_dead_thread(&line.text)
+                || is_of_traceback(&line.text) && has_threads() && is_last(line.time_us)
+        };
+        errors.find(dies).map(|line| line.time_us).filter(|_| lives_on)
+    }
+
+    /// Returns what the process was doing at a time, unless it reported to the judge afterwards.
+    fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
+        let mut acquires = BTreeSet::new();
+        let mut doing = Doing::Nothing;
+        let own = events.iter().filter(|event| event.node.machine() == self.node);
+        for event in own.filter(|event| self.started <= event.time_us) {
+            let is_call = match &event.what {
+                What::Invoke { operation, action } => {
+                    doing = Doing::Call;
+                    acquires.extend((*action == Action::Acquire).then_some(*operation));
+                    true
+                }
+                What::Ok { operation, .. } => {
+                    let is_inside = acquires.contains(operation);
+                    doing = if is_inside { Doing::Call } else { Doing::Nothing };
+                    true
+                }
+                What::Fail { .. } | What::Info { .. } | What::Lost => {
+                    doing = Doing::Nothing;
+                    true
+                }
+                _ => false,
+            };
+            if is_call && time < event.time_us {
+                return None;
+            }
+        }
+        Some(doing)
     }
 
     /// Returns whether fencepost stopped the program because it ran or waited endlessly.
@@ -147,9 +190,10 @@ impl Life {
         };
         match (&self.ending, self.died) {
             (None, died) => died.and_then(|time| told(time, THREAD_DIED)),
-            (Some((time, ending)), _) if self.died_inside => {
+            (Some((time, ending)), None) if self.died_inside => {
                 told(*time, &format!("{} in its critical section", in_words(ending)))
             }
+            (Some((_, Ending::Exited(0))), Some(died)) => told(died, THREAD_DIED),
             (Some((_, Ending::Exited(0))), _) if self.has_spoken && self.node.is_process() => None,
             (Some((_, Ending::Exited(0))), _) if self.node.is_process() => {
                 Some(format!("{} ended without reporting to the judge", self.node))
@@ -169,24 +213,17 @@ pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
             life.crashed = crash.map(|event| event.time_us);
         }
         let Some(died) = life.died_at().filter(|_| life.crashed.is_none()) else { continue };
-        life.died = Some(died);
-        let mut acquires = BTreeSet::new();
-        let mut is_amid = false;
-        for event in events.iter().filter(|event| is_own(event)) {
-            match &event.what {
-                What::Invoke { operation, action } => {
-                    is_amid = true;
-                    acquires.extend((*action == Action::Acquire).then_some(*operation));
-                }
-                What::Ok { operation, .. } => is_amid = acquires.contains(operation),
-                What::Fail { .. } | What::Info { .. } | What::Lost => is_amid = false,
-                _ => {}
-            }
+        let Some(doing) = life.doing_at(died, events) else { continue };
+        if life.ending.is_some() && doing == Doing::Nothing {
+            continue;
         }
-        if is_amid {
+        life.died = Some(died);
+        if doing == Doing::Call {
             let is_waiting =
                 |event: &Event| is_own(event) && matches!(event.what, What::Silent { .. });
-            events.retain(|event| !is_waiting(event) || event.time_us <= died);
+            // The process that lost its thread does nothing more, so its own exit adds nothing.
+            let is_exit = |event: &Event| event.node == node && event.what == What::Crashed;
+            events.retain(|event| !is_waiting(event) && !is_exit(event) || event.time_us <= died);
             let place = events.partition_point(|event| event.time_us <= died);
             events.insert(place, Event { sequence: 0, time_us: died, node, what: What::Crashed });
         }
@@ -289,6 +326,7 @@ mod tests {
     fn a_thread_that_dies_ends_what_its_process_was_doing() {
         let dies = |sent_last| {
             let mut one = life(&[(5, Channel::Stderr, "Traceback (most recent call last):")], None);
+            one.calls = vec![call(1), call(2)];
             one.sent_last = Some(SimTime(sent_last));
             let event =
                 |at, what| Event { sequence: 0, time_us: SimTime(at), node: Node::Client(1), what };
@@ -305,6 +343,52 @@ mod tests {
                     Traceback (most recent call last):";
         assert_eq!(dies(4), (vec![5], 2, Some(said.to_owned())));
         assert_eq!(dies(6), (vec![], 2, None), "it went on");
+    }
+
+    fn call(thread: u32) -> CallMade {
+        CallMade { thread, number: 0, result: 0, bytes: 0, clock_reads: 0 }
+    }
+
+    /// A process with an open acquire prints a line at 5 us and ends as stated.
+    fn thread_of(
+        threads: u32,
+        printed: &str,
+        ending: Option<Ending>,
+        goes_on: bool,
+    ) -> (Vec<u64>, Option<String>) {
+        let mut one = life(&[(5, Channel::Stderr, printed)], ending);
+        one.calls = (1..=threads).map(call).collect();
+        one.has_spoken = true;
+        let event =
+            |at, what| Event { sequence: 0, time_us: SimTime(at), node: Node::Client(1), what };
+        let invoke = What::Invoke { operation: 0, action: Action::Acquire };
+        let mut events = vec![event(4, invoke)];
+        if goes_on {
+            events.push(event(6, What::Fail { operation: 0, reason: "held".to_owned() }));
+        }
+        let mut lives = vec![one];
+        end_dead(&mut lives, &mut events);
+        let died = events.iter().filter(|event| event.what == What::Crashed);
+        (died.map(|event| event.time_us.0).collect(), lives.remove(0).failure())
+    }
+
+    #[test]
+    fn a_thread_may_die_in_a_process_that_later_ends_well() {
+        let dies = "Exception in thread Thread-1 (run):\nKeyError: 'x'";
+        let (died, failure) = thread_of(2, dies, Some(Ending::Exited(0)), false);
+        assert_eq!(died, [5]);
+        assert_eq!(
+            failure.as_deref(),
+            Some("client-1 lost a thread to an uncaught error at 0.000 s: KeyError: 'x'")
+        );
+        assert_eq!(thread_of(2, dies, Some(Ending::Exited(0)), true), (vec![], None));
+    }
+
+    #[test]
+    fn a_traceback_of_the_only_thread_is_of_an_error_that_it_caught() {
+        let caught = "Traceback (most recent call last):\nValueError: x";
+        assert_eq!(thread_of(1, caught, None, false), (vec![], None));
+        assert_eq!(thread_of(2, caught, None, false).0, [5]);
     }
 
     #[test]

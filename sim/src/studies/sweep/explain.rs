@@ -21,6 +21,9 @@ pub(super) fn explain(
         let mut facts = ran.facts();
         facts.violations.retain(|one| smallest(&sum.cells[place], &one.id, seed));
         let diagnosis = diagnose_with(&rates, &ran.spec, &facts.violations);
+        if inspection.stop.is_urgent() {
+            return Ok(Vec::new());
+        }
         Ok(RunReport::from(Stages { diagnosis, ..facts.into() }).violations)
     });
     for (place, _, violations) in results {

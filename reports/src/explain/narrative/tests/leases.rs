@@ -88,13 +88,13 @@ fn the_recorded_expiry_counts_if_the_clock_of_the_server_was_stepped_back() {
 }
 
 #[test]
-fn a_lease_whose_end_is_the_value_has_no_length() {
+fn a_lease_that_a_time_in_the_value_ends_has_no_length() {
     let first = |owner: &str| {
         let story = Story::new().ttl(10_000).takes(1, 1, owner);
         let told = told(story.removed(3, owner, 2).takes(4, 2, "b").releases(8, 1).releases(9, 2));
         told.into_iter().next().unwrap()
     };
-    let ends = "redis-1 grants the lock to client-1, with the end of its lease as the value.";
+    let ends = "redis-1 grants the lock to client-1, with a Unix time as the value and no expiry.";
     assert_eq!(first("1767225653"), ends);
     assert_eq!(first("a"), "redis-1 grants the lock to client-1 for 10s.");
 }

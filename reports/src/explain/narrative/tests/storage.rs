@@ -61,3 +61,24 @@ fn a_late_write_that_was_in_transit_for_long_or_sent_after_the_loss_is_told_with
     };
     assert_eq!([sent(10, 900), sent(15, 16)], [true, false]);
 }
+
+#[test]
+fn a_delay_of_the_link_to_the_storage_is_a_step_only_if_a_request_was_in_transit() {
+    let link = [Node::Client(1), Node::Storage];
+    let told = |asks: bool| {
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "delay", &link);
+        let story = if asks { story.waits_for_storage(3, 9, 1) } else { story };
+        let story = story.fault_ended(10, 1, "delay", Node::Client(1)).expires(11, "a");
+        told(story.takes(12, 2, "b").releases(20, 1).releases(21, 2)).join(" ")
+    };
+    assert!(told(true).contains("(fault 1)"), "{}", told(true));
+    assert!(!told(false).contains("(fault 1)"), "{}", told(false));
+}
+
+#[test]
+fn a_late_write_whose_process_gave_up_waiting_says_so() {
+    let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
+    let story = story.reads(13, 2, 0).late_write(900, 1, 10, 0, 1);
+    let told = steps(Kind::StaleWrite, story.releases(5_000, 1).releases(5_001, 2)).join(" ");
+    assert!(told.contains("client-1 does not know the outcome: no answer in time."), "{told}");
+}

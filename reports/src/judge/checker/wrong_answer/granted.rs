@@ -8,7 +8,7 @@
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
-use crate::record::history::Change;
+use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,11 +152,33 @@ fn is_excused(
         }
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
             by.machine() != one.process.machine()
+                || is_of_other_thread(timeline, one, at)
                 || !timeline.reuses_owner(one) && may_have_been_held_up(timeline, one, at)
         }
         Some(_) => true,
     };
     is_hit || own.iter().any(|span| taken(&span))
+}
+
+/// Returns `true` if another thread of the process was releasing its own lock when the server
+/// removed this one.
+fn is_of_other_thread(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
+    let mut releasing: BTreeMap<u64, Node> = BTreeMap::new();
+    for event in &timeline.history.events[..at.index] {
+        match &event.what {
+            What::Invoke { operation, action: Action::Release } => {
+                releasing.insert(*operation, event.node);
+            }
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
+                releasing.remove(operation);
+            }
+            _ => {}
+        }
+    }
+    let is_other = |node: &Node| *node != one.process && node.machine() == one.process.machine();
+    releasing.values().any(is_other)
 }
 
 fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
@@ -200,6 +222,23 @@ mod tests {
     fn wrong_answers(story: Story) -> Vec<String> {
         let history = story.build();
         check(&Timeline::new(&history)).into_iter().map(|one| one.what).collect()
+    }
+
+    #[test]
+    fn the_release_of_another_thread_is_no_wrong_answer() {
+        let asker = Node::Client(1).for_thread(2);
+        let story = |releases: bool| {
+            let story = Story::new().takes(1, 1, "a");
+            let story = if releases { story.leaves(5, 1) } else { story };
+            let story = story.acquires(6, asker).grants(7, asker, "a").removed(8, "a", 1);
+            let story = if releases { story.left(9, 1) } else { story };
+            wrong_answers(story.hears(10, asker, "a"))
+        };
+        assert_eq!(story(true), [""; 0]);
+        assert_eq!(
+            story(false),
+            ["client-1.2 was told that it got the lock, but no server had it."]
+        );
     }
 
     #[test]

@@ -155,7 +155,12 @@ impl Gap {
             .collect();
         let further = hidden.iter().copied().chain([next]);
         sections.extend(further.flat_map(|entry| entry.left_out_sections.clone()));
-        let both = |node: &&Node| next.stopped.contains(node);
+        // If a process resumes after the gap, it was stopped during the whole gap.
+        let both = |node: &&Node| {
+            let resumes = matches!(next.what, What::FaultEnded { .. });
+            hidden.iter().all(|entry| entry.stopped.contains(node))
+                && (next.stopped.contains(node) || resumes)
+        };
         let stopped = shown.stopped.iter().filter(both).copied().collect();
         let ends = |node: &&Node| {
             let enters = begins_section(next) && next.process == **node;

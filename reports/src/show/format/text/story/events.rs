@@ -147,6 +147,9 @@ impl Story<'_> {
         if broken.is_empty() {
             broken.extend(self.overlaps_again(entry));
         }
+        if broken.iter().any(|label| label.starts_with("STALE WRITE")) && self.loses_update(entry) {
+            broken.push("LOST UPDATE".to_owned());
+        }
         match broken.is_empty() {
             true => (text, false),
             false => (format!("{text}: {}", broken.join(", ")), true),
@@ -162,6 +165,18 @@ impl Story<'_> {
         };
         other(Kind::LostUpdate)
             .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
+    }
+
+    /// Returns whether the write of a run with lost updates is one, although its label does not say
+    /// so because another was the first.
+    fn loses_update(&self, entry: &TimelineEntry) -> bool {
+        let is_lost = |one: &ViolationReport| one.violation.kind == Kind::LostUpdate;
+        let is_told = self.breaks(entry).chain(self.breaks_otherwise(entry)).any(is_lost);
+        let overwrites = match entry.what {
+            What::Storage { before, based_on: Some(read), .. } => read != before,
+            _ => false,
+        };
+        overwrites && !is_told && self.run.violations.iter().any(is_lost)
     }
 
     fn overlaps_again(&self, entry: &TimelineEntry) -> Option<String> {
