@@ -4,6 +4,7 @@ use super::{after_event, before_event, wait_end_text};
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Action, Change, Event, History, Turn, What};
 use fencepost_faults::Node;
+use std::collections::BTreeSet;
 
 pub(super) fn server(history: &History, event: &Event) -> String {
     let What::Server { key, change, by, primary, .. } = &event.what else { return String::new() };
@@ -124,16 +125,20 @@ fn source(history: &History, event: &Event) -> Option<Node> {
 fn is_renewal(history: &History, event: &Event) -> bool {
     let What::Server { value: Some(value), by: Some(by), .. } = &event.what else { return false };
     let before = before_event(history, event);
-    let own = before.iter().rev().filter(|earlier| earlier.node.machine() == by.machine());
-    let mut calls = own.filter_map(|earlier| match &earlier.what {
-        What::Invoke { action: Action::Acquire, .. } => Some(true),
-        What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
-            Some(false)
+    let mut acquires = BTreeSet::new();
+    for earlier in before.iter().filter(|earlier| earlier.node.machine() == by.machine()) {
+        match &earlier.what {
+            What::Invoke { operation, action: Action::Acquire } => {
+                acquires.insert(*operation);
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                acquires.remove(operation);
+            }
+            _ => {}
         }
-        _ => None,
-    });
-    let is_acquiring = calls.next() == Some(true);
-    !is_acquiring
+    }
+    // An acquire with an unknown outcome may still be in transit.
+    acquires.is_empty()
         && previous_value(history, event) == Some(value.as_str())
         && owner_before(history, event, value) == Some(*by)
 }

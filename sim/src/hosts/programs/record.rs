@@ -8,6 +8,8 @@ use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Number of the system call `execve` on Linux x86-64.
+const EXECVE: u16 = 59;
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,7 +140,10 @@ impl Life {
         let lives_on = matches!(self.ending, None | Some((_, Ending::Exited(0))));
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
-        let has_threads = || self.calls.iter().any(|call| call.thread != self.calls[0].thread);
+        // A shell may have run other processes before it became the program.
+        let replaced = self.calls.iter().rposition(|call| call.number == EXECVE);
+        let calls = &self.calls[replaced.map_or(0, |at| at + 1)..];
+        let has_threads = || calls.iter().any(|call| call.thread != calls[0].thread);
         let is_last = |time: SimTime| self.sent_last.is_none_or(|sent| sent <= time);
         let dies = |line: &&Printed| {
             is_of_dead_thread(&line.text)
@@ -149,29 +154,31 @@ impl Life {
 
     /// Returns what the process was doing at a time, unless it reported to the judge afterwards.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
-        let mut acquires = BTreeSet::new();
+        let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
         let mut doing = Doing::Nothing;
         let own = events.iter().filter(|event| event.node.machine() == self.node);
         for event in own.filter(|event| self.started <= event.time_us) {
-            let is_call = match &event.what {
+            let ended = match &event.what {
                 What::Invoke { operation, action } => {
+                    calls.insert(*operation, action);
                     doing = Doing::Call;
-                    acquires.extend((*action == Action::Acquire).then_some(*operation));
-                    true
+                    None
                 }
-                What::Ok { operation, .. } => {
-                    let is_inside = acquires.contains(operation);
-                    doing = if is_inside { Doing::Call } else { Doing::Nothing };
-                    true
+                What::Ok { operation, .. } => Some((calls.get(operation), Doing::Call)),
+                What::Fail { operation, .. } | What::Info { operation, .. } => {
+                    Some((calls.get(operation), Doing::Nothing))
                 }
-                What::Fail { .. } | What::Info { .. } | What::Lost => {
-                    doing = Doing::Nothing;
-                    true
-                }
-                _ => false,
+                What::Lost => Some((None, Doing::Nothing)),
+                _ => continue,
             };
-            if is_call && time < event.time_us {
+            if time < event.time_us {
                 return None;
+            }
+            match ended {
+                // A critical section goes on after requests to the storage and extensions.
+                Some((Some(Action::Acquire), then)) => doing = then,
+                Some((Some(Action::Release) | None, _)) => doing = Doing::Nothing,
+                _ => {}
             }
         }
         Some(doing)
@@ -347,6 +354,40 @@ mod tests {
 
     fn call(thread: u32) -> CallMade {
         CallMade { thread, number: 0, result: 0, bytes: 0, clock_reads: 0 }
+    }
+
+    #[test]
+    fn a_thread_that_dies_after_a_request_in_its_critical_section_ends_the_section() {
+        let event =
+            |at, what| Event { sequence: 0, time_us: SimTime(at), node: Node::Client(1), what };
+        let invoke = |operation, action| What::Invoke { operation, action };
+        let ok = |operation, owner: Option<&str>| What::Ok {
+            operation,
+            owner: owner.map(str::to_owned),
+            token: None,
+            valid_for_us: None,
+            value: None,
+        };
+        let mut events = vec![
+            event(1, invoke(0, Action::Acquire)),
+            event(2, ok(0, Some("a"))),
+            event(3, invoke(1, Action::Read { acquisition: 0 })),
+            event(4, ok(1, None)),
+        ];
+        let printed = [(5, Channel::Stderr, "Exception in thread Thread-1 (run):")];
+        let mut lives = vec![life(&printed, Some(Ending::Exited(0)))];
+        end_dead(&mut lives, &mut events);
+        assert_eq!(events.last().map(|last| last.time_us), Some(SimTime(5)));
+        assert_eq!(events.last().map(|last| &last.what), Some(&What::Crashed));
+    }
+
+    #[test]
+    fn other_processes_of_a_shell_are_no_threads() {
+        let mut one = life(&[(5, Channel::Stderr, "Traceback (most recent call last):")], None);
+        one.calls = vec![call(2), CallMade { number: EXECVE, ..call(1) }, call(1)];
+        assert_eq!(one.died_at(), None);
+        one.calls.push(call(3));
+        assert_eq!(one.died_at(), Some(SimTime(5)));
     }
 
     /// A process with an open acquire prints a line at 5 us and ends as stated.
