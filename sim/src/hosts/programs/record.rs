@@ -6,7 +6,7 @@ use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};
 use fencepost_reports::record::programs::{Printed, ProgramReport};
 use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Number of the system call `execve` on Linux x86-64.
 const EXECVE: u16 = 59;
