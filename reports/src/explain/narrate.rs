@@ -377,6 +377,23 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_ends_a_lease_earlier_shortens_it() {
+        let by = Some(Node::Client(1));
+        let story = |second: u64| {
+            let story = Story::new().ttl(10).takes(1, 1, "a").with_recorded_leases();
+            let set = |at| story.clone().server(at, 1, Change::Extended, "a", by);
+            let mut set = set(3).build();
+            let last = set.events.last_mut().unwrap();
+            if let What::Server { lease_us, .. } = &mut last.what {
+                *lease_us = Some(Micros::from_millis(second));
+            }
+            text(&set, set.events.last().unwrap())
+        };
+        assert_eq!(story(4), "shortens the lease of the lock of client-1 to 4ms at its request");
+        assert_eq!(story(10), "extends the lock of client-1 at its request");
+    }
+
+    #[test]
     fn a_member_that_is_no_longer_the_grantor_follows_no_primary() {
         let discards = |story: Story| {
             let story = story.takes(1, 1, "a").server(5, 1, Change::Discarded, "a", None);

@@ -150,7 +150,7 @@ impl Story<'_, '_> {
     fn granted(&mut self, one: &Acquisition<'_>) {
         let Some(grant) = &one.grant else { return };
         let header = &self.timeline.history.header;
-        let (node, process, ttl) = (grant.node, one.process, self.lease_of(grant));
+        let (node, process, ttl) = (grant.node, one.process, self.lease_of(one, grant));
         let text = match header.quorum {
             _ if header.has_queue() => {
                 format!("{process} becomes first in the queue at {node}.")
@@ -284,7 +284,15 @@ impl Story<'_, '_> {
         let (end, what) = match header.has_no_ttl() {
             true if header.lives_with_session => (gone(), format!("{} was gone", header.place().0)),
             true => (gone(), "lock was gone".to_owned()),
-            false => (self.lease_ended(holder, taker, left), "lease had expired".to_owned()),
+            false => {
+                let (end, is_late) = self.lease_ended(holder, taker, left).unzip();
+                let what = if is_late == Some(true) {
+                    "expired lock was removed"
+                } else {
+                    "lease had expired"
+                };
+                (end, what.to_owned())
+            }
         };
         let late = match end.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),

@@ -29,6 +29,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
              critical section before its lease expired."
         );
     }
+    if scene.kind == Kind::ForeignRelease {
+        return format!("{holder} had waited for the storage, and released its lock late.");
+    }
     let header = &scene.timeline.history.header;
     let lost = if header.lives_with_session { header.place().0 } else { "lock" };
     let on_its_way = match scene.write_sent_after_the_loss() {

@@ -3,7 +3,7 @@
 use super::{after_event, before_event, wait_end_text};
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Action, Change, Event, History, Turn, What};
-use fencepost_faults::Node;
+use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
 pub(super) fn server(history: &History, event: &Event) -> String {
@@ -46,7 +46,10 @@ pub(super) fn server(history: &History, event: &Event) -> String {
         (Change::Extended, ..) if is_part_of_grant(history, event) => {
             format!("sets the expiry of {whose}{asked}")
         }
-        (Change::Extended, ..) => format!("extends {whose}{asked}"),
+        (Change::Extended, ..) => match shortened(history, event) {
+            Some(lease) => format!("shortens the lease of {whose} to {lease}{asked}"),
+            None => format!("extends {whose}{asked}"),
+        },
         (Change::Removed, ..) => format!("removes {whose}{asked}"),
         (Change::Expired, ..) if ended_with_membership(history, event) => {
             format!("removes {whose}, whose membership has ended")
@@ -69,6 +72,21 @@ pub(super) fn server(history: &History, event: &Event) -> String {
             None => format!("restarts with {whose}"),
         },
     }
+}
+
+/// Returns the new lease if it ends before the previous one would have ended.
+fn shortened(history: &History, event: &Event) -> Option<Micros> {
+    let What::Server { key, lease_us: Some(lease), .. } = &event.what else { return None };
+    let mut before = before_event(history, event).iter().rev();
+    let ended = before.find_map(|earlier| match &earlier.what {
+        What::Server {
+            key: same, change: Change::Granted | Change::Extended, lease_us, ..
+        } if same == key && earlier.node == event.node => {
+            Some(lease_us.map(|lease| earlier.time_us + lease))
+        }
+        _ => None,
+    });
+    (event.time_us + *lease < ended??).then_some(*lease)
 }
 
 /// Returns whether a grantor freed the lock of a member before its lease was over. The member had

@@ -69,7 +69,7 @@ impl<'t, 'h> Between<'t, 'h> {
     fn delays_write(&self, fault: &FaultSpan<'_>) -> bool {
         flight::holds_up_storage(fault)
             && fault.names(self.both[0].process)
-            && self.late_write.is_some_and(|(sent, landed)| fault.touches(sent, landed))
+            && self.late_write.is_some_and(|(sent, landed)| hits_message(fault, sent, landed))
     }
 
     fn acted(&self, fault: &FaultSpan<'_>) -> bool {
@@ -92,7 +92,7 @@ impl<'t, 'h> Between<'t, 'h> {
         let is_in_transit = |request: &StorageRequest| {
             let sent = self.timeline.invocation_of(request.operation);
             fault.names(request.process)
-                && sent.is_some_and(|sent| fault.touches(sent.time, request.moment.time))
+                && sent.is_some_and(|sent| hits_message(fault, sent.time, request.moment.time))
         };
         let waits = self
             .both
@@ -117,9 +117,9 @@ impl<'t, 'h> Between<'t, 'h> {
                 _ => false,
             };
             event.node == process
-                && sent
-                    .filter(is_request)
-                    .is_some_and(|sent| fault.touches(sent.time, self.timeline.moment(index).time))
+                && sent.filter(is_request).is_some_and(|sent| {
+                    hits_message(fault, sent.time, self.timeline.moment(index).time)
+                })
         })
     }
 
@@ -173,6 +173,15 @@ impl<'t, 'h> Between<'t, 'h> {
             (by.machine() != holder.process.machine() && sent < held)
                 .then_some((by, sent.time, at.time))
         })
+    }
+}
+
+/// Returns whether the fault hit a request or its answer. A delay hits what is sent while it lasts,
+/// any other fault also what is in transit.
+fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool {
+    match fault.kind {
+        FaultKind::Delay => fault.touches(sent, sent) || fault.touches(answered, answered),
+        _ => fault.touches(sent, answered),
     }
 }
 

@@ -15,7 +15,7 @@ const ROUNDING: Micros = Micros::from_millis(20);
 const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
 impl Story<'_, '_> {
-    pub(super) fn lease_of(&self, grant: &Grant) -> String {
+    pub(super) fn lease_of(&self, one: &Acquisition<'_>, grant: &Grant) -> String {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
         let is_recorded = matches!(grant.node, Node::Redis(_))
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
@@ -30,7 +30,10 @@ impl Story<'_, '_> {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
             Some(lease) => {
                 let lease = self.timeline.lease_asked(set).unwrap_or_else(|| self.shown(lease));
-                format!(" for {lease}")
+                match self.lease_before_entry(one, grant, set).filter(|later| *later != lease) {
+                    Some(later) => format!(", at first for {lease}, then for {later}"),
+                    None => format!(" for {lease}"),
+                }
             }
             None if is_recorded && self.is_leased_later(grant) => {
                 ", at first without an expiry".to_owned()
@@ -49,6 +52,23 @@ impl Story<'_, '_> {
                 .faults
                 .iter()
                 .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
+    }
+
+    /// Returns the lease that the process set at the granting server between its grant and its
+    /// critical section.
+    fn lease_before_entry(
+        &self,
+        one: &Acquisition<'_>,
+        grant: &Grant,
+        granted: Moment,
+    ) -> Option<Micros> {
+        let timeline = self.timeline;
+        let entered = one.completed?;
+        let own = timeline.keys.iter().filter(|span| span.node == grant.node);
+        let own = own.filter(|span| timeline.is_lock_of(span, one)).flat_map(|span| &span.set);
+        let later = own.filter(|set| granted < **set && **set < entered);
+        let last = later.filter(|set| timeline.asked_by(**set) == Some(one.process)).max()?;
+        timeline.lease_asked(*last)
     }
 
     pub(super) fn recorded_lease(&self, grant: &Grant) -> Option<Micros> {
@@ -90,14 +110,15 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// Returns when the holder's lease ended before the holder left its critical section. What a
+    /// Returns when the holder's lease ended, and `true` if a server only then removed a lock that
+    /// had expired earlier. The end is before the holder left its critical section. What a
     /// server recorded comes first. The length of a lease counts only if all clocks were right.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
         taker: &Acquisition<'_>,
         left: Moment,
-    ) -> Option<SimTime> {
+    ) -> Option<(SimTime, bool)> {
         let timeline = self.timeline;
         let held = holder.grant.as_ref()?;
         let calculated = self
@@ -108,12 +129,12 @@ impl Story<'_, '_> {
             return None;
         }
         let ended = match self.recorded_end(holder, left) {
-            Some((at, true)) => Some(at),
+            Some((at, Some(is_late))) => Some((at, is_late)),
             // The lock ended in another way, so only an earlier end of the lease matters.
-            Some((at, false)) => calculated.filter(|end| *end < at),
-            None => expired(timeline, holder).or(calculated),
+            Some((at, None)) => calculated.filter(|end| *end < at).map(|end| (end, false)),
+            None => expired(timeline, holder).or(calculated).map(|end| (end, false)),
         };
-        ended.filter(|end| !is_set_again(timeline, holder, *end, left))
+        ended.filter(|(end, _)| !is_set_again(timeline, holder, *end, left))
     }
 
     /// Returns whether the lock of a member ended before its lease, with the membership.
@@ -124,20 +145,27 @@ impl Story<'_, '_> {
         })
     }
 
-    /// Returns when the lock last ended at the server that granted it, and whether it expired. Of
-    /// several masters, the first end counts.
-    fn recorded_end(&self, holder: &Acquisition<'_>, left: Moment) -> Option<(SimTime, bool)> {
+    /// Returns when the lock last ended at the server that granted it. If it expired, also returns
+    /// whether the server removed it only at the next request. Of several masters, the first end
+    /// counts.
+    fn recorded_end(
+        &self,
+        holder: &Acquisition<'_>,
+        left: Moment,
+    ) -> Option<(SimTime, Option<bool>)> {
         let timeline = self.timeline;
-        let is_expiry =
-            |end: KeyEnd| matches!(end, KeyEnd::Changed { change: Change::Expired, .. });
+        let is_late = |end: KeyEnd| match end {
+            KeyEnd::Changed { change: Change::Expired, by, .. } => Some(by.is_some()),
+            _ => None,
+        };
         if timeline.history.header.quorum > 1 {
-            return expired(timeline, holder).map(|at| (at, true));
+            return expired(timeline, holder).map(|at| (at, Some(false)));
         }
         let node = holder.grant.as_ref()?.node;
         let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
         let ends = own.filter(|span| span.node == node).filter_map(|span| span.to);
         let last = ends.filter(|(at, _)| *at < left).max_by_key(|(at, _)| *at);
-        last.map(|(at, end)| (at.time, is_expiry(end)))
+        last.map(|(at, end)| (at.time, is_late(end)))
     }
 
     fn is_measured_by_bent_clock(&self, grant: &Grant, end: SimTime) -> bool {

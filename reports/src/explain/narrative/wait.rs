@@ -31,7 +31,10 @@ impl Story<'_, '_> {
         self.add_event(Weight::Turn, last.from.index);
         self.unknown_acquire(last);
         let until = finding.at + finding.duration;
-        if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
+        let copies = timeline.keys.iter().filter(|key| has_queue && key.value == last.value);
+        // Followers of a queue repeat the removal of its leader.
+        let removed = copies.filter_map(|key| key.to).min_by_key(|(to, _)| *to).or(last.to);
+        if let Some((to, _)) = removed.filter(|(to, _)| to.time <= until) {
             self.add_event(Weight::Turn, to.index);
         }
         let blocks = |key: &&KeySpan<'_>| {

@@ -82,3 +82,17 @@ fn a_late_write_whose_process_gave_up_waiting_says_so() {
     let told = steps(Kind::StaleWrite, story.releases(5_000, 1).releases(5_001, 2)).join(" ");
     assert!(told.contains("client-1 does not know the outcome: no answer in time."), "{told}");
 }
+
+#[test]
+fn a_delay_hits_only_what_is_sent_while_it_lasts() {
+    let link = [Node::Client(1), Node::Storage];
+    let told = |from: u64| {
+        let story = Story::new().takes(1, 1, "a").fault_began(from, 1, "delay", &link);
+        let story = story.fault_ended(from + 2, 1, "delay", Node::Client(1));
+        let story = story.expires(11, "a").takes(12, 2, "b").reads(13, 2, 0);
+        let story = story.late_write(900, 1, 5, 0, 1).releases(5_000, 1).releases(5_001, 2);
+        steps(Kind::StaleWrite, story).join(" ")
+    };
+    assert!(told(4).contains("(fault 1)"), "{}", told(4));
+    assert!(!told(400).contains("(fault 1)"), "{}", told(400));
+}
