@@ -56,6 +56,12 @@ impl FaultPlan {
         FaultPlan { faults }
     }
 
+    /// Returns the plan with every fault later by this time.
+    pub fn later(mut self, by: Micros) -> FaultPlan {
+        self.faults.iter_mut().for_each(|timed| timed.at_us = timed.at_us + by);
+        self
+    }
+
     /// Returns the time at which all faults have ended, except those that never end.
     pub fn ends_at(&self) -> SimTime {
         self.faults

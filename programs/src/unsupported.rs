@@ -106,6 +106,11 @@ impl SyncedFiles {
     }
 
     /// Fails with [`io::ErrorKind::Unsupported`].
+    pub fn sync_all(&mut self, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Fails with [`io::ErrorKind::Unsupported`].
     pub fn sync_one(&mut self, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -1,10 +1,12 @@
 //! The complete inputs of one run ([`RunSpec`]).
 
 use crate::hosts::coordinators::{Entry, entry};
+use crate::hosts::real;
 use crate::setup::scenario::Scenario;
+use crate::world::network;
 use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, FaultPlan, Micros, Seed};
+use fencepost_faults::{Families, FaultPlan, Micros, Seed, SimTime};
 use std::rc::Rc;
 
 /// All inputs of one run.
@@ -31,6 +33,20 @@ impl RunSpec {
     /// Returns whether the run contains traced programs or servers, which are slow.
     pub(crate) fn is_traced(&self) -> bool {
         self.scenario.is_traced(self.client)
+    }
+
+    /// Returns the time for which real servers that form a group run before the run begins, so that
+    /// they have elected a leader or copied their data, as simulated servers have. Programs start
+    /// together with their servers.
+    pub(super) fn warm_up(&self) -> Micros {
+        let coordinator = self.client.deployment.coordinator().name();
+        let is_real = self.scenario.binaries.contains_key(coordinator);
+        let is_program = self.scenario.program(self.client).is_some();
+        if !is_real || is_program {
+            return Micros::ZERO;
+        }
+        let warm_up = SimTime::ZERO + real::warm_up(self.topology());
+        network::align_up(warm_up, self.scenario.timing.quantum.0).since(SimTime::ZERO)
     }
 
     pub(super) fn coordinator(&self) -> &'static Entry {

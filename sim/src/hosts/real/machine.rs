@@ -54,7 +54,8 @@ enum StepOutcome {
 impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
-        let life = lives.begins(part.node, SimTime(now.monotonic.0));
+        let started = part.run_time(now);
+        let life = lives.begins(part.node, started);
         // Only programs report to the judge, so the lack of reports from a server is not an error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
@@ -65,7 +66,7 @@ impl RealServer {
         };
         if let Err(why) = &group {
             let ending = Ending::NotEmulated(format!("could not be started: {why}"));
-            lives.with(life, |life| life.ending = Some((SimTime(now.monotonic.0), ending)));
+            lives.with(life, |life| life.ending = Some((started, ending)));
         }
         RealServer {
             part: part.clone(),
@@ -221,7 +222,7 @@ impl RealServer {
                 self.console_reader.allow_read(Trigger::Itself);
             }
         }
-        let at = SimTime(now.monotonic.0);
+        let at = self.part.run_time(now);
         self.part.world.lives.with(self.life, |life| {
             life.output.extend(output.into_iter().map(|one| (at, one.channel, one.bytes)));
         });
@@ -348,6 +349,9 @@ impl RealServer {
 
 impl Machine for RealServer {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.has_started && now.monotonic.0 >= self.part.warm_up.0 {
+            self.files.run_begins();
+        }
         match input {
             Input::Timer if !self.has_started => self.boot(now, out),
             Input::Timer
@@ -399,6 +403,7 @@ impl Machine for RealServer {
     }
 
     fn lose_power(&mut self) {
+        self.files.run_begins();
         self.has_lost_power = true;
     }
 
