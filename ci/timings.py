@@ -57,6 +57,15 @@ def still_a_primary(events):
                 yield demoted["time_us"] - ended["time_us"]
 
 
+def resynchronised(events):
+    """Measures from the demotion of an old primary until it has the data of the new primary."""
+    demoted = first(events, 0, event="turn", turn="demoted")
+    if demoted:
+        copied = first(events, demoted["time_us"], node=demoted["node"], turn="took-over")
+        if copied:
+            yield copied["time_us"] - demoted["time_us"]
+
+
 def forgotten(events):
     """Measures the age of the oldest acknowledged token that a power loss undid; 0 if it undid
     none."""
@@ -103,14 +112,16 @@ ROWS = [
         promotion("partition")),
     Row("a paused primary continues as a primary for", 1, [*SENTINEL, "--set", "failover-by=pause"],
         still_a_primary),
+    Row("a demoted primary has the new primary's data after", 1,
+        [*SENTINEL, "--set", "failover-by=pause"], resynchronised),
     *(Row(f"age of the oldest write that a power loss undoes, `{policy}`", 1,
           ["--client", "fencing", "--fault", "restart", "--persistence", policy], forgotten)
       for policy in ("none", "rdb", "aof-everysec", "aof-always")),
-    Row("ZooKeeper removes the node of a paused holder after", 10,
+    Row("ZooKeeper removes the node of a paused holder after", 4,
         ["--client", "curator-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
-    Row("etcd removes the key of a paused holder after", 20,
+    Row("etcd removes the key of a paused holder after", 10,
         ["--client", "etcd-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
-    Row("PostgreSQL frees the advisory lock of a crashed client after", 10,
+    Row("PostgreSQL frees the advisory lock of a crashed client after", 2,
         ["--client", "pg-advisory", "--fault", "client-crash"], session_end("crash")),
 ]
 

@@ -36,13 +36,13 @@ impl RunSpec {
     }
 
     /// Returns the time for which real servers that form a group run before the run begins, so that
-    /// they have elected a leader or copied their data, as simulated servers have. Programs start
-    /// together with their servers.
+    /// they have elected a leader or copied their data, as simulated servers have.
     pub(super) fn warm_up(&self) -> Micros {
         let coordinator = self.client.deployment.coordinator().name();
         let is_real = self.scenario.binaries.contains_key(coordinator);
-        let is_program = self.scenario.program(self.client).is_some();
-        if !is_real || is_program {
+        let program = self.scenario.program(self.client);
+        let is_own = program.is_some_and(|program| !program.servers.is_empty());
+        if !is_real && !is_own {
             return Micros::ZERO;
         }
         let warm_up = SimTime::ZERO + real::warm_up(self.topology());
