@@ -417,6 +417,21 @@ fn a_cluster_of_real_servers_has_a_leader_when_the_run_begins() {
 }
 
 #[test]
+fn the_release_that_a_standby_has_applied_is_read_before_its_promotion() {
+    let postgresql = "/usr/lib/postgresql/15/bin/postgres";
+    if !Path::new(postgresql).exists() {
+        skip("FENCEPOST_REAL_POSTGRESQL", "postgresql");
+        return;
+    }
+    let servers = format!("postgresql={postgresql}");
+    let words = ["--seed", "17", "--fault", "failover", "--client", "shedlock-db-time"];
+    let sets = ["--cycles", "8", "--set", "old-primary=stopped", "--servers", &servers];
+    let run = real_run(&[&words[..], &sets].concat());
+    let foreign = ("foreign-release".to_owned(), "stale-takeover".to_owned());
+    assert!(!broken(&run).contains(&foreign), "{run}");
+}
+
+#[test]
 fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
     let words = ["--seed", "3", "--fault", "pause", "--client", "single-node", "--no-shrink"];
     let sets = ["persistence=aof-everysec", "sync-fails=5s..30s", "sync-error=enospc"];

@@ -218,7 +218,8 @@ impl RealServer {
         let synced = group.take_synced();
         if !synced.is_empty() {
             self.files.keep_synced(synced);
-            if self.console_reader.console.changes().by_syncs && self.judged.holds() {
+            let changes = self.console_reader.console.changes();
+            if changes.by_replay || (changes.by_syncs && self.judged.holds()) {
                 self.console_reader.allow_read(Trigger::Itself);
             }
         }
