@@ -57,15 +57,6 @@ def still_a_primary(events):
                 yield demoted["time_us"] - ended["time_us"]
 
 
-def resynchronised(events):
-    """Measures from the demotion of an old primary until it has the data of the new primary."""
-    demoted = first(events, 0, event="turn", turn="demoted")
-    if demoted:
-        copied = first(events, demoted["time_us"], node=demoted["node"], turn="took-over")
-        if copied:
-            yield copied["time_us"] - demoted["time_us"]
-
-
 def forgotten(events):
     """Measures the age of the oldest acknowledged token that a power loss undid; 0 if it undid
     none."""
@@ -112,8 +103,6 @@ ROWS = [
         promotion("partition")),
     Row("a paused primary continues as a primary for", 1, [*SENTINEL, "--set", "failover-by=pause"],
         still_a_primary),
-    Row("a demoted primary has the new primary's data after", 1,
-        [*SENTINEL, "--set", "failover-by=pause"], resynchronised),
     *(Row(f"age of the oldest write that a power loss undoes, `{policy}`", 1,
           ["--client", "fencing", "--fault", "restart", "--persistence", policy], forgotten)
       for policy in ("none", "rdb", "aof-everysec", "aof-always")),
