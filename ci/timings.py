@@ -106,11 +106,11 @@ ROWS = [
     *(Row(f"age of the oldest write that a power loss undoes, `{policy}`", 1,
           ["--client", "fencing", "--fault", "restart", "--persistence", policy], forgotten)
       for policy in ("none", "rdb", "aof-everysec", "aof-always")),
-    Row("ZooKeeper removes the node of a paused holder after", 10,
+    Row("ZooKeeper removes the node of a paused holder after", 4,
         ["--client", "curator-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
-    Row("etcd removes the key of a paused holder after", 20,
+    Row("etcd removes the key of a paused holder after", 10,
         ["--client", "etcd-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
-    Row("PostgreSQL frees the advisory lock of a crashed client after", 10,
+    Row("PostgreSQL frees the advisory lock of a crashed client after", 2,
         ["--client", "pg-advisory", "--fault", "client-crash"], session_end("crash")),
 ]
 

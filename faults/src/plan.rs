@@ -55,6 +55,12 @@ impl FaultPlan {
         FaultPlan { faults }
     }
 
+    /// Returns the plan with every fault later by this time.
+    pub fn later(mut self, by: Micros) -> FaultPlan {
+        self.faults.iter_mut().for_each(|timed| timed.at_us = timed.at_us + by);
+        self
+    }
+
     /// A fault that never ends counts with its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults

@@ -172,6 +172,21 @@ impl SyncedFiles {
         Ok(())
     }
 
+    /// Records the present content of each file in a folder as synced, except for copied files.
+    pub fn sync_all(&mut self, folder: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let about = fs::symlink_metadata(&path)?;
+            let is_copy = matches!(self.0.get(&identity(&about)), Some(Content::Of(_)));
+            if about.is_dir() {
+                self.sync_all(&path)?;
+            } else if about.is_file() && !is_copy {
+                self.sync_one(&path)?;
+            }
+        }
+        Ok(())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -259,6 +274,23 @@ mod tests {
         fs::write(to.path().join("base/table"), "other rows").unwrap();
         synced.restore(to.path(), &mut |_| 0).unwrap();
         assert_eq!(fs::read_to_string(to.path().join("base/table")).unwrap(), "rows");
+    }
+
+    #[test]
+    fn all_files_of_a_folder_are_synced_except_for_copies() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(from.path().join("copied"), "rows").unwrap();
+        let mut synced = SyncedFiles::default();
+        synced.copy_all(from.path(), to.path()).unwrap();
+        let path = |name: &str| to.path().join(name);
+        fs::create_dir(path("data")).unwrap();
+        fs::write(path("data/snapshot"), "first").unwrap();
+        fs::write(path("copied"), "other rows").unwrap();
+        synced.sync_all(to.path()).unwrap();
+        fs::write(path("data/snapshot"), "second").unwrap();
+        synced.restore(to.path(), &mut |_| 0).unwrap();
+        assert_eq!(fs::read_to_string(path("data/snapshot")).unwrap(), "first");
+        assert_eq!(fs::read_to_string(path("copied")).unwrap(), "rows");
     }
 
     fn torn(synced: &[u8], written: &[u8], kept: u64) -> (u64, Vec<u8>) {

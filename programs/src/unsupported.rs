@@ -86,6 +86,10 @@ impl SyncedFiles {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    pub fn sync_all(&mut self, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     pub fn sync_one(&mut self, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

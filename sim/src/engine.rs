@@ -76,14 +76,14 @@ impl EngineRun {
             WhyEnded::Finished => state.now,
             _ => self.limit.max(state.now),
         };
-        Ended { at_us, why }
+        Ended { at_us: SimTime::ZERO + at_us.since(state.begins_at), why }
     }
 
     #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
         kernel.with(|state| {
             state.now = at;
-            state.recorder.set_now(at);
+            state.recorder.set_now(state.run_time());
         });
         let is_due = whose == NEMESIS;
         if is_due {

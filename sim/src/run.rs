@@ -92,6 +92,7 @@ impl RunSpec {
             scenario: self.scenario.clone(),
             topology: self.topology(),
             healed_at,
+            warm_up: self.warm_up(),
             progress_bound: self.progress_bound(),
             recorder: recorder.clone(),
             roster: roster.clone(),
@@ -104,6 +105,7 @@ impl RunSpec {
         let latency = self.scenario.timing.latency;
         let setup = Setup {
             seed: self.seed,
+            warm_up: self.warm_up(),
             quantum: self.scenario.timing.quantum.0,
             latency: (latency.min.0, latency.max.0),
             hosts: deployment.hosts(),
@@ -118,7 +120,7 @@ impl RunSpec {
         };
         let kernel = setup.run(engine)?;
         let (virtual_time, messages, events) =
-            kernel.with(|state| (state.now, state.messages_sent, state.events));
+            kernel.with(|state| (state.run_time(), state.messages_sent, state.events));
         let mut programs = lives.take();
         let (history, watched) = self.history(&recorder, &mut programs);
         let wire = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());

@@ -21,6 +21,9 @@ pub(crate) struct Records {
 
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
+    /// Time for which the servers run before the run begins. All times below count from the
+    /// beginning of the run.
+    pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
     pub(crate) hosts: Vec<(Node, Software)>,
@@ -38,6 +41,7 @@ impl Setup {
     pub(crate) fn calm(seed: Seed, hosts: Vec<(Node, Software)>, roster: Rc<Roster>) -> Setup {
         Setup {
             seed,
+            warm_up: Micros::ZERO,
             quantum: Micros(100),
             latency: (Micros(200), Micros::from_millis(2)),
             hosts,
@@ -57,6 +61,7 @@ impl Setup {
         let (carrier, runner) = engine.prepare(&nodes);
         let kernel = Kernel::new(Parts {
             seed: self.seed,
+            begins_at: SimTime::ZERO + self.warm_up,
             quantum: self.quantum,
             latency: self.latency,
             pace: self.pace,
@@ -69,10 +74,13 @@ impl Setup {
             state.turns = self.records.turns.then(Vec::new);
             state.held_up = self.records.turns.then(Vec::new);
         });
-        let (healed_at, failing_syncs) = (self.healed_at, self.failing_syncs);
         let roster = self.roster.clone();
-        let nemesis = Nemesis::new(self.plan, healed_at, failing_syncs, roster, &kernel);
-        let course = EngineRun { nemesis, roster: self.roster, limit: self.limit };
+        let plan = self.plan.later(self.warm_up);
+        let healed_at = self.healed_at + self.warm_up;
+        let failing_syncs = self.failing_syncs.map(|failing| failing.later(self.warm_up));
+        let nemesis = Nemesis::new(plan, healed_at, failing_syncs, roster, &kernel);
+        let limit = self.limit + self.warm_up;
+        let course = EngineRun { nemesis, roster: self.roster, limit };
         runner.run(&kernel, &course)?;
         Ok(kernel)
     }

@@ -25,7 +25,7 @@ use crate::setup::scenario::{Factory, OwnServer, Persistence, Scenario, ServerBi
 use bytes::Bytes;
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Node, Seed, Stream};
+use fencepost_faults::{Micros, Node, Seed, Stream};
 use fencepost_machine::ConnectionId;
 use files::Files;
 pub(crate) use kind::Kind;
@@ -85,9 +85,24 @@ pub(crate) struct RealSetup<'r> {
     pub(crate) own: &'r [OwnServer],
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
+    pub(crate) warm_up: Micros,
     pub(crate) seed: Seed,
     pub(crate) tap_prefix: Option<Bytes>,
     pub(crate) lock: &'r str,
+}
+
+/// etcd needs up to 3 s to elect a leader.
+const WARM_UP: Micros = Micros::from_secs(5);
+
+/// Returns the time that servers which form a group need to elect a leader or to copy their data.
+pub(crate) fn warm_up(topology: Topology) -> Micros {
+    match topology {
+        Topology::Replicated { .. } | Topology::Standby { .. } => WARM_UP,
+        Topology::Ensemble { servers } if servers > 1 => WARM_UP,
+        Topology::Standalone | Topology::Independent { .. } | Topology::Ensemble { .. } => {
+            Micros::ZERO
+        }
+    }
 }
 
 pub(crate) fn machine(setup: &RealSetup<'_>, node: Node) -> Factory {
@@ -112,6 +127,7 @@ impl Part {
             recipe: (setup.kind.recipe)(setup, node),
             tap_prefix: setup.tap_prefix.clone(),
             lock: setup.lock.to_owned(),
+            warm_up: setup.warm_up,
             sync_us: scenario.timing.sync_time.0.0,
             torn: scenario.torn_writes(setup.seed, node),
             ttl: scenario.ttl.0,

@@ -1,10 +1,12 @@
 //! The complete inputs of one run ([`RunSpec`]).
 
 use crate::hosts::coordinators::{Entry, entry};
+use crate::hosts::real;
 use crate::setup::scenario::Scenario;
+use crate::world::network;
 use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, FaultPlan, Micros, Seed};
+use fencepost_faults::{Families, FaultPlan, Micros, Seed, SimTime};
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -25,6 +27,20 @@ impl RunSpec {
 
     pub(crate) fn is_traced(&self) -> bool {
         self.scenario.is_traced(self.client)
+    }
+
+    /// Returns the time for which real servers that form a group run before the run begins, so that
+    /// they have elected a leader or copied their data, as simulated servers have.
+    pub(super) fn warm_up(&self) -> Micros {
+        let coordinator = self.client.deployment.coordinator().name();
+        let is_real = self.scenario.binaries.contains_key(coordinator);
+        let program = self.scenario.program(self.client);
+        let is_own = program.is_some_and(|program| !program.servers.is_empty());
+        if !is_real && !is_own {
+            return Micros::ZERO;
+        }
+        let warm_up = SimTime::ZERO + real::warm_up(self.topology());
+        network::align_up(warm_up, self.scenario.timing.quantum.0).since(SimTime::ZERO)
     }
 
     pub(super) fn coordinator(&self) -> &'static Entry {

@@ -5,7 +5,7 @@ use super::server::Server;
 use super::tasks::TaskFuture;
 use fencepost_clients::Env;
 use fencepost_clients::env::Draw;
-use fencepost_faults::{Node, Seed, Stream};
+use fencepost_faults::{Node, Seed, SimTime, Stream};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::rc::Rc;
@@ -31,10 +31,10 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(node: Node, software: Software) -> Host {
+    pub(crate) fn new(node: Node, software: Software, begins_at: SimTime) -> Host {
         Host {
             node,
-            clock: NodeClock::new(),
+            clock: NodeClock::new(begins_at),
             software,
             pauses: 0,
             suspensions: 0,

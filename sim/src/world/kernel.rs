@@ -36,8 +36,12 @@ impl Kernel {
         let mut state = State::new(parts);
         for host in 1..=state.hosts.len() as HostIndex {
             state.host(host).is_up = true;
+            let starts_at = match state.host(host).software {
+                Software::Program(_) => state.begins_at,
+                Software::Machine(_) => SimTime::ZERO,
+            };
             state.agenda.enter(
-                SimTime::ZERO,
+                starts_at,
                 host,
                 super::agenda::Class::Fault,
                 NEMESIS,
@@ -113,7 +117,7 @@ impl Kernel {
             let (now, clocks, node) = (state.now, state.clocks(host), state.node(host));
             let sync_error = state.sync_error();
             state.host(host).is_up |= std::mem::take(&mut state.host(host).has_stopped);
-            if now > SimTime::ZERO {
+            if now > state.begins_at {
                 state.recorder.started(node);
             }
             match &mut state.host(host).software {

@@ -19,11 +19,13 @@ pub(crate) struct NodeClock {
 }
 
 impl NodeClock {
-    pub(crate) fn new() -> NodeClock {
+    /// Creates a clock whose wall clock shows [`WALL_EPOCH_US`] when the run begins, at `begins_at`
+    /// of the world's time.
+    pub(crate) fn new(begins_at: SimTime) -> NodeClock {
         NodeClock {
             anchor: SimTime::ZERO,
             monotonic_at_anchor: 0,
-            wall_offset: WALL_EPOCH_US,
+            wall_offset: WALL_EPOCH_US - begins_at.0 as i64,
             rate_ppm: 0,
             suspended: false,
         }
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_fast_clock_reaches_a_deadline_early() {
-        let mut clock = NodeClock::new();
+        let mut clock = NodeClock::new(SimTime::ZERO);
         clock.set_rate(SimTime(1_000_000), 10_000);
         assert_eq!(clock.monotonic(SimTime(2_000_000)), 2_010_000);
         assert_eq!(clock.reaches(2_010_000), Some(SimTime(2_000_000)));
@@ -118,8 +120,15 @@ mod tests {
     }
 
     #[test]
+    fn the_wall_clock_shows_the_epoch_when_the_run_begins() {
+        let clock = NodeClock::new(SimTime(5_000_000));
+        assert_eq!(clock.both(SimTime(0)).wall.0, WALL_EPOCH_US - 5_000_000);
+        assert_eq!(clock.both(SimTime(5_000_000)).wall.0, WALL_EPOCH_US);
+    }
+
+    #[test]
     fn a_step_moves_only_the_wall_clock() {
-        let mut clock = NodeClock::new();
+        let mut clock = NodeClock::new(SimTime::ZERO);
         clock.step_wall(-5_000_000);
         assert_eq!(clock.both(SimTime(7)).wall.0, WALL_EPOCH_US + 7 - 5_000_000);
         assert_eq!(clock.monotonic(SimTime(7)), 7);
@@ -127,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_suspended_monotonic_clock_stands_still_while_the_wall_clock_goes_on() {
-        let mut clock = NodeClock::new();
+        let mut clock = NodeClock::new(SimTime::ZERO);
         clock.suspend(SimTime(1_000));
         assert_eq!(clock.monotonic(SimTime(9_000)), 1_000);
         assert_eq!(clock.both(SimTime(9_000)).wall.0, WALL_EPOCH_US + 9_000);

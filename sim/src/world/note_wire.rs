@@ -32,7 +32,8 @@ impl State {
         socket: u32,
     ) {
         let thread = self.sockets.get(socket as usize).map_or(1, |end| end.thread);
-        let (ends, now) = ([from, to].map(|host| self.node(host).for_thread(thread)), self.now);
+        let ends = [from, to].map(|host| self.node(host).for_thread(thread));
+        let now = self.run_time();
         let connection = self.connection(socket);
         if let Some(wire) = &mut self.wire {
             wire.sent((serial, connection), kind, ends, now);
@@ -47,7 +48,7 @@ impl State {
     }
 
     pub(super) fn note_arrived(&mut self, serial: u64) {
-        let now = self.now;
+        let now = self.run_time();
         if let Some(wire) = &mut self.wire {
             wire.arrived(serial, now);
         }

@@ -22,6 +22,8 @@ pub(crate) type Due = (SimTime, HostIndex);
 
 pub(crate) struct State {
     pub(crate) now: SimTime,
+    /// The world's time at which the run begins and its programs start. Servers start at 0.
+    pub(crate) begins_at: SimTime,
     pub(crate) quantum: Micros,
     pub(crate) seed: Seed,
     pub(crate) agenda: Agenda,
@@ -48,6 +50,7 @@ pub(crate) struct State {
 
 pub(crate) struct Parts {
     pub(crate) seed: Seed,
+    pub(crate) begins_at: SimTime,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
     pub(crate) pace: Pace,
@@ -65,10 +68,12 @@ impl State {
         addresses.extend(numbers.map(|(place, index)| (address(place).to_string(), index)));
         let network =
             Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency).paced(parts.pace);
-        let hosts =
-            parts.hosts.into_iter().map(|(node, software)| Host::new(node, software)).collect();
+        let hosts = parts.hosts.into_iter();
+        let hosts = hosts.map(|(node, software)| Host::new(node, software, parts.begins_at));
+        let hosts = hosts.collect();
         State {
             now: SimTime::ZERO,
+            begins_at: parts.begins_at,
             quantum: parts.quantum,
             seed: parts.seed,
             agenda: Agenda::default(),
@@ -90,6 +95,11 @@ impl State {
             events: 0,
             commands: 0,
         }
+    }
+
+    /// Returns the time since the run began, or 0 before it.
+    pub(crate) fn run_time(&self) -> SimTime {
+        SimTime::ZERO + self.now.since(self.begins_at)
     }
 
     pub(crate) fn take_turns(&mut self) -> Vec<(SimTime, Node)> {

@@ -2,7 +2,7 @@ use fencepost::setup::scenario::{Persistence, RealServers, ServerBinary, Servers
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
-use fencepost_reports::{Turn, What};
+use fencepost_reports::{Event, Turn, What};
 use fencepost_testing::skip;
 use std::path::Path;
 use std::rc::Rc;
@@ -32,6 +32,9 @@ fn both_engines_make_the_same_calls_of_every_server() {
     let (fast, turmoil) = (run(Engine::Fast), run(Engine::Turmoil));
     assert_eq!(fast.history, turmoil.history);
     assert_eq!(fast.servers, turmoil.servers);
+    let began = |event: &&Event| matches!(event.what, What::FaultBegan { .. });
+    let began = fast.history.events.iter().find(began).unwrap().time_us;
+    assert_eq!(began, spec.plan.faults[0].at_us, "times count from the beginning of the run");
     let started: Vec<Node> = fast.servers.iter().map(|life| life.node).collect();
     for node in [Node::Redis(1), Node::Redis(3), Node::Sentinel(3)] {
         assert!(started.contains(&node), "{started:?}");

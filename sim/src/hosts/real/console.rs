@@ -24,6 +24,8 @@ pub(super) enum ConsoleReply {
 pub(super) struct Changes {
     pub(super) by_ends: bool,
     pub(super) by_syncs: bool,
+    /// `true` for a standby, which applies its primary's changes after it has synced them.
+    pub(super) by_replay: bool,
 }
 
 pub(super) trait Console {

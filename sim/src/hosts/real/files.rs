@@ -6,7 +6,7 @@ use crate::hosts::programs::record::in_words;
 use crate::world::disks::prefix;
 use fencepost_programs::{Clocks, Ending, Group, Launch, SyncedFiles};
 use rand_chacha::ChaCha8Rng;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -20,17 +20,31 @@ pub(super) struct Files {
     folder: Result<TempDir, String>,
     synced: RefCell<SyncedFiles>,
     torn: RefCell<Option<ChaCha8Rng>>,
+    has_begun: Cell<bool>,
 }
 
 impl Files {
     pub(super) fn new(part: &Part) -> Files {
         let mut synced = SyncedFiles::default();
         let folder = made(part, &mut synced);
-        Files { folder, synced: RefCell::new(synced), torn: RefCell::new(part.torn.clone()) }
+        let torn = RefCell::new(part.torn.clone());
+        Files { folder, synced: RefCell::new(synced), torn, has_begun: Cell::new(false) }
     }
 
     pub(super) fn folder(&self) -> Result<&Path, &String> {
         self.folder.as_ref().map(TempDir::path)
+    }
+
+    /// Records every file as synced when the run begins. On a real machine, the kernel would have
+    /// written such files long before.
+    pub(super) fn run_begins(&self) {
+        if self.has_begun.replace(true) {
+            return;
+        }
+        let Ok(folder) = self.folder() else { return };
+        if let Err(error) = self.synced.borrow_mut().sync_all(folder) {
+            panic!("the files of {} cannot be read: {error}", folder.display());
+        }
     }
 
     pub(super) fn keep_synced(&self, synced: SyncedFiles) {

@@ -5,7 +5,8 @@ use super::{RealSetup, RealWorld};
 use crate::setup::scenario::ServerBinary;
 use bytes::Bytes;
 use fencepost_clients::Coordinator;
-use fencepost_faults::{Micros, Node};
+use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_machine::Now;
 use fencepost_programs::Launch;
 use rand_chacha::ChaCha8Rng;
 use std::net::Ipv4Addr;
@@ -54,6 +55,8 @@ pub(super) struct Part {
     pub(super) recipe: Recipe,
     pub(super) tap_prefix: Option<Bytes>,
     pub(super) lock: String,
+    /// Time for which the server runs before the run begins.
+    pub(super) warm_up: Micros,
     pub(super) sync_us: u64,
     pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
@@ -66,6 +69,11 @@ pub(super) struct Part {
 impl Part {
     pub(super) fn is_sentinel(&self) -> bool {
         matches!(self.node, Node::Sentinel(_))
+    }
+
+    /// Returns the time since the run began, or 0 before it, by the host's clock.
+    pub(super) fn run_time(&self, now: Now) -> SimTime {
+        SimTime(now.monotonic.0.saturating_sub(self.warm_up.0))
     }
 
     pub(super) fn address(&self, host: &str) -> Option<Ipv4Addr> {
@@ -97,11 +105,21 @@ impl Part {
             hosts: (*self.world.addresses).clone(),
             aliases: (*self.world.aliases).clone(),
             seed,
-            first_process: FIRST_PROCESS,
+            first_process: first_process(self.node, seed),
             user: recipe.user,
             sync_us: Some(self.sync_us),
         }
     }
+}
+
+/// Returns the number of a server's first process. Redis seeds its random numbers with it and with
+/// the time in seconds, so with equal numbers, Sentinels would hold their elections at the same
+/// time.
+fn first_process(node: Node, seed: u64) -> u32 {
+    let (Node::Server(number) | Node::Sentinel(number)) = node else { return FIRST_PROCESS };
+    let first = FIRST_PROCESS + u32::from(number) * 1_000;
+    let drawn = (seed % 400) as u32;
+    if matches!(node, Node::Sentinel(_)) { first + 400 + drawn } else { first + drawn }
 }
 
 pub(super) fn command(words: &[&str]) -> Vec<String> {
@@ -139,6 +157,7 @@ impl Part {
             recipe: Recipe::default(),
             tap_prefix: Some(Bytes::from_static(b"lock")),
             lock: "lock".to_owned(),
+            warm_up: Micros::ZERO,
             sync_us: 1_000,
             torn: None,
             ttl: Micros::from_secs(10),

@@ -54,7 +54,8 @@ enum StepOutcome {
 impl RealServer {
     pub(super) fn new(part: &Part, files: Rc<Files>, seed: u64, now: Now) -> RealServer {
         let lives = &part.world.lives;
-        let life = lives.begins(part.node, SimTime(now.monotonic.0));
+        let started = part.run_time(now);
+        let life = lives.begins(part.node, started);
         // Only programs report to the judge, so a server's silence is not an error.
         lives.with(life, |life| life.has_spoken = true);
         let group = match files.folder() {
@@ -65,7 +66,7 @@ impl RealServer {
         };
         if let Err(why) = &group {
             let ending = Ending::NotEmulated(format!("could not be started: {why}"));
-            lives.with(life, |life| life.ending = Some((SimTime(now.monotonic.0), ending)));
+            lives.with(life, |life| life.ending = Some((started, ending)));
         }
         RealServer {
             part: part.clone(),
@@ -216,11 +217,12 @@ impl RealServer {
         let synced = group.take_synced();
         if !synced.is_empty() {
             self.files.keep_synced(synced);
-            if self.console_reader.console.changes().by_syncs && self.judged.holds() {
+            let changes = self.console_reader.console.changes();
+            if changes.by_replay || (changes.by_syncs && self.judged.holds()) {
                 self.console_reader.allow_read(Trigger::Itself);
             }
         }
-        let at = SimTime(now.monotonic.0);
+        let at = self.part.run_time(now);
         self.part.world.lives.with(self.life, |life| {
             life.output.extend(output.into_iter().map(|one| (at, one.channel, one.bytes)));
         });
@@ -346,6 +348,9 @@ impl RealServer {
 
 impl Machine for RealServer {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.has_started && now.monotonic.0 >= self.part.warm_up.0 {
+            self.files.run_begins();
+        }
         match input {
             Input::Timer if !self.has_started => self.boot(now, out),
             Input::Timer
@@ -397,6 +402,7 @@ impl Machine for RealServer {
     }
 
     fn lose_power(&mut self) {
+        self.files.run_begins();
         self.has_lost_power = true;
     }
 

@@ -38,6 +38,7 @@ enum Question {
     Expiries,
     Values,
     Typed,
+    Evicted,
 }
 
 struct MemcachedConsole {
@@ -101,7 +102,7 @@ impl MemcachedConsole {
                 let keys = keys.collect();
                 (Vec::new(), self.reads(keys))
             }
-            Question::Typed | Question::Nothing => {
+            Question::Typed | Question::Evicted | Question::Nothing => {
                 self.asked = Question::Nothing;
                 (Vec::new(), Vec::new())
             }
@@ -168,7 +169,7 @@ impl Console for MemcachedConsole {
         let end = match self.asked {
             Question::Typed | Question::Nothing => &b"\r\n"[..],
             Question::Clock | Question::Values => b"END\r\n",
-            Question::Expiries => b"MN\r\n",
+            Question::Expiries | Question::Evicted => b"MN\r\n",
         };
         if !self.received.ends_with(end) {
             return (Vec::new(), Vec::new());
@@ -199,13 +200,21 @@ impl Console for MemcachedConsole {
     }
 
     fn supports(&self, action: OperatorAction) -> bool {
-        // With free memory, no command makes memcached evict items.
-        action == OperatorAction::FlushAll
+        matches!(action, OperatorAction::FlushAll | OperatorAction::Evict)
     }
 
-    fn operate(&mut self, _: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
-        let asks = self.request(Question::Typed, "flush_all\r\n".to_owned());
-        (asks, Trigger::Operator(Some(KeyChange::Flushed)))
+    /// No command makes memcached evict items while memory is available. For an eviction, the
+    /// operator deletes the items instead, because clients cannot distinguish the two.
+    fn operate(&mut self, action: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
+        let (question, typed, change) = match action {
+            OperatorAction::Evict => {
+                let deletes = self.names.iter().map(|name| format!("md {name} q\r\n"));
+                let typed = deletes.collect::<String>() + "mn\r\n";
+                (Question::Evicted, typed, KeyChange::Evicted)
+            }
+            _ => (Question::Typed, "flush_all\r\n".to_owned(), KeyChange::Flushed),
+        };
+        (self.request(question, typed), Trigger::Operator(Some(change)))
     }
 }
 
@@ -254,6 +263,22 @@ mod tests {
         assert_eq!(console.removal_of(key, None), None, "before its time");
         console.clock_s = 1_700_000_010;
         assert_eq!(console.removal_of(key, None), Some((KeyChange::Expired, None)));
+    }
+
+    #[test]
+    fn an_eviction_deletes_every_item_that_a_client_has_used() {
+        let mut console = console();
+        let command = &b"gets lock:a lock:b\r\n"[..];
+        console.next_work(ConnectionId(1), &mut BytesMut::from(command), false);
+        assert!(console.supports(OperatorAction::Evict));
+        let (asks, cause) = console.operate(OperatorAction::Evict);
+        let typed = b"md lock:a q\r\nmd lock:b q\r\nmn\r\n".to_vec();
+        assert_eq!(asks, [ConsoleRequest::Send(0, typed)]);
+        assert!(matches!(cause, Trigger::Operator(Some(KeyChange::Evicted))));
+        console.receive(0, b"MN");
+        assert!(console.is_waiting(), "half of the reply has arrived");
+        console.receive(0, b"\r\n");
+        assert!(!console.is_waiting());
     }
 
     #[test]

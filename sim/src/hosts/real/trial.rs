@@ -11,7 +11,7 @@ use crate::world::node_clock::WALL_EPOCH_US;
 use bytes::Bytes;
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Node, Seed};
+use fencepost_faults::{Micros, Node, Seed};
 use fencepost_machine::{Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime};
 use fencepost_programs::{Clocks, Ending, Group, Launch, Request, StartError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,6 +175,7 @@ fn serves(
         own,
         scenario: &Scenario::default(),
         topology,
+        warm_up: Micros::ZERO,
         seed: Seed(0),
         tap_prefix: Some(Bytes::from_static(RESOURCE.as_bytes())),
         lock: RESOURCE,

@@ -45,6 +45,5 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     };
     let command = [command(JAVA), command(&["-cp", &setup.binary.path, MAIN, "zoo.cfg"])].concat();
     let files = vec![("zoo.cfg", configuration), ("data/myid", format!("{own}\n"))];
-    let boot = if members == 1 { Micros::from_millis(300) } else { Micros::from_millis(50) };
-    Recipe { command, files, port: PORT, boot, ..Recipe::default() }
+    Recipe { command, files, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }
 }

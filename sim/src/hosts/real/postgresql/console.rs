@@ -221,7 +221,7 @@ impl Console for PostgresqlConsole {
     }
 
     fn changes(&self) -> Changes {
-        Changes { by_ends: true, ..Changes::default() }
+        Changes { by_ends: true, by_replay: self.is_standby, ..Changes::default() }
     }
 
     fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
