@@ -112,9 +112,12 @@ impl<'t, 'h> Between<'t, 'h> {
         events.iter().enumerate().any(|(index, event)| {
             let What::Info { operation, .. } = event.what else { return false };
             let sent = self.timeline.invocation_of(operation);
-            let is_request = |sent: &Moment| match events[sent.index].what {
-                What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => true,
-                _ => false,
+            let is_request = |sent: &Moment| {
+                let what = &events[sent.index].what;
+                matches!(
+                    what,
+                    What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. }
+                )
             };
             event.node == process
                 && sent.filter(is_request).is_some_and(|sent| {
