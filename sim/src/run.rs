@@ -29,7 +29,7 @@ use crate::world::failing_syncs::FailingSyncs;
 use crate::world::network::Pace;
 use crate::world::recorder::{EarlySilences, Recorder};
 use crate::world::{network, node_clock};
-use fencepost_faults::SimTime;
+use fencepost_faults::{Micros, SimTime};
 use fencepost_reports::record::history::{FORMAT, VERSION};
 use fencepost_reports::{Event, History, Keeping, What};
 use std::cell::Cell;
@@ -85,7 +85,6 @@ impl RunSpec {
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.heals_at(), self.scenario.timing.quantum.0);
         let altered = Rc::new(Cell::new(0));
-        let mutant = self.scenario.mutant;
         let deployment = Deployment {
             seed: self.seed,
             client: self.client,
@@ -99,15 +98,14 @@ impl RunSpec {
             desk: Rc::default(),
             lives: Rc::default(),
             server_lives: Rc::default(),
-            mutate: mutant.map(|mutant| (mutant.plant)(mutant.name, altered.clone())),
+            mutate: self.scenario.mutant.map(|mutant| (mutant.plant)(mutant.name, altered.clone())),
         };
         let (lives, server_lives) = (deployment.lives.clone(), deployment.server_lives.clone());
-        let latency = self.scenario.timing.latency;
         let setup = Setup {
             seed: self.seed,
             warm_up: self.warm_up(),
             quantum: self.scenario.timing.quantum.0,
-            latency: (latency.min.0, latency.max.0),
+            latency: self.latency(),
             hosts: deployment.hosts(),
             recorder: recorder.clone(),
             roster,
@@ -141,6 +139,11 @@ impl RunSpec {
             watched,
             altered: altered.get(),
         })
+    }
+
+    fn latency(&self) -> (Micros, Micros) {
+        let latency = self.scenario.timing.latency;
+        (latency.min.0, latency.max.0)
     }
 
     /// Builds the history after the run, because only then is the key of a program's lock known.
