@@ -12,8 +12,13 @@ use std::collections::BTreeMap;
 
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
-        What::Invoke { .. } if is_inner_release(history, event) => {
-            "releases an inner acquisition and stays in its critical section".to_owned()
+        What::Invoke { operation, .. } if is_inner_release(history, event) => {
+            match fails(history, event, *operation) {
+                true => "stays in its critical section, but its inner release fails".to_owned(),
+                false => {
+                    "releases an inner acquisition and stays in its critical section".to_owned()
+                }
+            }
         }
         What::Invoke { operation, action: Action::Release } => {
             release::leaves(history, event, *operation, depth(history, event) > 0)
@@ -88,6 +93,12 @@ fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
 fn after_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence <= event.sequence);
     &history.events[at..]
+}
+
+fn fails(history: &History, event: &Event, call: u64) -> bool {
+    after_event(history, event)
+        .iter()
+        .any(|later| matches!(later.what, What::Fail { operation, .. } if operation == call))
 }
 
 fn action_of(history: &History, operation: u64) -> Option<&Action> {
@@ -374,6 +385,19 @@ mod tests {
         );
         assert_eq!(ends(12, Keeping::MemberLease), ["expires the lock of client-1"]);
         assert_eq!(ends(5, Keeping::RowByServer), ["expires the lock of client-1"]);
+    }
+
+    #[test]
+    fn an_inner_release_that_fails_says_so() {
+        let inner = Story::new().takes(1, 1, "a").acquires(3, 1).hears(4, 1, "a").leaves(5, 1);
+        assert_eq!(
+            texts_at(inner.clone().left(6, 1), 5),
+            ["releases an inner acquisition and stays in its critical section"]
+        );
+        assert_eq!(
+            texts_at(inner.fails(6, 1), 5),
+            ["stays in its critical section, but its inner release fails"]
+        );
     }
 
     #[test]

@@ -303,6 +303,11 @@ impl Story<'_, '_> {
             SectionEnd::Crash => "crashes",
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
-        self.add(Weight::Detail, left.index, format!("{} {leaves}{late}.", holder.process));
+        // A process that goes on after it noticed its loss explains a later write.
+        let weight = match section.ended_by {
+            SectionEnd::Lost => Weight::Turn,
+            _ => Weight::Detail,
+        };
+        self.add(weight, left.index, format!("{} {leaves}{late}.", holder.process));
     }
 }

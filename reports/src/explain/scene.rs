@@ -90,6 +90,12 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
+    /// Returns whether the late write is the one whose update was lost.
+    pub(super) fn is_overwritten_late(&self) -> bool {
+        let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
+        self.kind == Kind::LostUpdate && landed.is_some_and(|landed| landed < self.at)
+    }
+
     /// Returns when this change last ended the holder's lock.
     pub(super) fn ended_at(&self, change: Change) -> Option<SimTime> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);

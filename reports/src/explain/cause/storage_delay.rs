@@ -39,6 +39,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
             "{holder} sent the write {after} after its {lost} was gone. It was still in transit to \
              the storage when"
         ),
+        None if scene.is_overwritten_late() => {
+            "The overwritten write was still in transit to the storage when".to_owned()
+        }
         None => "The write was still in transit to the storage when".to_owned(),
     };
     let passed = scene.holder.grant.as_ref().map(|grant| grant.moment);

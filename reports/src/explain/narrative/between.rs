@@ -3,7 +3,9 @@
 use super::lost;
 use crate::explain::evidence::{flight, release};
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, FaultSpan, Moment, StorageRequest, Timeline};
+use crate::judge::timeline::{
+    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, StorageRequest, Timeline,
+};
 use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
@@ -80,6 +82,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && may_matter
             && !is_of_unused_clock(self.timeline, fault)
             && !self.is_of_idle_link(fault)
+            && !self.is_later_delay(fault)
+            && !self.takes_no_lock(fault)
             && !self.is_earlier_step(fault)
     }
 
@@ -103,6 +107,28 @@ impl<'t, 'h> Between<'t, 'h> {
             && fault.names(Node::Storage)
             && !waits
             && !requests.iter().any(is_in_transit)
+    }
+
+    /// Returns whether the fault delays messages to the storage only after the late write was sent.
+    fn is_later_delay(&self, fault: &FaultSpan<'_>) -> bool {
+        fault.kind == FaultKind::Delay
+            && fault.names(Node::Storage)
+            && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
+    }
+
+    /// Returns whether the fault made servers lose keys, but no lock of the two that conflict.
+    fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
+        let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
+        let timeline = self.timeline;
+        let is_hit = |span: &KeySpan<'_>| match span.to {
+            Some((at, KeyEnd::Changed { change, .. })) => {
+                lost(change) && fault.names(span.node) && at.time == fault.from.time
+            }
+            _ => false,
+        };
+        let is_known = !timeline.history.header.locks_unseen;
+        let mut keys = timeline.keys.iter();
+        fault.kind.impact() == Impact::LosesKeys && is_known && !keys.any(is_hit)
     }
 
     /// Returns whether a request of the process that the storage never served was open while the

@@ -14,6 +14,9 @@ const ROUNDING: Micros = Micros::from_millis(20);
 /// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
 const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
+/// Longest time after the end of a lease at which Redis removes the key by itself, rounded up.
+const REMOVAL_MAX: Micros = Micros::from_millis(200);
+
 impl Story<'_, '_> {
     pub(super) fn lease_of(&self, one: &Acquisition<'_>, grant: &Grant) -> String {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
@@ -129,7 +132,11 @@ impl Story<'_, '_> {
             return None;
         }
         let ended = match self.recorded_end(holder, left) {
-            Some((at, Some(is_late))) => Some((at, is_late)),
+            // A server removes an expired lock a little later.
+            Some((at, Some(is_late))) => match calculated {
+                Some(end) if end <= at && at.since(end) <= REMOVAL_MAX => Some((end, false)),
+                _ => Some((at, is_late)),
+            },
             // The lock ended in another way, so only an earlier end of the lease matters.
             Some((at, None)) => calculated.filter(|end| *end < at).map(|end| (end, false)),
             None => expired(timeline, holder).or(calculated).map(|end| (end, false)),

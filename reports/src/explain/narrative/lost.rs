@@ -127,12 +127,29 @@ impl Story<'_, '_> {
             None if timeline.history.header.quorum > 1 && !decides => Weight::Detail,
             _ => Weight::Turn,
         };
+        if timeline.asked_by(at) == Some(holder.process) && !while_inside.is_empty() {
+            self.inner_release(holder.process, at);
+        }
         let granted = self.set_at(key);
         if key.by.is_some() && held.moment < granted && weight != Weight::Detail {
             self.add_event(Weight::Turn, granted.index);
         }
         let text = narrate::text(timeline.history, event);
         self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
+    }
+
+    /// Adds the release of an inner acquisition that removed the lock.
+    fn inner_release(&mut self, process: Node, removed: Moment) {
+        let history = self.timeline.history;
+        let before = history.events[..removed.index].iter().enumerate().rev();
+        let mut calls = before.filter(|(_, event)| {
+            event.node == process && matches!(event.what, What::Invoke { .. })
+        });
+        if let Some((index, event)) = calls.next()
+            && narrate::is_inner_release(history, event)
+        {
+            self.add_event(Weight::Turn, index);
+        }
     }
 
     /// Returns when the value was set, before releases lowered its count.

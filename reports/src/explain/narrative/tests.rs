@@ -26,7 +26,7 @@ fn a_paused_holder_is_told_of_step_by_step() {
             "redis-1 grants the lock to client-2 for 10s.",
             "client-2 enters its critical section while client-1 is still in its own.",
             "client-1 resumes.",
-            "client-1 leaves its critical section, 2.014s after its lease had expired.",
+            "client-1 leaves its critical section, 2.015s after its lease had expired.",
             "client-2 leaves its critical section and releases the lock.",
         ]
     );
@@ -88,9 +88,13 @@ fn a_partition_and_a_delay_are_told_without_nodes_whose_sides_are_unknown() {
 
 #[test]
 fn a_flush_before_the_first_grant_is_no_step() {
-    let flushed = |ms| with_faults(&[(1, ms, ms, "flush-all", &[Node::Redis(1)])]);
-    assert_eq!(flushed(5), [] as [&str; 0]);
-    assert_eq!(flushed(15), ["An operator flushes redis-1 (fault 1)."]);
+    let told = |ms| {
+        let story = Story::new().ttl(20).fault_began(ms, 1, "flush-all", &[Node::Redis(1)]);
+        let story = story.takes(10, 1, "a").server(15, 1, Change::Flushed, "a", None);
+        told(story.takes(16, 2, "b").releases(20, 1).releases(21, 2)).join(" ")
+    };
+    assert!(!told(5).contains("(fault 1)"), "{}", told(5));
+    assert!(told(15).contains("An operator flushes redis-1 (fault 1)."), "{}", told(15));
 }
 
 #[test]
@@ -388,4 +392,28 @@ fn the_crash_that_cost_a_release_its_answer_is_a_step() {
         told(Node::Redis(1))
     );
     assert!(!told(Node::Client(2)).contains("(fault 1)"), "{}", told(Node::Client(2)));
+}
+
+#[test]
+fn a_flush_that_takes_no_lock_is_no_step() {
+    let told = |flushed: bool| {
+        let story = Story::new().ttl(20).takes(1, 1, "a");
+        let story = story.fault_began(5, 1, "flush-all", &[Node::Redis(1)]);
+        let story = match flushed {
+            true => story.server(5, 1, Change::Flushed, "a", None),
+            false => story.removed(7, "a", 2),
+        };
+        told(story.takes(8, 2, "b").releases(12, 1).releases(13, 2)).join(" ")
+    };
+    assert!(told(true).contains("(fault 1)"), "{}", told(true));
+    assert!(!told(false).contains("(fault 1)"), "{}", told(false));
+}
+
+#[test]
+fn the_inner_release_that_removed_the_lock_is_a_step() {
+    let story = Story::new().takes(1, 1, "a").acquires(3, 1).hears(4, 1, "a").leaves(5, 1);
+    let story = story.removed(6, "a", 1).left(7, 1).takes(8, 2, "b");
+    let told = told(story.releases(12, 1).releases(13, 2));
+    let inner = "client-1 releases an inner acquisition and stays in its critical section.";
+    assert!(told.iter().any(|text| text == inner), "{told:?}");
 }

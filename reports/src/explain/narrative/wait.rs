@@ -29,6 +29,12 @@ impl Story<'_, '_> {
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
         self.add_event(Weight::Turn, last.from.index);
+        // A replica received the value that a process had written at the primary.
+        let written = timeline.keys.iter().filter(|key| key.value == last.value);
+        let written = written.filter(|key| key.by.is_some() && key.from < last.from);
+        if let Some(written) = written.max_by_key(|key| key.from).filter(|_| last.by.is_none()) {
+            self.add_event(Weight::Turn, written.from.index);
+        }
         self.unknown_acquire(last);
         let until = finding.at + finding.duration;
         let copies = timeline.keys.iter().filter(|key| has_queue && key.value == last.value);

@@ -80,21 +80,18 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
         timeline.storage[..index].iter().rev().find(|request| request.is_accepted_write());
     let (process, before, after) = (write.process, write.before, write.after);
     let what = match overwritten.map(|lost| lost.process) {
-        None => format!(
-            "{process} had read {read} and overwrote {before}, which it had not read, with {after}."
-        ),
         Some(lost) if lost == process && was_sent_before(timeline, write, overwritten) => format!(
-            "{process} had read {read}. Its delayed write of {after} overwrote {before}, which it \
-             had written later, so its later update was lost."
+            "{process} had read {read}. Its delayed write of {after} overwrote its own later write \
+             of {before}."
         ),
-        Some(lost) if lost == process => format!(
-            "{process} had read {read} and overwrote its own {before} with {after}, so its \
-             earlier update was lost."
-        ),
-        Some(lost) => format!(
-            "{process} had read {read} and overwrote {lost}'s {before} with {after}, so \
-             {lost}'s update was lost."
-        ),
+        other => {
+            let whose = match other {
+                Some(lost) if lost == process => "its own ".to_owned(),
+                Some(lost) => format!("{lost}'s "),
+                None => String::new(),
+            };
+            format!("{process} had read {read} and overwrote {whose}{before} with {after}.")
+        }
     };
     let clash = overwritten.and_then(|lost| clash(timeline, lost, write));
     let mut witness = super::grants_of(timeline, clash);

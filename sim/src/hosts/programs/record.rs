@@ -415,7 +415,8 @@ mod tests {
 
     #[test]
     fn a_thread_may_die_in_a_process_that_later_ends_well() {
-        let dies = "Exception in thread Thread-1 (run):\nKeyError: 'x'";
+        let dies = "Exception in thread Thread-1 (run):\nTraceback (most recent call last):\n  \
+                    File \"w.py\"\nKeyError: 'x'";
         let (died, failure) = thread_of(2, dies, Some(Ending::Exited(0)), false);
         assert_eq!(died, [5]);
         assert_eq!(

@@ -96,3 +96,14 @@ fn a_delay_hits_only_what_is_sent_while_it_lasts() {
     assert!(told(4).contains("(fault 1)"), "{}", told(4));
     assert!(!told(400).contains("(fault 1)"), "{}", told(400));
 }
+
+#[test]
+fn a_delay_of_later_messages_is_no_step_of_a_late_write() {
+    let link = [Node::Client(1), Node::Storage];
+    let story = Story::new().takes(1, 1, "a").fault_began(4, 1, "delay", &link);
+    let story = story.fault_ended(6, 1, "delay", Node::Client(1)).expires(11, "a");
+    let story = story.takes(12, 2, "b").reads(13, 2, 0).fault_began(14, 2, "delay", &link);
+    let story = story.fault_ended(900, 2, "delay", Node::Client(1)).late_write(901, 1, 5, 0, 1);
+    let told = steps(Kind::StaleWrite, story.releases(5_000, 1).releases(5_001, 2)).join(" ");
+    assert!(told.contains("(fault 1)") && !told.contains("(fault 2)"), "{told}");
+}
