@@ -388,6 +388,20 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_other_servers_keep_has_a_session_that_has_not_ended() {
+        let removes = |returns: bool| {
+            let story = Story::with_sessions().takes(1, 1, "a").expires_at(5, 1, "a");
+            let story = if returns { story.replicated(7, 2, "a") } else { story };
+            texts_at(story, 5)
+        };
+        assert_eq!(removes(false), ["removes the node of client-1, whose session has ended"]);
+        assert_eq!(
+            removes(true),
+            ["removes its copy of the node of client-1, which other servers keep"]
+        );
+    }
+
+    #[test]
     fn an_inner_release_that_fails_says_so() {
         let inner = Story::new().takes(1, 1, "a").acquires(3, 1).hears(4, 1, "a").leaves(5, 1);
         assert_eq!(

@@ -69,6 +69,16 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
+    /// Returns whether a primary, and not only a replica, recorded that this change ended the lock.
+    fn is_of_primary(&self, change: Change) -> bool {
+        let mut own =
+            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        own.any(|key| match key.to {
+            Some((_, KeyEnd::Changed { change: ended, primary, .. })) => ended == change && primary,
+            _ => false,
+        })
+    }
+
     fn servers_where(&self, ended: impl Fn(KeyEnd) -> bool) -> BTreeSet<Node> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
         let own =
@@ -81,8 +91,14 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// Returns the servers at which this change ended the holder's lock, as the subject of a
     /// sentence, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
-        let is_change =
-            |how| matches!(how, KeyEnd::Changed { change: ended, .. } if ended == change);
+        // Replicas repeat what their primary did.
+        let at_primary = self.is_of_primary(change);
+        let is_change = |how| match how {
+            KeyEnd::Changed { change: ended, primary, .. } => {
+                ended == change && (primary || !at_primary)
+            }
+            KeyEnd::Replaced => false,
+        };
         let servers: Vec<Node> = self.servers_where(is_change).into_iter().collect();
         match servers.len() {
             0 => (self.held_at(), true),
@@ -230,7 +246,11 @@ impl<'t, 'h> Scene<'t, 'h> {
     pub(super) fn write_sent_after_the_loss(&self) -> Option<Micros> {
         let (sent, _) = flight::sent(self.timeline, self.clash)?;
         let (gone, _) = self.gone().filter(|(gone, _)| *gone < sent)?;
-        Some(sent.time.since(gone.time))
+        // A count that was raised or lowered replaces the value, and the lock stays.
+        let mut own =
+            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        let is_held = own.any(|key| key.from < sent && key.to.is_none_or(|(to, _)| sent < to));
+        (!is_held).then(|| sent.time.since(gone.time))
     }
 
     /// Returns the processes other than the taker that the servers put first in the queue after

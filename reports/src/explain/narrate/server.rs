@@ -281,6 +281,9 @@ fn queue(history: &History, event: &Event) -> String {
     match change {
         Change::Granted => format!("now has {head} at the head of the queue"),
         Change::Removed => format!("removes {node}{asked}"),
+        Change::Expired if is_kept_elsewhere(history, event) => {
+            format!("removes its copy of {node}, which other servers keep")
+        }
         Change::Expired => format!("removes {node}, whose {session} has ended"),
         Change::Discarded => format!("discards {node} to follow the leader"),
         Change::Restored if by.is_some() || copied_from(history, event).is_some() => {
@@ -290,6 +293,16 @@ fn queue(history: &History, event: &Event) -> String {
         Change::Forgotten => format!("restarts without {node}"),
         Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
     }
+}
+
+/// Returns whether a server still had the node later. A server that is cut off from the others may
+/// end a session that they keep.
+fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
+    let What::Server { value: node @ Some(_), .. } = &event.what else { return false };
+    after_event(history, event).iter().any(|later| match &later.what {
+        What::Server { change: Change::Granted | Change::Restored, value, .. } => value == node,
+        _ => false,
+    })
 }
 
 /// Returns the process that last wrote the event's value at this server, or otherwise at any

@@ -40,3 +40,39 @@ fn of_two_pauses_that_one_is_named_during_which_the_lease_ended() {
     let said = pause_told(pause(story, 2, 13, 30).takes(31, 2, "b"));
     assert!(said.starts_with("client-1 was paused from 8ms to 12ms;"), "{said}");
 }
+
+#[test]
+fn of_a_flushed_primary_and_its_replicas_the_primary_is_named() {
+    let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
+    let flushed = |primary: bool| What::Server {
+        key: KEY.to_owned(),
+        change: Change::Flushed,
+        value: Some("a".to_owned()),
+        by: None,
+        primary,
+        token: None,
+        lease_us: None,
+    };
+    let story = story.event(3, Node::Redis(1), flushed(true));
+    let story = story.event(4, Node::Redis(2), flushed(false));
+    let history = story.takes(5, 2, "b").releases(8, 1).releases(9, 2).build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
+    assert_eq!(Cause::Flush.sentence(&timeline, &overlap), "redis-1 was flushed.");
+}
+
+#[test]
+fn a_write_of_a_process_whose_count_was_raised_is_not_sent_after_its_lock_was_gone() {
+    let story = Story::new().ttl(1_000).takes(1, 1, "a=1").acquires(3, 1).grants(4, 1, "a=2");
+    let story = story.hears(5, 1, "a=2").releases(6, 1);
+    let story = story.fault_began(7, 1, "delay", &[CLIENT, Node::Storage]);
+    let story = story.leaves(20, 1).removed(21, "a=2", 1).left(22, 1).takes(23, 2, "b=1");
+    let story = story.reads(24, 2, 0).late_write(30, 1, 8, 0, 1).releases(40, 2);
+    let history = story.build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let stale = findings.find(|finding| finding.kind == Kind::StaleWrite).unwrap();
+    let said = Cause::StorageDelay.sentence(&timeline, &stale);
+    assert!(said.starts_with("The write was still in transit"), "{said}");
+}
