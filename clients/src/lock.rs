@@ -372,7 +372,7 @@ pub struct Settings {
     pub node_timeout: Duration,
     /// The replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,
-    /// Whether a Sentinel client listens for `+switch-master`. redis-py does not.
+    /// `true` if a Sentinel client listens for `+switch-master`. redis-py does not.
     pub hears_switches: bool,
     /// Time for which a failed holder's lock stays taken; `None` for the lock's own default.
     pub lock_delay: Option<Duration>,

@@ -165,8 +165,8 @@ impl Family {
         })
     }
 
-    /// Whether `all` may include the family. Later families must stay out, because the plans of
-    /// published seeds must not change.
+    /// Returns `true` if `all` may include the family. Later families must stay out, because the
+    /// plans of published seeds must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

@@ -292,6 +292,7 @@ impl Group {
             return Turn::Over;
         }
         self.charge_call();
+        self.log_call(number, libc::SYS_execve as u64, 0);
         self.calls_since_wait += CALLS_OF_AN_EXEC;
         if self.thread(number).tracee.is_32_bit() {
             let why = "has become a 32-bit program, which is not emulated";

@@ -342,7 +342,7 @@ impl Jdbc {
     }
 }
 
-/// Whether Spring throws a `TransientDataAccessException` for the error.
+/// Returns `true` if Spring throws a `TransientDataAccessException` for the error.
 fn is_transient(error: &Failure) -> bool {
     match error {
         Failure::Refused(refusal) => refusal.code.starts_with("40"),

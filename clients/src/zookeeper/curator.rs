@@ -205,7 +205,7 @@ impl Curator {
     }
 }
 
-/// Whether the retry policy retries after this error (`RetryPolicy.allowRetry`).
+/// Returns `true` if the retry policy retries after this error (`RetryPolicy.allowRetry`).
 pub fn is_retryable(error: &ZooKeeperError) -> bool {
     match error {
         ZooKeeperError::ConnectionLoss

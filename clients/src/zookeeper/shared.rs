@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Whether a client keeps its watches when it loses its server.
+/// Behaviour of a client that loses its server while it has watches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
@@ -18,7 +18,7 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// Whether requests wait while no server is connected.
+/// Behaviour of requests that a client makes while it is not connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).

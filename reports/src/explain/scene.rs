@@ -1,8 +1,8 @@
 //! The facts about two conflicting acquisitions that sentences mention.
 
 use super::evidence::{
-    EarlyExpiry, LateRelease, Lease, early_loss, flight, is_of_members, last_lease, lost_at,
-    overwritten_until, release, renewed_over,
+    COARSE, EarlyExpiry, LateRelease, Lease, ROUNDING, early_loss, flight, is_of_members,
+    last_lease, lost_at, overwritten_until, release, renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline, creator};
@@ -326,8 +326,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         let set = own.flat_map(|span| &span.set).find(|set| set.time == lease.from)?;
         let recorded = self.timeline.lease_recorded(*set)?;
         let is_cut = matches!(node, Node::Server(_))
-            && Micros(20_000) < lease.lasts - recorded
-            && lease.lasts - recorded < Micros::from_secs(1);
+            && ROUNDING < lease.lasts - recorded
+            && lease.lasts - recorded < COARSE;
         is_cut.then_some(recorded)
     }
 

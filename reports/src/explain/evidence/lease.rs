@@ -9,7 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 /// Minimum transit time of a request that shortens a lease. A shorter transit counts as latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
-pub(super) const COARSE: Micros = Micros::from_secs(1);
+/// Longest time by which a server that counts in whole seconds ends a lease early.
+pub(crate) const COARSE: Micros = Micros::from_secs(1);
+/// A recorded lease within this tolerance of the requested lease counts as the requested one. A
+/// server that is sent the end of a lease records it shorter by the message's latency.
+pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
 /// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
 /// previous write belongs to the grant.
 const RENEWALS_MAX: u64 = 20;

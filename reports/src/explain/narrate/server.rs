@@ -138,7 +138,7 @@ fn source(history: &History, event: &Event) -> Option<Node> {
     })
 }
 
-/// Returns whether a process wrote the value of its own lock again outside its acquires, as a
+/// Returns whether a process set the lock that it holds to the same value outside an acquire, as a
 /// renewal by SET does.
 fn is_renewal(history: &History, event: &Event) -> bool {
     let What::Server { value: Some(value), by: Some(by), .. } = &event.what else { return false };

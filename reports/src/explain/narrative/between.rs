@@ -116,7 +116,7 @@ impl<'t, 'h> Between<'t, 'h> {
             && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
     }
 
-    /// Returns whether the fault made servers lose keys, but no lock of the two that conflict.
+    /// Returns whether the fault made servers lose keys, but no server recorded that it lost the lock.
     fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
         let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
         let timeline = self.timeline;

@@ -1,15 +1,11 @@
 //! The leases that a story tells: how long a grant lasts, and when the holder's lease ended.
 
 use super::Story;
-use crate::explain::evidence::last_lease;
+use crate::explain::evidence::{ROUNDING, last_lease};
 use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
-
-/// A recorded lease within this tolerance of the requested lease is shown as the requested lease.
-/// If a request contains the end of a lease, its latency shortens the recorded lease.
-const ROUNDING: Micros = Micros::from_millis(20);
 
 /// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
 const UNIX_TIME_MIN: u64 = 1_000_000_000;

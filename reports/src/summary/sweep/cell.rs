@@ -299,7 +299,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Keeps the same runs in whatever order cells are merged.
+    /// Keeps the same runs for every order in which cells are merged.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =
