@@ -219,6 +219,26 @@ fn a_thread_that_dies_while_its_process_lives_on_makes_the_run_unknown() {
     assert!(died > 0);
 }
 
+const WAITS_AFTER_A_CAUGHT_ERROR: &str = r#"
+import threading, traceback
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    while not redis("SET", KEY, ME, "NX", "PX", TTL):
+        if cycle > 0:
+            try: int("x")
+            except ValueError: traceback.print_exc()
+            threading.Event().wait()
+        time.sleep(0.1)
+    say("ACQUIRED", "orders"); work(400)
+    say("RELEASING", "orders"); redis("DEL", KEY); say("RELEASED", "orders")
+"#;
+
+#[test]
+fn an_error_that_a_program_caught_and_printed_ends_no_thread() {
+    let Some(facts) = case(WAITS_AFTER_A_CAUGHT_ERROR, 4).run() else { return };
+    assert_eq!(kinds(&facts), [Kind::Deadlock], "{}", reason(&facts));
+}
+
 const DIES_IN_SECTION: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take()
