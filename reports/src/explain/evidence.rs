@@ -29,13 +29,14 @@ pub(super) use loss::{EarlyExpiry, Loss, Remover, is_of_members, renewed_over};
 pub(super) use overrun::Overrun;
 pub(super) use release::LateRelease;
 pub(super) use session::SessionLoss;
-pub(super) use standstill::Standstill;
+pub(super) use standstill::{Standstill, standing};
+pub(super) use takeover::acquiring;
 pub(super) use unfounded::granted_by;
 pub(super) use untrue_answer::{Obstacle, UntrueAnswer};
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Moment, Timeline, creator};
-use fencepost_faults::Node;
+use fencepost_faults::{Node, SimTime};
 use period::Period;
 use std::cell::OnceCell;
 
@@ -88,6 +89,10 @@ impl<'t, 'h> Case<'t, 'h> {
 
     pub(super) fn taken_back(&self) -> Option<(Node, Moment)> {
         untrue_answer::taken_back(self.timeline, self.grant()?)
+    }
+
+    pub(super) fn unconfirmed_release(&self) -> Option<(Node, SimTime, Option<SimTime>)> {
+        standstill::unconfirmed_release(self.timeline, self.finding)
     }
 
     pub(super) fn has_no_expiry(&self) -> Option<(Node, Node)> {

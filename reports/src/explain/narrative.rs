@@ -9,6 +9,8 @@ mod storage;
 mod tests;
 mod wait;
 
+use crate::explain::cause::Cause;
+use crate::explain::evidence::acquiring;
 use crate::explain::narrate;
 use crate::judge::checker::stale_write;
 use crate::judge::finding::{Clash, Finding};
@@ -32,11 +34,12 @@ pub struct Line {
     pub event: u64,
 }
 
-pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line> {
+pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> Vec<Line> {
     let mut story = Story { timeline, told: Vec::new() };
     match finding.clash {
+        Some(clash) if cause == Cause::StaleTakeover => story.takeover(clash, finding),
         Some(clash) => story.clash(clash, finding),
-        None => story.last_lock(finding),
+        None => story.last_lock(finding, cause),
     }
     for index in &finding.witness {
         let weight = match timeline.history.events[*index].what {
@@ -135,6 +138,22 @@ impl Story<'_, '_> {
             self.waits_for_storage(holder);
         }
         self.leaves(clash);
+    }
+
+    /// Tells how a process that was acquiring the lock removed another process's lock.
+    fn takeover(&mut self, clash: Clash, finding: &Finding) {
+        let timeline = self.timeline;
+        let owner = &timeline.acquisitions[clash.later];
+        self.granted(owner);
+        if let Some(heard) = owner.completed {
+            self.add_event(Weight::Core, heard.index);
+        }
+        self.faults(Clash { earlier: clash.later, ..clash }, finding);
+        let removed = finding.witness.last().map(|index| timeline.moment(*index));
+        let remover = finding.processes.first().zip(removed);
+        if let Some(attempt) = remover.and_then(|(by, at)| acquiring(timeline, *by, at)) {
+            self.add_event(Weight::Turn, attempt.invoked.index);
+        }
     }
 
     /// Returns whether this acquire wrote the value before the grant, as a script sent twice does.

@@ -69,6 +69,19 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
+    /// Returns which process first ended the holder's lock before the later grant, when and how. It
+    /// is the process that removed the lock, or set it for itself.
+    pub(super) fn first_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
+        let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
+        let own =
+            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        let ends = own.filter_map(|key| key.to);
+        let (at, how) = ends
+            .filter(|(at, _)| held.moment < *at && *at <= taken.moment)
+            .min_by_key(|(at, _)| *at)?;
+        Some((self.timeline.asked_by(at)?, at.time, how))
+    }
+
     /// Returns whether a primary, and not only a replica, recorded that this change ended the lock.
     fn is_of_primary(&self, change: Change) -> bool {
         let mut own =
@@ -181,6 +194,20 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     pub(super) fn clock(&self, kind: FaultKind, verb: &str, when: &str) -> String {
+        match self.wrong_clock(kind) {
+            Some(fault) => {
+                format!(
+                    "The clock of {} {verb} {when} {} (fault {})",
+                    names(fault.nodes),
+                    fault.from.time,
+                    fault.id
+                )
+            }
+            None => format!("The clock of a host {verb}"),
+        }
+    }
+
+    pub(super) fn wrong_clock(&self, kind: FaultKind) -> Option<&'t FaultSpan<'h>> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         let mut lost = losses
             .iter()
@@ -199,17 +226,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         let decides = |fault: &&FaultSpan<'_>| expired.iter().any(|server| fault.names(*server));
         let relevant =
             |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
-        match decided.or_else(|| faults().find(decides)).or_else(|| faults().find(relevant)) {
-            Some(fault) => {
-                format!(
-                    "The clock of {} {verb} {when} {} (fault {})",
-                    names(fault.nodes),
-                    fault.from.time,
-                    fault.id
-                )
-            }
-            None => format!("The clock of a host {verb}"),
-        }
+        decided.or_else(|| faults().find(decides)).or_else(|| faults().find(relevant))
     }
 
     fn involves(&self, machine: Node) -> bool {
@@ -251,6 +268,29 @@ impl<'t, 'h> Scene<'t, 'h> {
             self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
         let is_held = own.any(|key| key.from < sent && key.to.is_none_or(|(to, _)| sent < to));
         (!is_held).then(|| sent.time.since(gone.time))
+    }
+
+    /// Returns a process that got the lock after the holder, and that the storage served before the
+    /// holder sent its late write.
+    pub(super) fn served_before_sending(&self) -> Option<Node> {
+        let timeline = self.timeline;
+        let (sent, _) = flight::sent(timeline, self.clash)?;
+        let held = self.holder.grant.as_ref()?.moment;
+        let mut served = timeline.storage.iter().filter(|request| request.moment < sent);
+        served.find_map(|request| {
+            let granted = timeline.granted_at(request.acquisition?)?;
+            let is_other = request.process.machine() != self.holder.process.machine();
+            (is_other && held < granted).then_some(request.process)
+        })
+    }
+
+    /// Returns whether the later grant came before the end of the holder's lease.
+    pub(super) fn is_taken_within_lease(&self) -> bool {
+        let (Some(held), Some(taken)) = (&self.holder.grant, &self.taker.grant) else {
+            return false;
+        };
+        let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);
+        !self.timeline.history.header.has_no_ttl() && taken.moment.time < lease.ends()
     }
 
     /// Returns the processes other than the taker that the servers put first in the queue after

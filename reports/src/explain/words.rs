@@ -21,13 +21,13 @@ fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
     match rejected.count() {
         0 => None,
         1 => Some(
-            "Meanwhile the storage rejected one request, because its token was lower than one it \
-             had seen."
+            "During the overlap, the storage rejected one request, because its token was lower \
+             than one it had seen."
                 .to_owned(),
         ),
         many => Some(format!(
-            "Meanwhile the storage rejected {many} requests, because their tokens were lower than \
-             one it had seen."
+            "During the overlap, the storage rejected {many} requests, because their tokens were \
+             lower than one it had seen."
         )),
     }
 }

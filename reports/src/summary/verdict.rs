@@ -99,10 +99,12 @@ fn merged_violations(violations: Vec<Violation>) -> Vec<Violation> {
         };
         let occurrences = known.occurrences + one.occurrences;
         let total_duration_us = known.total_duration_us + one.total_duration_us;
+        let mut at_events = [known.at_events.as_slice(), &one.at_events].concat();
+        at_events.sort_unstable();
         if one.at_us < known.at_us {
             *known = one;
         }
-        (known.occurrences, known.total_duration_us) = (occurrences, total_duration_us);
+        *known = Violation { occurrences, total_duration_us, at_events, ..known.clone() };
     }
     all.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
     all
@@ -110,6 +112,7 @@ fn merged_violations(violations: Vec<Violation>) -> Vec<Violation> {
 
 fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
     let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
+    let first = &with_evidence_for(timeline, cause, first);
     let header = &timeline.history.header;
     Violation {
         id: fingerprint(&header.client, first.kind, cause),
@@ -119,6 +122,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
         at_us: first.at,
         duration_us: first.duration,
         occurrences: group.len() as u64,
+        at_events: at_events(timeline, group),
         total_duration_us: group.iter().fold(Micros::ZERO, |sum, finding| sum + finding.duration),
         processes: first.processes.clone(),
         cause,
@@ -128,8 +132,31 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
             .iter()
             .map(|index| timeline.history.events[*index].clone())
             .collect(),
-        narrative: narrative::narrative(timeline, first),
+        narrative: narrative::narrative(timeline, first, cause),
     }
+}
+
+/// Drops the events of the remover's earlier lock, which do not explain why it removed another's.
+fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
+    let mut told = finding.clone();
+    let taken = finding.clash.filter(|_| cause == Cause::StaleTakeover);
+    let victim = taken.map(|clash| &timeline.acquisitions[clash.later]);
+    if let Some(victim) = victim {
+        told.witness.retain(|index| victim.invoked.index <= *index);
+    }
+    told
+}
+
+fn at_events(timeline: &Timeline<'_>, group: &[Finding]) -> Vec<u64> {
+    let events = &timeline.history.events;
+    let breaks = |finding: &Finding| {
+        let mut evidence = finding.witness.iter().rev().map(|index| &events[*index]);
+        evidence.find(|event| event.time_us == finding.at).map(|event| event.sequence)
+    };
+    let mut broken: Vec<u64> = group.iter().filter_map(breaks).collect();
+    broken.sort_unstable();
+    broken.dedup();
+    broken
 }
 
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {

@@ -28,6 +28,9 @@ pub struct Violation {
     pub duration_us: Micros,
     /// Number of occurrences in this run with the same cause.
     pub occurrences: u64,
+    /// `sequence` of the event that broke the rule, for each occurrence that has such an event.
+    #[serde(default)]
+    pub at_events: Vec<u64>,
     /// Total duration of all occurrences, in microseconds.
     pub total_duration_us: Micros,
     /// Processes involved in the first occurrence, the earlier holder first.

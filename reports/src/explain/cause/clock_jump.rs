@@ -3,7 +3,9 @@
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
-use fencepost_faults::FaultKind;
+use crate::judge::timeline::KeyEnd;
+use crate::record::history::Change;
+use fencepost_faults::{FaultKind, Node};
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::Fault(FaultKind::ClockJump)],
@@ -22,9 +24,19 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
-    format!(
-        "{}, so the lock of {} expired too early.",
-        scene.clock(FaultKind::ClockJump, "was stepped", "at"),
-        scene.holder.process
-    )
+    let clock = scene.clock(FaultKind::ClockJump, "was stepped", "at");
+    let holder = scene.holder.process;
+    let expired = scene
+        .gone()
+        .filter(|(_, how)| matches!(how, KeyEnd::Changed { change: Change::Expired, .. }));
+    let server = expired.map(|(at, _)| scene.timeline.history.events[at.index].node);
+    let stepped = scene.wrong_clock(FaultKind::ClockJump);
+    match server.zip(stepped) {
+        // Redis sends the end of a lease to its replicas as a time.
+        Some((server @ Node::Redis(_), fault)) if !fault.names(server) => format!(
+            "{clock}. {server} compared the end of the lease, a time by that clock, with its own \
+             clock, so the lock of {holder} expired too early."
+        ),
+        _ => format!("{clock}, so the lock of {holder} expired too early."),
+    }
 }

@@ -31,7 +31,16 @@ fn between(scene: &Scene<'_, '_>) -> String {
                     sent.time
                 )
             });
-            format!("{by} had removed the lock of {holder} at {at}{late}.")
+            let owner = scene.holder.owner.filter(|owner| {
+                let mut own = scene.timeline.acquisitions.iter();
+                own.any(|one| {
+                    one.process == by && one.invoked.time < at && one.owner == Some(owner)
+                })
+            });
+            let same = owner.map_or(String::new(), |owner| {
+                format!(" Both processes use the owner value {owner:?}.")
+            });
+            format!("{by} had removed the lock of {holder} at {at}{late}.{same}")
         }
         _ if scene.kind == Kind::ForeignRelease
             && scene.late_release() == Some(LateRelease::SentTwice) =>

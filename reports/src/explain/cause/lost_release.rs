@@ -52,11 +52,19 @@ fn executed_after_pause(scene: &Scene<'_, '_>) -> Option<String> {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let header = &case.timeline.history.header;
-    if header.lives_with_session {
-        let (node, session) = header.place();
+    let (lock, because) = match header.lives_with_session {
+        true => {
+            let (node, session) = header.place();
+            (node, format!(", because it lives as long as its {session}"))
+        }
+        false => ("lock", String::new()),
+    };
+    let is_wait = case.finding.kind != Kind::WrongAnswer;
+    if let Some((process, sent, removed)) = case.unconfirmed_release().filter(|_| is_wait) {
+        let until = removed.map_or(String::new(), |removed| format!(" until {removed}"));
         return format!(
-            "A process tried to release the lock and got no confirmation, and its {node} remained, \
-             because it lives as long as its {session}."
+            "{process} tried to release the lock at {sent} and got no confirmation. Its {lock} \
+             remained{until}{because}."
         );
     }
     if let Some((process, (server, at))) =
@@ -68,11 +76,13 @@ fn alone(case: &Case<'_, '_>) -> String {
             at.time
         );
     }
-    let said = match case.finding.kind {
-        Kind::WrongAnswer => {
-            "No server had applied the release by then; a fault was active meanwhile."
+    match is_wait {
+        false => {
+            "No server had applied the release by then; a fault was active meanwhile.".to_owned()
         }
-        _ => "A process tried to release the lock and got no confirmation, and its lock remained.",
-    };
-    said.to_owned()
+        true => format!(
+            "A process tried to release the lock and got no confirmation, and its {lock} \
+             remained{because}."
+        ),
+    }
 }

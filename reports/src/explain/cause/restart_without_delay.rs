@@ -20,9 +20,9 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
-    let early = match scene.timeline.history.header.has_no_ttl() {
-        true => "",
-        false => " before the first lease had ended",
+    let early = match scene.is_taken_within_lease() {
+        true => " before the first lease had ended",
+        false => "",
     };
     format!(
         "{} restarted without the lock of {} and granted the lock to {}{early}.",

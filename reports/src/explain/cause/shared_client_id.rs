@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
+use crate::judge::timeline::KeyEnd;
 
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
@@ -16,5 +17,16 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
-    format!("{holder} and {taker} share a client id, so each treats the other's row as its own.")
+    match scene.first_loss() {
+        Some((by, at, how)) if by != taker && by.machine() != holder.machine() => {
+            let deed = match how {
+                KeyEnd::Replaced => "took over the row of",
+                KeyEnd::Changed { .. } => "removed the row of",
+            };
+            format!("{by}, which has the client id of {holder}, {deed} {holder} at {at}.")
+        }
+        _ => format!(
+            "{holder} and {taker} share a client id, so each treats the other's row as its own."
+        ),
+    }
 }

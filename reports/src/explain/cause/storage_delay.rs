@@ -46,9 +46,15 @@ fn between(scene: &Scene<'_, '_>) -> String {
     };
     let passed = scene.holder.grant.as_ref().map(|grant| grant.moment);
     let is_next = passed.is_none_or(|passed| scene.is_taken_next_after(passed));
-    match holder == taker {
+    let told = match holder == taker {
         true => format!("{on_its_way} {taker} was granted the lock again."),
         false if is_next => format!("{on_its_way} the lock passed from {holder} to {taker}."),
         false => format!("{on_its_way} {taker} was granted the lock."),
+    };
+    match scene.served_before_sending() {
+        Some(other) => {
+            format!("{told} The storage had served {other} even before {holder} sent the write.")
+        }
+        None => told,
     }
 }

@@ -50,7 +50,7 @@ use crate::judge::timeline::{KeySpan, Outcome, Timeline, creator};
 use circle::is_held_by_a_waiter;
 use clocks::clocks_differ;
 use disks::disks_failed;
-use fencepost_faults::{FaultKind, Node};
+use fencepost_faults::{FaultKind, Node, SimTime};
 use outage::of_outage;
 use owner::{lost_release, of_absent, of_holder, of_owner, unanswered_release};
 use spans::{remaining_values, values_for_most_of, waiter_died};
@@ -117,6 +117,37 @@ pub(super) fn kept_by_count(
     let own = lowered.iter().filter(|(_, by)| *by == owner);
     let servers: BTreeSet<Node> = own.map(|(server, _)| *server).collect();
     Some((servers.into_iter().collect(), owner))
+}
+
+/// Returns the lock that remained at the servers while no process acquired it, at the server that
+/// had it first. `None` for a queue and for several masters, where no single value decides.
+pub(crate) fn standing<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    finding: &Finding,
+) -> Option<&'t KeySpan<'h>> {
+    let header = &timeline.history.header;
+    if header.has_queue() || header.quorum > 1 {
+        return None;
+    }
+    remaining_values(timeline, Period::of_finding(finding)).min_by_key(|span| span.from)
+}
+
+/// Returns the process whose release of the remaining lock has no confirmation, when it sent the
+/// release, and when the lock was removed, unless it remained.
+pub(super) fn unconfirmed_release(
+    timeline: &Timeline<'_>,
+    finding: &Finding,
+) -> Option<(Node, SimTime, Option<SimTime>)> {
+    let period = Period::of_finding(finding);
+    let lock = match timeline.history.header.lives_with_session {
+        true => session::first_node(timeline, period)?,
+        false => standing(timeline, finding)?.clone(),
+    };
+    let mut owners = timeline.acquisitions.iter().rev().filter(|one| one.owner.is_some());
+    let owner = owners.find(|one| one.owner == lock.value || timeline.is_lock_of(&lock, one))?;
+    let sent = owner::last_unconfirmed_release(timeline, owner)?;
+    let removed = lock.to.map(|(to, _)| to.time).filter(|to| *to < period.until);
+    Some((owner.process, sent.time, removed))
 }
 
 pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {

@@ -18,6 +18,9 @@ pub(super) fn server(history: &History, event: &Event) -> String {
     let owner = grantee(history, event);
     let whose = match (change, owner) {
         (Change::Granted, _) | (_, None) => lock,
+        (_, Some(owner)) if is_earlier(history, event, owner) => {
+            format!("an earlier lock of {owner}")
+        }
         (_, Some(owner)) => format!("{lock} of {owner}"),
     };
     let asked = request_suffix(*by, owner);
@@ -27,16 +30,26 @@ pub(super) fn server(history: &History, event: &Event) -> String {
             false => format!("decrements the count of {by}, which still has {whose}"),
         },
         (Change::Granted, Some(by), _) if is_overwrite(history, event) => {
-            let standing = previous_value(history, event);
-            match standing.and_then(|value| owner_before(history, event, value)) {
+            match standing_owner(history, event) {
                 Some(owner) => {
-                    format!("overwrites the value of the lock of {owner} at the request of {by}")
+                    let same = match previous_value(history, event) == written(event) {
+                        true => " with the same value",
+                        false => "",
+                    };
+                    format!(
+                        "overwrites the value of the lock of {owner}{same} at the request of {by}"
+                    )
                 }
                 None => format!("overwrites the value of {whose} at the request of {by}"),
             }
         }
         (Change::Granted, Some(by), _) if is_renewal(history, event) => {
-            format!("sets {whose} of {by} again at its request")
+            match standing_owner(history, event).filter(|standing| standing != by) {
+                Some(standing) => {
+                    format!("replaces the lock of {standing} with the lock of {by} at its request")
+                }
+                None => format!("sets {whose} of {by} again at its request"),
+            }
         }
         (Change::Granted, Some(by), _) => {
             let again = if is_raised(history, event) { " once more" } else { "" };
@@ -72,6 +85,24 @@ pub(super) fn server(history: &History, event: &Event) -> String {
             None => format!("restarts with {whose}"),
         },
     }
+}
+
+/// Returns whether a server had granted the owner another value of this key since this value was
+/// last set.
+fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
+    let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
+    if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
+        return false;
+    }
+    let mut set = before_event(history, event).iter().rev().filter_map(|one| match &one.what {
+        What::Server { key: same, change: Change::Granted, value: Some(set), by, .. }
+            if same == key && (*by == Some(owner) || is_one_owner(set, value)) =>
+        {
+            Some(set)
+        }
+        _ => None,
+    });
+    set.next().is_some_and(|last| !is_one_owner(last, value))
 }
 
 /// Returns the new lease if it ends before the previous one would have ended.
@@ -138,10 +169,10 @@ fn source(history: &History, event: &Event) -> Option<Node> {
     })
 }
 
-/// Returns whether a process set the lock that it holds to the same value outside an acquire, as a
-/// renewal by SET does.
+/// Returns whether a process set its lock to the same value again outside an acquire, as a renewal
+/// by SET does, whether or not the lock still existed.
 fn is_renewal(history: &History, event: &Event) -> bool {
-    let What::Server { value: Some(value), by: Some(by), .. } = &event.what else { return false };
+    let What::Server { by: Some(by), .. } = &event.what else { return false };
     let before = before_event(history, event);
     let mut acquires = BTreeSet::new();
     for earlier in before.iter().filter(|earlier| earlier.node.machine() == by.machine()) {
@@ -156,9 +187,11 @@ fn is_renewal(history: &History, event: &Event) -> bool {
         }
     }
     // An acquire with an unknown outcome may still be in transit.
-    acquires.is_empty()
-        && previous_value(history, event) == Some(value.as_str())
-        && owner_before(history, event, value) == Some(*by)
+    acquires.is_empty() && grantee(history, event) == Some(*by) && !is_raised(history, event)
+}
+
+fn standing_owner(history: &History, event: &Event) -> Option<Node> {
+    owner_before(history, event, previous_value(history, event)?)
 }
 
 fn request_suffix(by: Option<Node>, owner: Option<Node>) -> String {
@@ -183,8 +216,8 @@ fn is_raised(history: &History, event: &Event) -> bool {
     previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
 }
 
-/// Returns whether the command replaced the value of another owner in an acquire that did not get
-/// the lock with this value, like the GETSET of a process that lost.
+/// Returns whether the command replaced the value of another owner, or of another process, in an
+/// acquire that did not get the lock with this value, like the GETSET of a process that lost.
 fn is_overwrite(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Granted, value: Some(value), by: Some(by), .. } =
         &event.what
@@ -193,7 +226,9 @@ fn is_overwrite(history: &History, event: &Event) -> bool {
     };
     let header = &history.header;
     let is_value = header.kept_as.is_none() && header.quorum <= 1 && *key == header.resource;
-    let replaces = |standing: &str| !is_one_owner(standing, value);
+    let replaces = |standing: &str| {
+        !is_one_owner(standing, value) || owner_before(history, event, standing) != Some(*by)
+    };
     is_value
         && previous_value(history, event).is_some_and(replaces)
         && ended_without(history, event, *by, value)
@@ -323,12 +358,38 @@ fn owner_before(history: &History, event: &Event, value: &str) -> Option<Node> {
         }
         _ => false,
     };
-    let is_copy = matches!(event.what, What::Server { change: Change::Granted, by: None, .. });
-    let mut writes = before.iter().rev().filter(wrote);
-    let here = writes.clone().position(|one| !is_copy && one.node == event.node);
-    let asked = |one: &&Event| matches!(one.what, What::Server { by: Some(_), .. });
-    let here = here.and_then(|index| writes.nth(index).filter(asked));
-    let write = here.or_else(|| writes.find(asked))?;
+    let writes = || before.iter().rev().filter(wrote);
+    let is_asked = |one: &&Event| matches!(one.what, What::Server { by: Some(_), .. });
+    let (change, by) = match &event.what {
+        What::Server { change, by, .. } => (*change, *by),
+        _ => return None,
+    };
+    let copied = match change {
+        Change::Restored => copied_from(history, event).flatten(),
+        _ => None,
+    };
+    let is_copy = change == Change::Granted && by.is_none();
+    let here = copied.or_else(|| (!is_copy).then_some(event.node));
+    let write = here.and_then(|node| writes().find(|one| one.node == node));
+    if let Some(copy) = write.filter(|one| !is_asked(one)) {
+        return grantee(history, copy);
+    }
+    let primary = followed(before, event.node);
+    let at_primary = || writes().filter(is_asked).find(|one| Some(one.node) == primary);
+    let write = write.or_else(at_primary).or_else(|| writes().find(is_asked))?;
+    owner_of_write(history, write)
+}
+
+/// Returns the server that this server last began to follow.
+fn followed(before: &[Event], node: Node) -> Option<Node> {
+    let mut turns = before.iter().rev().filter(|one| one.node == node);
+    turns.find_map(|one| match one.what {
+        What::Turn { turn: Turn::Follows | Turn::TookOver | Turn::Demoted, about } => about,
+        _ => None,
+    })
+}
+
+fn owner_of_write(history: &History, write: &Event) -> Option<Node> {
     match (&write.what, previous_value(history, write)) {
         (_, Some(standing)) if is_overwrite(history, write) => {
             owner_before(history, write, standing)

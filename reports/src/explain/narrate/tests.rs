@@ -255,3 +255,46 @@ fn a_copy_of_a_lowered_count_is_no_lock_received() {
     );
     assert_eq!(copies("a=3"), "receives the lock of client-1");
 }
+
+#[test]
+fn a_lock_that_its_owner_has_replaced_by_another_is_an_earlier_one() {
+    let story = Story::new().takes(1, 1, "a").releases(3, 1).takes(4, 1, "b");
+    let expires = |owner: &str| texts_at(story.clone().expires_at(9, 2, owner), 9).remove(0);
+    assert_eq!(expires("a"), "expires an earlier lock of client-1");
+    assert_eq!(expires("b"), "expires the lock of client-1");
+}
+
+#[test]
+fn an_extension_that_sets_the_value_again_replaces_the_lock_of_another_process() {
+    let sets = |story: Story| {
+        let by = Some(Node::Client(1));
+        texts_at(story.server(9, 1, Change::Granted, "a", by), 9).remove(0)
+    };
+    let held = || Story::new().takes(1, 1, "a").expires(3, "a");
+    assert_eq!(sets(held()), "sets the lock of client-1 again at its request");
+    let replaces = "replaces the lock of client-2 with the lock of client-1 at its request";
+    assert_eq!(sets(held().takes(4, 2, "b")), replaces);
+}
+
+#[test]
+fn a_value_that_a_loser_writes_once_more_leaves_the_lock_to_the_winner() {
+    let by = Some(Node::Client(2));
+    let story = Story::new().acquires(1, 2).takes(2, 1, "7");
+    let story = story.server(3, 1, Change::Granted, "7", by).fails(4, 2);
+    let again = "overwrites the value of the lock of client-1 with the same value at the request \
+                 of client-2";
+    assert_eq!(texts_at(story.clone(), 3), [again]);
+    let removed = texts_at(story.leaves(5, 1).removed(6, "7", 1).left(7, 1), 6);
+    assert_eq!(removed, ["removes the lock of client-1 at its request"]);
+}
+
+#[test]
+fn of_equal_values_the_copied_server_says_whose_lock_it_is() {
+    let turn = |story: Story, ms, turn| {
+        story.event(ms, Node::Redis(1), What::Turn { turn, about: Some(Node::Redis(2)) })
+    };
+    let story = Story::new().takes(1, 1, "1").replicated(2, 2, "1").takes(4, 3, "1");
+    let story = turn(story, 6, Turn::Demoted).server(7, 1, Change::Restored, "1", None);
+    let received = "receives the lock of client-1 with the data of redis-2";
+    assert_eq!(texts_at(story, 7), [received]);
+}

@@ -6,7 +6,7 @@ use crate::judge::finding::Clash;
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, StorageRequest, Timeline,
 };
-use crate::record::history::{Action, Change, Keeping, What};
+use crate::record::history::{Action, Change, Header, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
 /// The time between the first grant and the end of the violation.
@@ -85,6 +85,7 @@ impl<'t, 'h> Between<'t, 'h> {
             && !self.is_later_delay(fault)
             && !self.takes_no_lock(fault)
             && !self.is_earlier_step(fault)
+            && !self.is_of_replication(fault)
     }
 
     /// Returns whether the fault only hits messages between a process and the storage, and the
@@ -169,6 +170,19 @@ impl<'t, 'h> Between<'t, 'h> {
                 one.process.machine() == machine
                     || servers.into_iter().any(|(server, _)| *server == machine)
             })
+    }
+
+    /// Returns whether the fault only holds up messages among servers, which decides nothing if one
+    /// Redis server made both grants.
+    fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
+        let header = &self.timeline.history.header;
+        let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
+        is_redis(header)
+            && header.quorum <= 1
+            && granted[0].is_some()
+            && granted[0] == granted[1]
+            && matches!(fault.kind.impact(), Impact::HoldsUpMessages)
+            && fault.nodes.iter().all(|node| node.is_server())
     }
 
     /// Returns whether the fault stepped the clock of a server before the first grant. A server
@@ -272,11 +286,18 @@ fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
         return false;
     }
     let header = &timeline.history.header;
+    // Sessions are measured by clocks that are not stepped.
+    if fault.kind == FaultKind::ClockJump && header.lives_with_session {
+        return true;
+    }
     let measures = |what: &What| match what {
         What::Server { change, lease_us, .. } => *change == Change::Expired || lease_us.is_some(),
         _ => false,
     };
-    let is_redis = header.kept_as.is_none() && !header.lives_with_session && !header.locks_unseen;
     let measured = timeline.history.events.iter().any(|event| measures(&event.what));
-    header.kept_as == Some(Keeping::Connection) || is_redis && !measured
+    header.kept_as == Some(Keeping::Connection) || is_redis(header) && !measured
+}
+
+fn is_redis(header: &Header) -> bool {
+    header.kept_as.is_none() && !header.lives_with_session && !header.locks_unseen
 }

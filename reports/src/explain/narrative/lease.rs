@@ -1,7 +1,7 @@
 //! The leases that a story tells: how long a grant lasts, and when the holder's lease ended.
 
 use super::Story;
-use crate::explain::evidence::{ROUNDING, last_lease};
+use crate::explain::evidence::{COARSE, ROUNDING, last_lease};
 use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
@@ -23,7 +23,7 @@ impl Story<'_, '_> {
             return String::new();
         }
         if self.is_kept_in_value(grant) {
-            return ", with a Unix time as the value and no expiry".to_owned();
+            return ", with a Unix time in the value and no expiry at the server".to_owned();
         }
         match self.timeline.lease_recorded(set) {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
@@ -74,12 +74,12 @@ impl Story<'_, '_> {
         self.timeline.lease_recorded(self.set_last_with(grant))
     }
 
-    /// Returns whether the value of the lock is a Unix time, by which processes end the lease, and
-    /// the server has no expiry for it.
+    /// Returns whether the value of the lock begins with a Unix time, by which processes end the
+    /// lease, and the server has no expiry for it.
     fn is_kept_in_value(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
         let value = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
-        let value = value.and_then(|key| key.value?.parse().ok());
+        let value = value.and_then(|key| key.value?.split(':').next()?.parse().ok());
         value.is_some_and(|time: u64| UNIX_TIME_MIN <= time) && self.recorded_lease(grant).is_none()
     }
 
@@ -187,8 +187,10 @@ impl Story<'_, '_> {
         let lease = last_lease(self.timeline, holder, held.node, taken.moment);
         let own = self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, holder));
         let set = own.flat_map(|key| &key.set).filter(|set| set.time == lease.from).max();
-        let recorded = set.and_then(|set| self.timeline.lease_recorded(*set));
-        let is_rounded = |recorded: &Micros| recorded.0.abs_diff(lease.lasts.0) <= ROUNDING.0;
+        let recorded = set
+            .filter(|set| !self.is_measured_by_wrong_clocks(**set))
+            .and_then(|set| self.timeline.lease_recorded(*set));
+        let is_rounded = |recorded: &Micros| recorded.0.abs_diff(lease.lasts.0) <= COARSE.0;
         Some(recorded.filter(is_rounded).map_or(lease.ends(), |lasts| lease.from + lasts))
     }
 }

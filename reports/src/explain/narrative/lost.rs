@@ -16,6 +16,7 @@ impl Story<'_, '_> {
             .filter_map(|key| match key.to? {
                 (at, KeyEnd::Changed { .. }) => Some((at, key)),
                 (at, KeyEnd::Replaced) => {
+                    self.taken_by_same_owner(key, taken.moment);
                     let (span, removed, _) = overwritten_until(timeline, holder, at, taken.moment)?;
                     self.overwritten(holder, span);
                     Some((removed, key))
@@ -89,6 +90,25 @@ impl Story<'_, '_> {
             })
     }
 
+    /// Adds the grants by which other processes took over a lock whose owner value is also theirs,
+    /// and the end of the last one.
+    fn taken_by_same_owner(&mut self, key: &KeySpan<'_>, before: Moment) {
+        let mut end = key.to;
+        while let Some((at, KeyEnd::Replaced)) = end.filter(|(at, _)| *at < before) {
+            let mut keys = self.timeline.keys.iter();
+            let next = keys.find(|next| (next.node, next.from) == (key.node, at));
+            let is_other = |next: &&KeySpan<'_>| next.value == key.value && next.by != key.by;
+            let Some(next) = next.filter(is_other) else { return };
+            self.add_event(Weight::Turn, at.index);
+            end = next.to;
+        }
+        if let Some((at, _)) =
+            end.filter(|(at, _)| *at < before && Some(*at) != key.to.map(|to| to.0))
+        {
+            self.add_event(Weight::Turn, at.index);
+        }
+    }
+
     fn overwritten(&mut self, holder: &Acquisition<'_>, span: &KeySpan<'_>) {
         let Some(by) = span.by else { return };
         let (node, holder) = (span.node, holder.process);
@@ -107,7 +127,11 @@ impl Story<'_, '_> {
     ) {
         let timeline = self.timeline;
         let event = &timeline.history.events[at.index];
-        if is_taken_again(timeline, holder, event.node, at) {
+        let is_forgotten = matches!(event.what, What::Server { change: Change::Forgotten, .. });
+        let mut own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+        let is_copied_again =
+            own.any(|span| span.node == event.node && at < span.from && span.from < taken.moment);
+        if is_taken_again(timeline, holder, event.node, at) || is_forgotten && is_copied_again {
             return;
         }
         let section =

@@ -1,5 +1,6 @@
 mod leases;
 mod storage;
+mod waits;
 
 use super::*;
 use crate::judge::finding::Kind;
@@ -416,4 +417,17 @@ fn the_inner_release_that_removed_the_lock_is_a_step() {
     let told = told(story.releases(12, 1).releases(13, 2));
     let inner = "client-1 releases an inner acquisition and stays in its critical section.";
     assert!(told.iter().any(|text| text == inner), "{told:?}");
+}
+
+#[test]
+fn a_fault_of_replication_is_no_step_if_one_server_made_both_grants() {
+    let told = |taken_at: u16| {
+        let servers = [Node::Redis(1), Node::Redis(2)];
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "delay", &servers);
+        let story = story.removed(3, "a", 2).acquires(4, 2).grants_at(5, 2, taken_at, "b");
+        let story = story.hears(6, 2, "b").releases(8, 1).releases(9, 2);
+        told(story.fault_ended(12, 1, "delay", Node::Redis(1))).join(" ")
+    };
+    assert!(!told(1).contains("(fault 1)"), "{}", told(1));
+    assert!(told(2).contains("(fault 1)"), "{}", told(2));
 }

@@ -2,17 +2,19 @@
 
 use super::fault::begins;
 use super::{Story, Weight};
+use crate::explain::cause::Cause;
+use crate::explain::evidence::standing;
 use crate::explain::narrate;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment};
-use crate::record::history::{Action, Change, What};
-use fencepost_faults::{Impact, Micros, Node, SimTime};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, creator};
+use crate::record::history::{Action, Change, Turn, What};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 /// Time for which a connection that a crash has broken can still make a call fail.
 const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
-    pub(super) fn last_lock(&mut self, finding: &Finding) {
+    pub(super) fn last_lock(&mut self, finding: &Finding, cause: Cause) {
         let timeline = self.timeline;
         let has_queue = timeline.history.header.has_queue();
         self.orphan_renewal(finding);
@@ -21,9 +23,15 @@ impl Story<'_, '_> {
         if let Some((_, at)) = deleted {
             self.add_event(Weight::Turn, at.index);
         }
+        match cause {
+            Cause::ConnectionLost => self.broken_connections(finding),
+            Cause::LostWatch => self.lost_watch(finding),
+            _ => {}
+        }
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
         let last = begun.filter(|key| !self.is_echo(key)).max_by_key(|key| key.from);
-        let Some(last) = last else { return };
+        let standing = standing(timeline, finding).filter(|key| key.from.time <= finding.at);
+        let Some(last) = standing.or(last) else { return };
         // Other servers may learn much later which node is the first in the queue.
         let same = timeline.keys.iter().filter(|key| key.value == last.value);
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
@@ -34,6 +42,7 @@ impl Story<'_, '_> {
         let written = written.filter(|key| key.by.is_some() && key.from < last.from);
         if let Some(written) = written.max_by_key(|key| key.from).filter(|_| last.by.is_none()) {
             self.add_event(Weight::Turn, written.from.index);
+            self.not_copied(written, last, finding);
         }
         self.unknown_acquire(last);
         let until = finding.at + finding.duration;
@@ -59,6 +68,85 @@ impl Story<'_, '_> {
         if let Some(left) = left.filter(|left| left.time <= until) {
             self.add_event(Weight::Turn, left.index);
             self.unknown_outcome(left);
+        }
+    }
+
+    /// Adds what ended or shortened the lock at the server that granted it, if the server that was
+    /// promoted later never copied it.
+    fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
+        let timeline = self.timeline;
+        let until = finding.at + finding.duration;
+        let removed = written.to.filter(|(to, _)| to.time <= until).map(|(to, _)| to);
+        let expiry = written.set.last().copied().filter(|_| copy.runs_out.is_none());
+        let expiry = expiry.filter(|set| written.from < *set);
+        let Some(missed) = expiry.or(removed) else { return };
+        self.add_event(Weight::Turn, missed.index);
+        let holds_up = |fault: &&FaultSpan<'_>| {
+            matches!(fault.kind.impact(), Impact::HoldsUpMessages | Impact::Freezes)
+                && fault.names(written.node)
+                && fault.touches(written.from.time, missed.time)
+        };
+        for fault in timeline.faults.iter().rev().filter(holds_up).take(2) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
+        }
+        let ended = Moment { time: until, index: timeline.history.events.len() };
+        let promoted = timeline.roles.promoted(copy.node, ended);
+        if let Some(promoted) = promoted.filter(|promoted| written.from < *promoted) {
+            self.add_event(Weight::Turn, promoted.index);
+        }
+    }
+
+    /// Adds the last faults that hit the first process in the queue, or the server that it was
+    /// connected to, between its request and its turn.
+    fn lost_watch(&mut self, finding: &Finding) {
+        let timeline = self.timeline;
+        let until = finding.at + finding.duration;
+        let remains =
+            |node: &&KeySpan<'_>| node.from.time < until && until <= timeline.existed_until(node);
+        let first = timeline.keys.iter().filter(remains).min_by_key(|node| node.from);
+        let Some(first) = first else { return };
+        let creator = first.value.and_then(|node| creator(timeline.history, node));
+        let Some(waiter) = creator else { return };
+        let events = timeline.history.events[..first.from.index].iter().enumerate().rev();
+        let mut served = events.filter(|(_, event)| match event.what {
+            What::Server { by, .. } => by == Some(waiter),
+            _ => false,
+        });
+        let Some((_, event)) = served.next() else { return };
+        let server = event.node;
+        let is_of_both =
+            |fault: &FaultSpan<'_>| fault.names(server) || fault.names(waiter.machine());
+        let hits = |fault: &&FaultSpan<'_>| {
+            fault.touches(event.time_us, first.from.time)
+                && match fault.kind.impact() {
+                    Impact::Kills => fault.names(server),
+                    Impact::Freezes => is_of_both(fault),
+                    _ => fault.kind == FaultKind::Partition && is_of_both(fault),
+                }
+        };
+        let mut faults: Vec<&FaultSpan<'_>> = timeline.faults.iter().rev().filter(hits).collect();
+        faults.sort_by_key(|fault| fault.kind.impact() != Impact::Kills);
+        for fault in faults.into_iter().take(2) {
+            self.add(Weight::Turn, fault.from.index, begins(fault));
+        }
+    }
+
+    /// Adds the last crashes of servers since the first process began to wait.
+    fn broken_connections(&mut self, finding: &Finding) {
+        let timeline = self.timeline;
+        let waiting = finding.witness.iter().filter_map(|index| {
+            let event = &timeline.history.events[*index];
+            matches!(event.what, What::Invoke { action: Action::Acquire, .. })
+                .then_some(event.time_us)
+        });
+        let Some(since) = waiting.min() else { return };
+        let breaks = |fault: &&FaultSpan<'_>| {
+            fault.kind.impact() == Impact::Kills
+                && fault.nodes.iter().any(|node| node.is_server())
+                && fault.touches(since, finding.at)
+        };
+        for fault in timeline.faults.iter().rev().filter(breaks).take(2) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
         }
     }
 
@@ -140,22 +228,37 @@ impl Story<'_, '_> {
     }
 
     /// Adds the last faults that can have cost a call its answer: those that hit its process, and
-    /// crashes of servers.
+    /// crashes and failovers of servers since the process was last served.
     fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
         let timeline = self.timeline;
         let process = timeline.history.events[invoked.index].node;
+        let entered = timeline.acquisitions.iter().filter(|one| one.process == process);
+        let entered = entered.filter_map(|one| one.completed).filter(|at| *at < invoked).max();
+        let is_release = matches!(
+            timeline.history.events[invoked.index].what,
+            What::Invoke { action: Action::Release, .. }
+        );
+        let recent = SimTime(invoked.time.0.saturating_sub(RECONNECT.0));
+        let since = entered.filter(|_| is_release).map_or(recent, |at| at.time.min(recent));
         let hits = |fault: &&FaultSpan<'_>| match fault.kind.impact() {
-            Impact::Kills => {
+            Impact::Kills | Impact::TakesOver | Impact::IsOperated => {
                 fault.nodes.iter().any(|node| node.is_server())
                     && fault.from <= given_up
-                    && fault
-                        .touches(SimTime(invoked.time.0.saturating_sub(RECONNECT.0)), given_up.time)
+                    && fault.touches(since, given_up.time)
             }
             Impact::BendsClock => false,
             _ => fault.names(process) && fault.touches(invoked.time, given_up.time),
         };
         for fault in timeline.faults.iter().rev().filter(hits).take(2) {
             self.add(Weight::Fault, fault.from.index, begins(fault));
+        }
+        for index in entered.map_or(invoked.index, |at| at.index)..invoked.index {
+            let event = &timeline.history.events[index];
+            let is_turn =
+                matches!(event.what, What::Turn { turn: Turn::Promoted | Turn::Demoted, .. });
+            if is_turn && since <= event.time_us {
+                self.add_event(Weight::Turn, index);
+            }
         }
     }
 }

@@ -56,6 +56,11 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
     grants.filter(|at| passed < *at && *at < landed).max()
 }
 
+fn is_grant(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
+    let mut own = timeline.acquisitions.iter().filter(|one| one.process == process);
+    own.any(|one| one.grant.as_ref().is_some_and(|grant| grant.moment == at))
+}
+
 fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
     timeline.granted_at(request.acquisition?)
 }
@@ -87,7 +92,12 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
     };
     let again = clash.and_then(|clash| granted_again(timeline, clash));
     let what = match again.filter(|_| late != served_by) {
-        Some(at) => format!("{what} At {}, {late} was granted the lock again.", at.time),
+        Some(at) if is_grant(timeline, late, at) => {
+            format!("{what} At {}, {late} was granted the lock again.", at.time)
+        }
+        Some(at) => {
+            format!("{what} At {}, {late} set the lock again by an extension.", at.time)
+        }
         None => what,
     };
     let mut witness = super::grants_of(timeline, clash);

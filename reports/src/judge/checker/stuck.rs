@@ -170,6 +170,16 @@ impl Waiting<'_, '_> {
         servers.values().any(|servers| servers.len() >= quorum)
     }
 
+    /// Returns the last process that was in its critical section, and when it left it, if this was
+    /// before the given time.
+    fn left_before(&self, from: SimTime) -> Option<(Node, SimTime)> {
+        let begun = self.timeline.sections.iter().filter(|section| section.from.time < from);
+        let ends: Option<Vec<(SimTime, Node)>> =
+            begun.map(|section| Some((section.to?.time, section.process))).collect();
+        let (left, process) = ends?.into_iter().max_by_key(|(left, _)| *left)?;
+        (left < from).then_some((process, left))
+    }
+
     fn finding(&self, bound: Micros) -> Finding {
         let until = self.entered.map_or(self.timeline.end, |at| at.time);
         let duration = until.since(self.free_from);
@@ -182,14 +192,18 @@ impl Waiting<'_, '_> {
             true => "no fault acted",
             false => "all faults had ended",
         };
+        let since = self.left_before(from).map_or(String::new(), |(process, left)| {
+            format!(" {process}, the last to be in its own, had left it at {left}.")
+        });
         let what = match duration >= bound {
             true => format!(
-                "No process held or acquired the lock from {from} to {until} ({duration}; bound \
-                 {bound}), although {although}."
+                "No process was in its critical section from {from} to {until} ({duration}; bound \
+                 {bound}), although {although}.{since}"
             ),
             false => format!(
-                "No process held the lock from {from} to {until} ({duration}), although \
-                 {although}, and every process that wanted it used up its attempts."
+                "No process was in its critical section from {from} to {until} ({duration}), \
+                 although {although}, and every process that wanted the lock used up its \
+                 attempts."
             ),
         };
         let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
@@ -321,11 +335,20 @@ mod tests {
     }
 
     #[test]
+    fn names_the_last_holder_if_it_had_left_before() {
+        let what = |story: Story| stuck(story.probe_acquires(11).probe_fails(112))[0].what.clone();
+        let left = " client-1, the last to be in its own, had left it at 3ms.";
+        assert!(what(healed()).ends_with(left), "{}", what(healed()));
+        let later = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).releases(11, 1);
+        assert!(!what(later.clone()).contains("the last"), "{}", what(later));
+    }
+
+    #[test]
     fn says_whether_it_lasts_to_the_end() {
         let what = |story: Story| stuck(story)[0].what.clone();
         let over = what(healed().acquires(20, 2).fails(130, 2).takes(140, 3, "c").releases(141, 3));
         assert!(
-            over.starts_with("No process held or acquired the lock from 10ms to 140ms (130ms; "),
+            over.starts_with("No process was in its critical section from 10ms to 140ms (130ms; "),
             "{over}"
         );
         let lasts = what(healed().probe_acquires(11).probe_fails(112));

@@ -106,7 +106,7 @@ fn the_first_screen_shows_the_decisive_one_of_many_faults() {
         violation.minimal_plan = Some(decisive.clone());
     }
     let screen = text(&report);
-    assert!(screen.contains(shown) && screen.contains("4 other faults"), "{screen}");
+    assert!(screen.contains(shown) && screen.contains("6 other faults"), "{screen}");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn json_has_the_fields_of_the_contract_in_its_order() {
     );
     assert_eq!(
         keys(&run["violations"][0]),
-        "id kind severity resource at_us duration_us occurrences total_duration_us processes \
+        "id kind severity resource at_us duration_us occurrences at_events total_duration_us processes \
          cause summary witness \
          narrative minimal_plan boundary but_for remedies replay"
     );

@@ -341,3 +341,70 @@ fn a_write_that_was_sent_after_the_loss_is_told_so() {
     assert!(story(11).contains(after), "{}", story(11));
     assert!(!story(13).contains("sent the write"), "{}", story(13));
 }
+
+#[test]
+fn a_grant_after_the_end_of_the_lease_is_not_said_to_be_within_it() {
+    let said = |ms: u64| {
+        let story = Story::new().ttl(10).takes(1, 1, "a").takes(ms, 2, "b");
+        overlap_said(Cause::RestartWithoutDelay, story.releases(30, 1).releases(31, 2))
+    };
+    assert!(said(8).ends_with(" before the first lease had ended."), "{}", said(8));
+    assert!(said(20).ends_with(" granted the lock to client-2."), "{}", said(20));
+}
+
+#[test]
+fn the_third_process_that_took_over_or_removed_the_row_is_named() {
+    let said = |story: Story| {
+        let story = story.takes(6, 2, "app").releases(8, 1).releases(9, 2);
+        overlap_said(Cause::SharedClientId, story)
+    };
+    let held = || Story::kept_as(Keeping::RowByServer).takes(1, 1, "app").acquires(2, 3);
+    let took_over = said(held().grants(3, 3, "app").removed(4, "app", 3));
+    let third = "client-3, which has the client id of client-1, ";
+    assert_eq!(took_over, format!("{third}took over the row of client-1 at 3ms."));
+    let removed = said(held().removed(3, "app", 3));
+    assert_eq!(removed, format!("{third}removed the row of client-1 at 3ms."));
+    let alone = said(Story::kept_as(Keeping::RowByServer).takes(1, 1, "app"));
+    assert!(alone.starts_with("client-1 and client-2 share a client id"), "{alone}");
+}
+
+#[test]
+fn a_remover_with_the_same_owner_value_is_said_to_have_it() {
+    let said = |owner: &str| {
+        let story = Story::new().takes(1, 3, owner).releases(2, 3).removed(2, owner, 3);
+        let story = story.takes(3, 1, "1").removed(5, "1", 3).takes(6, 2, "2");
+        overlap_said(Cause::ForeignRelease, story.releases(8, 1).releases(9, 2))
+    };
+    let removed = "client-3 had removed the lock of client-1 at 5ms.";
+    assert_eq!(said("9"), removed);
+    assert_eq!(said("1"), format!("{removed} Both processes use the owner value \"1\"."));
+}
+
+#[test]
+fn a_release_without_a_confirmation_is_told_with_its_process_and_the_end_of_its_node() {
+    let said = |removed: bool| {
+        let story = Story::with_sessions().progress_bound(100).takes(1, 1, "a").leaves(5, 1);
+        let story = story.info(6, 1).healed(10).probe_acquires(11);
+        let story = if removed { story.expires(120, "a") } else { story };
+        told(Kind::Stuck, story.probe_fails(130))
+    };
+    let tried = "client-1 tried to release the lock at 5ms and got no confirmation. Its node \
+                 remained";
+    let because = ", because it lives as long as its session.";
+    assert!(said(false).ends_with(&format!("{tried}{because}")), "{}", said(false));
+    assert!(said(true).ends_with(&format!("{tried} until 120ms{because}")), "{}", said(true));
+}
+
+#[test]
+fn a_server_that_compared_the_time_of_a_stepped_clock_is_named() {
+    let said = |expired_at: u16| {
+        let story = Story::new().fault_began(0, 1, "clock-jump", &[Node::Redis(1)]);
+        let story = story.fault_ended(0, 1, "clock-jump", Node::Redis(1)).ttl(100);
+        let story = story.takes(1, 1, "a").replicated(2, 2, "a");
+        let story = story.expires_at(4, expired_at, "a").acquires(5, 2);
+        let story = story.grants_at(6, 2, expired_at, "b").hears(7, 2, "b");
+        overlap_said(Cause::ClockJump, story.releases(30, 1).releases(31, 2))
+    };
+    assert!(said(2).contains("redis-2 compared the end of the lease"), "{}", said(2));
+    assert!(said(1).contains("(fault 1), so the lock of client-1"), "{}", said(1));
+}

@@ -171,6 +171,17 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 }
 
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
+    let sent = last_unconfirmed_release(timeline, owner)?;
+    Some(match given_up::call(timeline, sent) {
+        true => Standstill::CallGivenUp,
+        false => Standstill::ReleaseUnanswered,
+    })
+}
+
+pub(super) fn last_unconfirmed_release(
+    timeline: &Timeline<'_>,
+    owner: &Acquisition<'_>,
+) -> Option<Moment> {
     let granted = owner.completed?;
     let end = end_of(timeline);
     // The process holds only one lock at a time, so its next release is for this lock.
@@ -178,9 +189,5 @@ pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Optio
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });
     let until = next.map_or(end, |next| next.invoked);
-    let sent = release::unknown(timeline, owner.process, until).filter(|sent| granted < *sent)?;
-    Some(match given_up::call(timeline, sent) {
-        true => Standstill::CallGivenUp,
-        false => Standstill::ReleaseUnanswered,
-    })
+    release::unknown(timeline, owner.process, until).filter(|sent| granted < *sent)
 }

@@ -94,8 +94,10 @@ fn a_lease_that_a_time_in_the_value_ends_has_no_length() {
         let told = told(story.removed(3, owner, 2).takes(4, 2, "b").releases(8, 1).releases(9, 2));
         told.into_iter().next().unwrap()
     };
-    let ends = "redis-1 grants the lock to client-1, with a Unix time as the value and no expiry.";
+    let ends = "redis-1 grants the lock to client-1, with a Unix time in the value and no expiry \
+                at the server.";
     assert_eq!(first("1767225653"), ends);
+    assert_eq!(first("1767225653:client-1"), ends);
     assert_eq!(first("a"), "redis-1 grants the lock to client-1 for 10s.");
 }
 

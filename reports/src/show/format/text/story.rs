@@ -119,8 +119,17 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let name = format!("(fault {})", timed.id);
         lead.violation.narrative.iter().any(|line| line.text.contains(&name))
     };
-    let is_named =
-        |timed: &TimedFault| lead.violation.summary.contains(&format!("(fault {})", timed.id));
+    let is_named = |timed: &TimedFault| {
+        let name = format!("(fault {})", timed.id);
+        story.told().any(|one| one.violation.summary.contains(&name))
+    };
+    let meanwhile = lead.violation.at_us..=lead.violation.at_us + lead.violation.duration_us;
+    let prolongs = |timed: &TimedFault| {
+        let involved = |node: &Node| lead.violation.processes.contains(node);
+        timed.fault.kind().impact() == Impact::Freezes
+            && meanwhile.contains(&timed.at_us)
+            && timed.fault.nodes().iter().any(involved)
+    };
     let stops_holder = |timed: &TimedFault| {
         let is_stop = timed.fault.kind().impact() == Impact::Freezes;
         is_stop
@@ -134,17 +143,27 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         lead.violation.cause == Cause::StorageDelay && timed.fault.nodes().contains(&Node::Storage)
     };
     // Reports of older versions do not state which faults began.
-    let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
-    let began = |timed: &TimedFault| !is_told || run.faults_began.contains(&timed.id);
+    let states_began = !run.faults_began.is_empty() || run.faults_fired == 0;
+    let began = |timed: &TimedFault| !states_began || run.faults_began.contains(&timed.id);
     let mut faults: Vec<&TimedFault> =
         run.plan.faults.iter().filter(|timed| timed.at_us <= until && began(timed)).collect();
     faults.sort_by_key(|timed| {
         let is_late = timed.at_us > lead.violation.at_us;
         let is_cause = is_named(timed) || is_step(timed) && (stops_holder(timed) || delays(timed));
         let latest_first = std::cmp::Reverse(timed.at_us);
-        (!is_decisive(timed), !is_cause, !is_step(timed), is_late, latest_first)
+        let is_step = is_step(timed) || prolongs(timed);
+        (!is_decisive(timed), !is_cause, !is_step, is_late, latest_first)
     });
-    faults.truncate(FAULTS_MAX);
+    // Faults that the story does not name are shown only if it names none.
+    let is_told = |timed: &&&TimedFault| {
+        is_decisive(timed) || is_named(timed) || is_step(timed) || prolongs(timed)
+    };
+    let told = faults.iter().filter(is_told);
+    let shown = match told.count() {
+        0 => FAULTS_MAX,
+        told => told.min(FAULTS_MAX),
+    };
+    faults.truncate(shown);
     let others = run.plan.faults.iter().filter(|timed| began(timed)).count() - faults.len();
     faults.sort_by_key(|timed| timed.at_us);
     (faults, others)

@@ -97,12 +97,26 @@ impl Story<'_> {
         let is_deed = match &entry.what {
             What::Server { .. } => true,
             What::Turn { turn, .. } => turn.changes_data() || turn.changes_writes(),
-            What::Invoke { action: Action::Release, .. } => is_wait,
+            What::Invoke { action: Action::Release, .. } => {
+                is_wait || lead.cause == Cause::EarlyRelease
+            }
             What::Info { .. } => is_wait || lead.cause == Cause::StorageDelay,
             What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => true,
             _ => false,
         };
-        is_deed && story.any(|line| line.event == entry.sequence)
+        is_deed && story.any(|line| line.event == entry.sequence) || self.is_late_grant(entry)
+    }
+
+    /// Returns whether the event gave the lock to a process again before its stale write.
+    fn is_late_grant(&self, entry: &TimelineEntry) -> bool {
+        let What::Server { by: Some(by), .. } = entry.what else { return false };
+        self.told().any(|one| {
+            let stale = &one.violation;
+            stale.kind == Kind::StaleWrite
+                && stale.processes.first() == Some(&by)
+                && (self.lead.violation.at_us..stale.at_us).contains(&entry.time_us)
+                && stale.narrative.iter().any(|line| line.event == entry.sequence)
+        })
     }
 
     fn breaks<'e>(
@@ -122,7 +136,7 @@ impl Story<'_> {
         self.run.violations.iter().filter(move |one| is_broken_by(one, entry) && !is_told(one))
     }
 
-    fn told(&self) -> impl Iterator<Item = &ViolationReport> {
+    pub(super) fn told(&self) -> impl Iterator<Item = &ViolationReport> {
         std::iter::once(&self.lead).chain(&self.others).copied()
     }
 
@@ -144,11 +158,14 @@ impl Story<'_> {
             let of = |label: &mut String| *label += &format!(" of {other}");
             broken.iter_mut().filter(|label| *label == "LOST UPDATE").for_each(of);
         }
+        for label in self.breaks_again(entry) {
+            if !broken.iter().any(|told| told.contains(&label)) {
+                broken.push(label);
+            }
+        }
+        broken.sort_by_key(|label| label.starts_with("LOST UPDATE"));
         if broken.is_empty() {
             broken.extend(self.overlaps_again(entry));
-        }
-        if broken.iter().any(|label| label.starts_with("STALE WRITE")) && self.loses_update(entry) {
-            broken.push("LOST UPDATE".to_owned());
         }
         match broken.is_empty() {
             true => (text, false),
@@ -167,16 +184,18 @@ impl Story<'_> {
             .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
     }
 
-    /// Returns whether the write of a run with lost updates is one, although its label does not say
-    /// so because another was the first.
-    fn loses_update(&self, entry: &TimelineEntry) -> bool {
-        let is_lost = |one: &ViolationReport| one.violation.kind == Kind::LostUpdate;
-        let is_told = self.breaks(entry).chain(self.breaks_otherwise(entry)).any(is_lost);
-        let overwrites = match entry.what {
-            What::Storage { before, based_on: Some(read), .. } => read != before,
-            _ => false,
-        };
-        overwrites && !is_told && self.run.violations.iter().any(is_lost)
+    /// Returns the labels of the rules that the event breaks, but that another event broke first.
+    fn breaks_again(&self, entry: &TimelineEntry) -> Vec<String> {
+        let mut kinds: Vec<Kind> = self
+            .run
+            .violations
+            .iter()
+            .filter(|one| one.violation.at_events.contains(&entry.sequence))
+            .map(|one| one.violation.kind)
+            .filter(|kind| *kind != Kind::Overlap)
+            .collect();
+        kinds.sort_unstable();
+        kinds.into_iter().map(label).collect()
     }
 
     fn overlaps_again(&self, entry: &TimelineEntry) -> Option<String> {
@@ -226,8 +245,12 @@ fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
         }
         (Kind::Deadlock, _) => "waits forever, DEADLOCK".to_owned(),
         (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
-        (kind, _) => kind.name().replace('-', " ").to_uppercase(),
+        (kind, _) => label(kind),
     }
+}
+
+fn label(kind: Kind) -> String {
+    kind.name().replace('-', " ").to_uppercase()
 }
 
 #[cfg(test)]

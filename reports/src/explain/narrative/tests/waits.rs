@@ -1,0 +1,100 @@
+use super::*;
+use crate::record::history::Turn;
+
+const REDIS_1: Node = Node::Redis(1);
+const REDIS_2: Node = Node::Redis(2);
+
+fn stuck_after(story: Story) -> String {
+    let story = story.progress_bound(100).healed(60).probe_acquires(61).probe_fails(170);
+    steps(Kind::Stuck, story).join(" ")
+}
+
+#[test]
+fn of_two_primaries_the_lock_that_remained_is_told_and_not_the_last_grant() {
+    let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a");
+    let story = story.fault_began(3, 1, "partition", &[REDIS_1]).releases(4, 1).removed(4, "a", 1);
+    let promoted = What::Turn { turn: Turn::Promoted, about: None };
+    let story = story.event(6, REDIS_2, promoted).takes(7, 1, "b").releases(8, 1);
+    let told = stuck_after(story.removed(8, "b", 1).fault_ended(9, 1, "partition", REDIS_1));
+    for step in [
+        "redis-1 grants the lock to client-1.",
+        "redis-2 receives the lock of client-1.",
+        "A network partition begins (fault 1).",
+        "redis-1 removes the lock of client-1 at its request.",
+        "redis-2 becomes a primary.",
+    ] {
+        assert!(told.contains(step), "{step}: {told}");
+    }
+    assert_eq!(told.matches("grants the lock").count(), 1, "{told}");
+}
+
+#[test]
+fn the_failover_that_cost_a_release_its_answer_is_a_step() {
+    let told = |kind: &str| {
+        let story = Story::new().takes(1, 1, "a").fault_began(3, 1, kind, &[REDIS_1]);
+        let demoted = What::Turn { turn: Turn::Demoted, about: Some(REDIS_2) };
+        let story = story.event(4, REDIS_1, demoted).leaves(50, 1).info(51, 1);
+        stuck_after(story)
+    };
+    assert!(told("promote").contains("(fault 1)"), "{}", told("promote"));
+    assert!(told("promote").contains("redis-1 becomes a replica"), "{}", told("promote"));
+    assert!(!told("clock-jump").contains("(fault 1)"), "{}", told("clock-jump"));
+}
+
+fn created() -> What {
+    What::Server {
+        key: "queue".to_owned(),
+        change: Change::Granted,
+        value: Some("b".to_owned()),
+        by: Some(Node::Client(2)),
+        primary: true,
+        token: None,
+        lease_us: None,
+    }
+}
+
+#[test]
+fn the_crash_of_the_server_of_a_waiting_process_cost_it_its_watch() {
+    let told = |crashed: u16| {
+        let node = Node::Redis(crashed);
+        let story = Story::with_sessions().takes(1, 1, "a").acquires(2, 2);
+        let story = story.event(3, REDIS_2, created());
+        let story = story.fault_began(5, 1, "crash", &[node]).fault_ended(5, 1, "crash", node);
+        let story = story.releases(8, 1).removed(8, "a", 1).grants(9, 2, "b");
+        steps(Kind::Deadlock, story.healed(10).silent(80, 2, 9, false)).join(" ")
+    };
+    assert!(told(2).contains("redis-2 crashes (fault 1)."), "{}", told(2));
+    assert!(!told(3).contains("(fault 1)"), "{}", told(3));
+}
+
+#[test]
+fn a_takeover_does_not_begin_with_the_remover_s_earlier_lock() {
+    let story = Story::new().takes(1, 1, "a").releases(2, 1).removed(2, "a", 1);
+    let story = story.takes(5, 2, "b").acquires(20, 1).removed(22, "b", 1).fails(23, 1);
+    let told = steps(Kind::ForeignRelease, story.releases(30, 2));
+    assert_eq!(
+        told,
+        [
+            "redis-1 grants the lock to client-2 for 10ms.",
+            "client-2 is granted the lock.",
+            "client-1 wants the lock.",
+            "redis-1 removes the lock of client-2 at the request of client-1.",
+        ]
+    );
+}
+
+#[test]
+fn a_third_process_with_the_same_owner_value_is_told_between_the_two_grants() {
+    let story = Story::kept_as(Keeping::RowByServer).takes(1, 1, "app").acquires(2, 3);
+    let story = story
+        .grants(3, 3, "app")
+        .removed(4, "app", 3)
+        .takes(6, 2, "app")
+        .releases(8, 1)
+        .releases(9, 2);
+    let judgement = judge(&story.build());
+    let overlaps = judgement.violations.iter().filter(|one| one.kind == Kind::Overlap);
+    let lines: Vec<&str> =
+        overlaps.flat_map(|one| &one.narrative).map(|line| line.text.as_str()).collect();
+    assert!(lines.iter().any(|line| line.contains("to client-3")), "{lines:?}");
+}
