@@ -1,14 +1,14 @@
-//! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
+//! Redis locks from Chinese web articles, with the articles' mistakes, and corrected variants.
 //!
-//! The files of this folder cite Chinese web articles by number: **000** (2014) uses SETNX and
-//! GETSET, in pseudo-code and in a Java class for Jedis. **001** uses SETNX with EXPIRE, SET with
-//! NX and EX, an owner check, and a renewing daemon. **002** repeats the first part of 000. **003**
-//! has release and extension in Lua, Redlock, and reentrancy by value. **004**, cited in other
-//! folders, names the locks of Redisson and of Spring Integration.
+//! Files cite the articles by number. **000** (2014) covers SETNX with GETSET, in pseudo-code and
+//! in a Java class for Jedis. **001** covers SETNX with EXPIRE, SET with NX and EX, an owner check,
+//! and a renewing daemon. **002** repeats the first part of 000. **003** covers release and
+//! extension in Lua, Redlock, and reentrancy. **004** names the locks of Redisson and Spring
+//! Integration.
 //!
-//! The articles do not handle failed calls. In these locks a failed call ends the attempt, and the
-//! loop begins the next one. If the server may have executed the call, the acquire ends with
-//! [`Acquisition::Unknown`]. A failed attempt leaves the value that it wrote, because a value
+//! The articles ignore failed calls. These locks end an attempt at a failed call and start the next
+//! attempt. If the server may have executed the call, they return [`Acquisition::Unknown`] instead.
+//! A failed attempt leaves its value in place. Endless loops stop at the acquire timeout.
 //! without an owner does not show who wrote it. Endless loops stop at the acquire timeout.
 
 pub mod setnx;
@@ -107,7 +107,6 @@ const fn entry(
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum AttemptFailure {
     Held,
-    /// The attempt left nothing on the server.
     Failed(String),
     /// Part of the attempt may remain on the server.
     Halfway(String),

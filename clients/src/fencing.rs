@@ -1,8 +1,7 @@
 //! `fencing`: the lock on one Redis that also issues a fencing token.
 //!
-//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release);
-//! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
-//! client acquires the lock, sent along with every request.
+//! Sources: Redis documentation, "Distributed Locks with Redis" (owner value, release); Martin
+//! Kleppmann, "How to do distributed locking" (2016; token).
 //!
 //! The script that takes the lock also increments the counter, so tokens increase in the order of
 //! the grants. The counter never expires, and is as durable as its server.

@@ -22,10 +22,9 @@ use std::time::Duration;
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 
-/// The lease of a dropped session expires at the server.
+/// A session, whose lease expires at the server after the session is dropped.
 pub struct Session {
     gateway: Rc<Gateway>,
-    /// The client names its keys after this id.
     pub lease: i64,
     shared: Rc<Shared>,
     task: Option<Spawned>,
@@ -38,7 +37,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Rounds the ttl up to whole seconds.
     pub async fn open(
         gateway: &Rc<Gateway>,
         ttl: Duration,
@@ -62,7 +60,6 @@ impl Session {
         .await;
     }
 
-    /// Revokes the lease, which deletes all keys of the session.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.stop_keep_alive();
         let id = self.lease.to_string();

@@ -1,6 +1,6 @@
-//! A process that is a member of a distributed system ([`Member`]). Its cache closes when a server
-//! reports the member's departure. It also closes when the servers that answered within 2.5 member
-//! timeouts have at most half of the view's weight (the oldest server weighs 15, the others 10).
+//! A process as a member of a distributed system ([`Member`]). Its cache closes when a server
+//! reports the member's departure, or when the servers that answered within 2.5 member timeouts
+//! have at most half of the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -24,13 +24,13 @@ pub enum Failure {
         /// `true` if a server may have executed the call, or may not yet know of the departure.
         may_have_applied: bool,
     },
-    /// The server refused the call permanently, with this reason.
+    /// The server refused the call permanently, for this reason.
     Refused(String),
-    /// No answer arrived in time, but a server may have executed the call. Holds the last failure.
+    /// The call timed out after this failure. A server may have executed it.
     Late(String),
 }
 
-/// A dropped member departs without a message.
+/// A member, which departs without a message when it is dropped.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
@@ -59,7 +59,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
-    /// `true` if the grantor reported the departure, so it has released the member's locks.
+    /// `true` if the grantor reported the departure and has therefore released the member's locks.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
@@ -130,12 +130,12 @@ impl Member {
         self.shared.is_closed.get()
     }
 
-    /// After this time without answers the member departs.
+    /// Returns the time without answers after which the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
 
-    /// Numbers the next lock call, so that servers recognise a delayed one.
+    /// Returns the number of the next lock call, by which servers recognise a delayed one.
     pub fn next_serial(&self) -> u64 {
         self.shared.serials.set(self.shared.serials.get() + 1);
         self.shared.serials.get()
@@ -164,7 +164,7 @@ impl Member {
         }
     }
 
-    /// Also cancels a lock call. Returns whether the lock was held.
+    /// Also cancels a waiting lock call. Returns `true` if the lock was held.
     pub async fn unlock(
         &self,
         lock: &str,

@@ -14,7 +14,7 @@ pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
     pub(crate) number: usize,
-    /// A new connection has the single word `CONNECT`.
+    /// The command's words, or the single word `CONNECT` for a new connection.
     pub(crate) words: &'a [String],
 }
 

@@ -3,7 +3,7 @@
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// Follows a round in which the client tried every server (`hostProvider.next(1000)`).
+/// Delay after a round in which the client tried every server (`hostProvider.next(1000)`).
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
 pub struct Hosts {
@@ -39,7 +39,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Call this when the last tried server has accepted the session.
+    /// Records that the last tried server has accepted the session.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

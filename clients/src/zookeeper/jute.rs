@@ -31,19 +31,19 @@ impl Encoder {
         self
     }
 
-    /// The length as an `int`, then the bytes.
+    /// Writes the length as an `int`, then the bytes.
     pub fn buffer(mut self, bytes: &[u8]) -> Encoder {
         self = self.count(bytes.len());
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// A `ustring`, which is a `buffer` of UTF-8.
+    /// Writes a `ustring`, which is a `buffer` of UTF-8.
     pub fn string(self, text: &str) -> Encoder {
         self.buffer(text.as_bytes())
     }
 
-    /// A `vector<ustring>`: the number of strings as an `int`, then the strings.
+    /// Writes a `vector<ustring>`: the number of strings as an `int`, then the strings.
     pub fn strings(self, texts: &[String]) -> Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
@@ -59,7 +59,6 @@ impl Encoder {
     }
 }
 
-/// The unread rest of a record.
 pub struct Decoder(Bytes);
 
 impl Decoder {
@@ -85,14 +84,13 @@ impl Decoder {
         Ok(i64::from_be_bytes(self.array()?))
     }
 
-    /// Reads a `boolean` or a `byte`.
     #[cfg(test)]
     pub fn byte(&mut self) -> Result<u8, Malformed> {
         let [byte] = self.array()?;
         Ok(byte)
     }
 
-    /// A null buffer counts as empty.
+    /// Reads a buffer. A null buffer counts as empty.
     pub fn buffer(&mut self) -> Result<Bytes, Malformed> {
         match self.int()? {
             -1 => Ok(Bytes::new()),
@@ -106,7 +104,7 @@ impl Decoder {
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))
     }
 
-    /// A null vector counts as empty.
+    /// Reads a vector of strings. A null vector counts as empty.
     pub fn strings(&mut self) -> Result<Vec<String>, Malformed> {
         let count = self.int()?.max(0);
         (0..count).map(|_| self.string()).collect()

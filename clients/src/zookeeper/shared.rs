@@ -1,4 +1,4 @@
-//! The state and the pending requests of a session.
+//! State and pending requests of a session.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};
@@ -13,17 +13,17 @@ use std::time::Duration;
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
     Restore,
-    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`,
-    /// kazoo's `_reset_watchers`).
+    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`, kazoo's
+    /// `_reset_watchers`).
     Forget,
 }
 
 /// Behaviour of requests that a client makes while it is not connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
+    /// Fails queued requests when the next attempt to connect fails (`SendThread.cleanup`).
     FailWithConnect,
-    /// Requests wait for a connection or the end of the session (`_session_callback`).
+    /// Keeps requests until there is a connection or the session ends (`_session_callback`).
     UntilConnected,
 }
 
@@ -34,7 +34,7 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The Java client with its default settings.
+    /// Options of the Java client with its default settings.
     pub const JAVA: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Restore, queued: Queued::FailWithConnect };
     pub const KAZOO: SessionOptions =
@@ -43,13 +43,13 @@ impl SessionOptions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// No server answers. The session may continue.
+    /// No server answers, but the session may continue.
     Connecting,
     Connected,
     Closed,
 }
 
-/// `ClientCnxn.Packet`: a queued request, its watcher and the place for its answer.
+/// A queued request, its watcher and the place for its answer (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,

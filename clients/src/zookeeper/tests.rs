@@ -287,7 +287,6 @@ async fn break_all(world: &std::rc::Rc<TestWorld>, after_ms: u64) {
     ["zk1", "zk2", "zk3"].iter().for_each(|host| world.reset_connections(host));
 }
 
-/// The second create is the first whose parent exists.
 fn lose_second_create() -> impl FnMut(&Call<'_>) -> Answer {
     let mut creates = 0;
     move |call| {

@@ -1,4 +1,4 @@
-//! The watches of a client ([`Watches`], `ZKWatchManager` of ZooKeeper 3.8).
+//! A client's watches ([`Watches`], `ZKWatchManager` of ZooKeeper 3.8).
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -57,8 +57,7 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Records the watcher if the server has set its watch. `exists` means that the server found
-    /// the node.
+    /// Records the watcher if the server has set its watch. `exists` is `true` if the node exists.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -74,7 +73,7 @@ impl Watches {
         }
     }
 
-    /// Each watch fires once, so this removes the watchers that it notifies.
+    /// Notifies the watchers of a change, and removes them, because each watch fires once.
     pub fn fire(&mut self, change: NodeChange, path: &str) {
         let kinds: &mut [&mut Watchers] = match change {
             NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
@@ -86,7 +85,7 @@ impl Watches {
         }
     }
 
-    /// Does not remove the watches.
+    /// Notifies all watchers but does not remove the watches.
     pub fn notify_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {

@@ -1,6 +1,5 @@
-//! The queue of a lock ([`LockInternals`]). Source: Curator 5.4.0, `LockInternals` (`attemptLock`,
-//! `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver` (`createsTheLock`,
-//! `getsTheLock`, `fixForSorting`).
+//! A lock's queue ([`LockInternals`]). Source: Curator 5.4.0, `LockInternals` (`attemptLock`,
+//! `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver`.
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};
@@ -56,7 +55,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // As in the library, an exception during the deletion replaces the earlier exception.
+            // An exception during the deletion replaces the earlier exception, as in the library.
             self.delete(path).await?;
         }
         outcome
@@ -119,7 +118,7 @@ impl LockInternals {
     }
 }
 
-/// Measured on the wall clock (`millisToWait`, `startMillis`).
+/// Remaining wait on the wall clock (`millisToWait`, `startMillis`).
 struct RemainingWait {
     left: Duration,
     since: WallClock,
