@@ -1,6 +1,6 @@
-//! Matches Lua patterns and counts the steps. A pattern with several repetitions, such as
-//! `a*a*a*b`, can take a time that grows exponentially with its length. Lua's own matcher cannot be
-//! interrupted; this one calls its [`Meter`], which can end the script.
+//! Matches Lua patterns and counts the steps. A pattern such as `a*a*a*b` can take exponential
+//! time. Lua's own matcher cannot be interrupted; this one calls its [`Meter`], which can end the
+//! script.
 //!
 //! ```
 //! use fencepost_lua_patterns::{Dialect, Matcher};
@@ -37,7 +37,6 @@ pub enum Dialect {
     Lua54,
 }
 
-/// Errors that end a match.
 #[derive(Debug)]
 pub enum Failure {
     /// The pattern is invalid or too complex, for this reason.

@@ -4,7 +4,7 @@ use crate::times::SESSION_LEASE_US;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the replica in the cell, from 1.
+    /// Number of the replica, from 1.
     pub id: u8,
     pub host: String,
     /// Port for clients and the other replicas.
@@ -13,7 +13,6 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this replica.
     pub me: u8,
     /// All replicas of the cell, including this one. With fewer than two, the cell has one replica.
     pub members: Vec<Member>,

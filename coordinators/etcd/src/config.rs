@@ -11,11 +11,9 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this server.
     pub me: u8,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
-    /// Seed for random election timeouts.
     pub seed: u64,
     /// Heartbeat interval, in milliseconds (`--heartbeat-interval`).
     pub heartbeat_ms: u64,

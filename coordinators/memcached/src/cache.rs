@@ -26,8 +26,8 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading at which the flush takes effect. The flush deletes items stored at or before
-    /// this reading, and items whose cas id is below `cas`.
+    /// Clock reading at which the flush takes effect. The flush deletes items stored until then,
+    /// and items whose cas id is below `cas`.
     at: u64,
     cas: u64,
 }

@@ -49,7 +49,7 @@ impl Clock {
     }
 
     /// Converts an expiry as `realtime` does: 0 never expires, a negative value has already
-    /// expired, a value up to 30 days is a duration, and a larger value is a wall-clock time.
+    /// expired, up to 30 days is a duration, and a larger value is a wall-clock time.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,

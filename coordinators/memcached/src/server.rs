@@ -28,7 +28,7 @@ impl Default for Config {
     }
 }
 
-/// A restart loses all items.
+/// A memcached server. A restart loses all items.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,

@@ -1,4 +1,4 @@
-//! User locks ([`UserLocks`]), which are reentrant and granted in order of arrival.
+//! User locks ([`UserLocks`]): reentrant, and granted in order of arrival.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -41,7 +41,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Returns `false` if the request causes a deadlock and is refused.
+    /// Returns `false` if the request is refused because it would cause a deadlock.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {

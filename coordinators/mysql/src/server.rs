@@ -1,4 +1,4 @@
-//! The server as a machine ([`Mysql`]), with its connections, its replies, and a timer.
+//! The server as a machine ([`Mysql`]), with its connections, replies and timer.
 
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;

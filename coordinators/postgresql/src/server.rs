@@ -1,4 +1,4 @@
-//! The server as a machine ([`Postgresql`]), with its connections, its replies, and a timer.
+//! The server as a machine ([`Postgresql`]), with its connections, replies and timer.
 
 mod late;
 
@@ -404,8 +404,8 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // A failed sync of the log is a PANIC (`issue_xlog_fsync` in xlog.c), and recovery needs
-        // the same file, so the whole server stops.
+        // The whole server stops, because a failed sync of the log is a PANIC (`issue_xlog_fsync`
+        // in xlog.c) and recovery needs the same file.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

@@ -1,4 +1,4 @@
-//! The state of one client between statements ([`Session`]).
+//! A client's state between statements ([`Session`]).
 
 use crate::error::{Outcome, SqlError};
 use crate::settings::Settings;

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. With an empty prefix, rows of other tables count as locks
-    /// named `table/key` while they are locked FOR UPDATE.
+    /// Prefix of the names to report. An empty prefix also reports rows of other tables while they
+    /// are locked FOR UPDATE, as `table/key`.
     pub prefix: String,
     /// Tables whose rows are locks, named by their key column.
     pub tables: Vec<LockTable>,
@@ -24,14 +24,12 @@ pub struct Watch {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LockTable {
     pub table: &'static str,
-    /// Column with the name of the lock.
     pub key: &'static str,
     pub held: HeldWhen,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeldWhen {
-    /// The row exists, and a column names the owner.
     Present {
         owner: &'static str,
         /// Column with the start or the end of the lease.

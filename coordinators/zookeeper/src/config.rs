@@ -1,6 +1,5 @@
 //! Configuration of a server, as in `zoo.cfg` ([`Config`]).
 
-/// Number of a server in its ensemble (`myid`).
 pub type MemberId = u8;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,7 +13,7 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this server (`myid`).
+    /// [`Member::id`] of this server.
     pub me: MemberId,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,

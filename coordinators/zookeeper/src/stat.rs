@@ -1,4 +1,4 @@
-//! Metadata of a node, as stored and as sent to clients.
+//! A node's metadata, as stored and as sent to clients.
 
 use crate::jute::Writer;
 use serde::{Deserialize, Serialize};

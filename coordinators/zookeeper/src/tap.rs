@@ -2,10 +2,10 @@
 //! the queue holds the lock.
 //!
 //! A lock is named after the path of its node, without the leading slash. Its contenders are the
-//! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
-//! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
-//! session's second contender in a queue is reported as `<queue>/twice`, because the session's
-//! client may not know both nodes.
+//! children with sequence numbers. An ephemeral node at the lock's own path is also a lock. A
+//! semaphore's leases are below `leases`; the nodes below `locks` are another queue. A session's
+//! second contender in a queue is reported as `<queue>/twice`, because its client may not know both
+//! nodes.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;

@@ -40,7 +40,7 @@ impl Magnitude {
         }
     }
 
-    /// For people, without the unit.
+    /// Returns the magnitude's name for people, without the unit.
     pub fn in_words(self) -> &'static str {
         match self {
             Magnitude::DurationUs => "duration",
@@ -95,7 +95,6 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Returns the fault unchanged if it does not have the magnitude.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

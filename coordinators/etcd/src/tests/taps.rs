@@ -40,7 +40,6 @@ fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
 #[test]
 fn a_lock_of_the_gateway_s_client_is_a_key_and_survives_a_restart() {
     let mut world = alone();
-    // The key is `/locks/res` with the value `me`.
     world.ask(0, ("kv/put", "{\"key\":\"L2xvY2tzL3Jlcw==\",\"value\":\"bWU=\"}"), 20);
     assert_eq!(tap_lines(&mut world), [(KeyChange::Granted, "me".to_owned(), Some(2))]);
     world.crash(0, Crash::Power);

@@ -1,7 +1,3 @@
-//! Compares the model with a locator and three members of Apache Geode 1.15.1. Without `java`,
-//! `javac` and the libraries of `ci/install.sh geode`, the tests are skipped, or fail if
-//! `FENCEPOST_REAL_GEMFIRE=1`. Times must differ by less than a member timeout.
-
 mod members;
 mod model;
 

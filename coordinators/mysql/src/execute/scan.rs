@@ -247,7 +247,7 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // As in the real server, also locks the gap before the next row.
+                // The real server also locks the gap before the next row.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }
@@ -374,7 +374,6 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Returns the key if the condition fixes the primary key.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

@@ -39,7 +39,7 @@ pub(crate) enum Expression {
     Count,
     /// Current time, with its number of decimals. The flag is `true` for UTC.
     Now(u8, bool),
-    /// Sum of a time and an interval. The number is the unit in microseconds, with a sign.
+    /// Sum of a time and an interval. The number is the interval's unit in signed microseconds.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),

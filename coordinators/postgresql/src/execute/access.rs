@@ -1,4 +1,4 @@
-//! The access path of a statement: an index lookup if the filter fixes a whole key, and otherwise a
+//! The access path of a statement: an index lookup if the filter fixes a whole key, otherwise a
 //! scan. The real planner also uses parts of a key, ranges and statistics.
 
 use crate::bound::Bound;

@@ -19,7 +19,7 @@ pub(crate) struct Planned {
     pub(crate) parameters: Vec<Type>,
 }
 
-/// Columns with new values. `None` means the default.
+/// Columns with their new values. `None` means the default.
 pub(crate) type Assignments = Vec<(usize, Option<Bound>)>;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Messages between members. Contents and order follow Zab, but the encoding is fencepost's own.
+//! Messages between members: contents and order of Zab, in fencepost's own encoding.
 
 use crate::config::MemberId;
 use crate::jute::Writer;
@@ -47,7 +47,7 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// A member that accepts the epoch again (`is_new` is `false`) omits the epoch of its history.
+    /// Acknowledges an epoch. Omits the epoch of the member's history if `is_new` is `false`.
     AckEpoch {
         current: u32,
         is_new: bool,

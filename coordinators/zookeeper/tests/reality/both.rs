@@ -22,7 +22,7 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// Uses other xids, because another server would answer the waiting request as soon as it
+    /// Sends with other xids, because another server would answer the waiting request as soon as it
     /// commits any transaction with an equal xid (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
