@@ -1,15 +1,12 @@
 //! Redis locks from Chinese web articles, with the articles' mistakes, and corrected variants.
 //!
-//! Files cite the articles by number. **000** (2014) covers SETNX with GETSET, in pseudo-code and
-//! in a Java class for Jedis. **001** covers SETNX with EXPIRE, SET with NX and EX, an owner check,
-//! and a renewing daemon. **002** repeats the first part of 000. **003** covers release and
-//! extension in Lua, Redlock, and reentrancy. **004** names the locks of Redisson and Spring
-//! Integration.
+//! Files cite the articles by number: **000** (2014) on SETNX with GETSET; **001** on SETNX with
+//! EXPIRE, SET with NX and EX, owner checks and renewal; **003** on Lua scripts, Redlock and
+//! reentrancy; **004** on Redisson and Spring Integration. **002** repeats the first part of 000.
 //!
-//! The articles ignore failed calls. These locks end an attempt at a failed call and start the next
-//! attempt. If the server may have executed the call, they return [`Acquisition::Unknown`] instead.
-//! A failed attempt leaves its value in place. Endless loops stop at the acquire timeout.
-//! without an owner does not show who wrote it. Endless loops stop at the acquire timeout.
+//! The articles ignore failed calls. Here a failed call ends the attempt and leaves its value in
+//! place. If the server may have executed the call, the lock returns [`Acquisition::Unknown`];
+//! otherwise it tries again. Endless loops stop at the acquire timeout.
 
 pub mod setnx;
 

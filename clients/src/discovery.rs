@@ -3,8 +3,8 @@
 //!
 //! The client connects to the first Sentinel that answers and moves it to the front of the list
 //! (step 1), asks it for the primary's address (step 2), connects and checks the server's ROLE
-//! (step 3). It also subscribes to `+switch-master` at one Sentinel. It asks each Sentinel at most
-//! once; the lock decides when to retry.
+//! (step 3). It also subscribes to `+switch-master` at one Sentinel, and leaves retries to the
+//! lock.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};

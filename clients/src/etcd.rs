@@ -1,11 +1,10 @@
 //! Locks on etcd, and their client.
 //!
 //! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`) and the
-//! documentation of the server-side lock (`api/v3lock`). The client uses the JSON gateway.
-//!
-//! As in `etcdctl lock`, each acquisition opens its own [`session`], a lease that the client keeps
-//! alive and finally revokes. A lock's keys are below the name of the resource, each named after
-//! its lease ([`mutex`]). The server creates the keys of its own lock ([`server_lock`]).
+//! documentation of the server-side lock (`api/v3lock`). The client uses the JSON gateway. As in
+//! `etcdctl lock`, each acquisition opens its own [`session`], a lease that the client keeps alive
+//! and finally revokes. A lock's keys are below the name of the resource, each named after its
+//! lease.
 
 pub mod gateway;
 pub mod http;

@@ -6,12 +6,10 @@
 //! abandoned call, frees its locks.
 //!
 //! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
-//!   default). The service does not notify a departed holder. The holder's cache closes, and its
-//!   next call joins the system again, as auto-reconnect does.
+//!   default). The cache of a departed holder closes, and its next call joins the system again.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
-//! - `gemfire-token` adds a counter to the lock's entry in the region. The holder increments it
-//!   before its critical section, and waits until all servers have the new value.
+//! - `gemfire-token` also increments a counter in the region before its critical section.
 
 pub mod member;
 pub mod system;

@@ -13,11 +13,10 @@
 //! - `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no replica has.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
-//! The model differs from the library: a process opens its own connection for a subscription when
-//! it has to wait; durations come from the monotonic clock instead of `currentTimeMillis`; scripts
-//! run by digest. The library's latch against resent unlocks is missing, because the library
-//! resends an unlock only after a failed `WAIT`, and the model sends no `WAIT` after an unlock. The
-//! owner value of every acquire is `uuid:thread=1`. The threads of a process share only the uuid.
+//! Unlike the library, a process opens its own connection for a subscription, measures durations on
+//! the monotonic clock, and calls scripts by digest. The model has no latch against resent unlocks,
+//! because it sends no `WAIT` after an unlock. The owner value of every acquire is `uuid:thread=1`.
+//! The threads of a process share only the uuid.
 
 pub mod fair;
 pub mod red_lock;

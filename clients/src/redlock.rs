@@ -1,13 +1,10 @@
 //! `redlock`: the lock on N independent masters.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", with the
-//! random delay of "Retry on failure" and the drift of "Safety arguments": `MIN_VALIDITY = TTL -
-//! (T2 - T1) - CLOCK_DRIFT`. The drift is 1 % of the ttl plus 2 ms, as in the reference
-//! implementation (redlock-rb). All times are on the monotonic clock, as Sanfilippo and Kleppmann
-//! both demand ("Is Redlock safe?", 2016).
-//!
-//! [`variants`] has the algorithm with a step left out, and [`libraries`] the deviations of
-//! libraries.
+//! random delay of "Retry on failure" and the drift of "Safety arguments": 1 % of the ttl plus 2
+//! ms, as in the reference implementation (redlock-rb). All times are on the monotonic clock, as
+//! Sanfilippo and Kleppmann both demand ("Is Redlock safe?", 2016). [`variants`] leaves out single
+//! steps, and [`libraries`] has the deviations of libraries.
 
 mod masters;
 

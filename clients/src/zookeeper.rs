@@ -5,12 +5,11 @@
 //!
 //! [`session`] queues a request. [`transport`] assigns an xid, encodes the request ([`protocol`],
 //! [`jute`]) and sends it; [`watches`] keeps the request's watch. When a server stops answering,
-//! the transport fails the requests in flight and connects to the next of [`hosts`] with the
-//! session's number and password. [`ensemble`] begins a new session when a server reports the end
-//! of the old one. [`curator`] is the client that most Java programs use.
+//! the transport connects to the next of [`hosts`] with the session's number and password.
+//! [`ensemble`] begins a new session when a server reports the end of the old one.
 //!
 //! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the
-//! requested session timeout. A process has one session, so a lock does not support threads.
+//! requested session timeout. A process has one session and supports one thread.
 
 pub mod curator;
 pub mod ensemble;

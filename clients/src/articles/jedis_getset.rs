@@ -17,17 +17,11 @@
 //! return false
 //! ```
 //!
-//! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
-//! `jedis-getset` keeps these mistakes:
-//!
-//! - **DEL ignores the owner**, so a holder with an expired lock removes the next holder's lock.
-//! - **GETSET nil counts as a loss.** If the holder releases between GET and GETSET, the new key
-//!   blocks all processes until its time has passed.
-//! - **The loser's GETSET overwrites the winner's time.**
-//!
-//! `jedis-getset-owner` fixes all three: it stores an owner next to the time, and changes the key
-//! only by compare-and-set and compare-and-delete. Both locks **compare the clocks of different
-//! clients**.
+//! The timeout counts the sleeps but not the calls. `jedis-getset` keeps these mistakes: **DEL
+//! ignores the owner**; **GETSET nil counts as a loss**, so the new key blocks all processes until
+//! its time has passed; and **the loser's GETSET overwrites the winner's time**.
+//! `jedis-getset-owner` fixes all three with a stored owner, compare-and-set and
+//! compare-and-delete. Both locks **compare the clocks of different clients**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};

@@ -1,9 +1,9 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command.
 //!
-//! Source: article 001, "Lock timeout". **SETNX and EXPIRE are not atomic**, as the article says:
-//! after a crash or a lost connection between them, the key never expires. EXPIRE precedes the
-//! `try` whose `finally` sends DEL, so an error from EXPIRE does not release the lock. The caller
-//! ignores the reply to EXPIRE, and DEL ignores the owner. `set-ex-del` is the article's fix.
+//! Source: article 001, "Lock timeout". **SETNX and EXPIRE are not atomic**: after a crash or a
+//! lost connection between them, the key never expires. An error from EXPIRE does not release the
+//! lock, because EXPIRE precedes the `try`. DEL ignores the owner. `set-ex-del` is the article's
+//! fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

@@ -14,19 +14,16 @@
 //! `setnx-getset` keeps these mistakes. It stores milliseconds, as the article recommends:
 //!
 //! - **Clients compare their own clocks with the holder's.** `setnx-getset-server-time` uses TIME.
-//! - **GET nil counts as an old lock, and GETSET nil as a loss.** If the holder releases between a
-//!   waiter's GET and GETSET, the waiter takes the lock without knowing it, and all processes wait
-//!   until the lock is too old. `setnx-getset-nil` repeats SETNX after GET nil, and treats GETSET
-//!   nil as a success.
-//! - **The loser's GETSET overwrites the winner's time**, which the article calls negligible. But a
-//!   loser that was paused after reading its clock sets the time *back*, so a third process takes
-//!   over too early. `setnx-getset-checked` shows that the holder's own check then fails.
-//!   `setnx-getset-owner` takes over by compare-and-set.
-//! - **DEL ignores the owner.** `setnx-getset-owner` also stores a random owner, and releases by
-//!   compare-and-delete.
+//! - **GET nil counts as an old lock, and GETSET nil as a loss.** If the holder releases between
+//!   the two, the waiter takes the lock without knowing it. `setnx-getset-nil` repeats SETNX after
+//!   GET nil, and treats GETSET nil as a success.
+//! - **The loser's GETSET overwrites the winner's time.** A loser that was paused after reading its
+//!   clock sets the time *back*, so a third process takes over too early. `setnx-getset-owner`
+//!   takes over by compare-and-set; `setnx-getset-checked` shows that the holder's own check fails.
+//! - **DEL ignores the owner.** `setnx-getset-owner` releases by compare-and-delete.
 //!
-//! `setnx-getset-seconds` stores whole seconds, which the article advises against. The holder's
-//! check then cannot distinguish two acquisitions within one second.
+//! `setnx-getset-seconds` stores whole seconds, so the holder's check cannot distinguish two
+//! acquisitions within one second.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

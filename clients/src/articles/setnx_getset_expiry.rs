@@ -14,14 +14,10 @@
 //! ```
 //!
 //! Unix time is in whole seconds, and the 1 compensates for the rounding. A nil reply counts as a
-//! past time, so GETSET nil is a success. `setnx-getset-expiry` keeps these mistakes:
-//!
-//! - **The release checks a time, not an owner.** It removes the lock of a process that has taken
-//!   over, and leaves an expired lock that is still its own.
-//! - **The loser's GETSET overwrites the winner's time.**
-//!
-//! `setnx-getset-expiry-owner` stores an owner next to the time, and changes the key only by
-//! compare-and-set and compare-and-delete. Both locks **compare the clocks of different clients**.
+//! past time. `setnx-getset-expiry` keeps these mistakes: **the release checks a time instead of an
+//! owner**, and **the loser's GETSET overwrites the winner's time**. `setnx-getset-expiry-owner`
+//! fixes both with a stored owner, compare-and-set and compare-and-delete. Both locks **compare the
+//! clocks of different clients**.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

@@ -2,10 +2,9 @@
 //! remove a lock that is too old.
 //!
 //! Source: article 000, "Handling deadlocks", first version. **DEL does not check the value
-//! again**, as the article says: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes
-//! the lock; C3 deletes C2's lock and takes the lock too. `setnx-stale-compare` and `setnx-getset`
-//! fix this. **Clients compare their own clocks with the holder's**, and **DEL ignores the owner**.
-//! Variants of `setnx-getset` fix both.
+//! again**: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
+//! C2's lock and takes the lock too. `setnx-stale-compare` fixes this. **Clients compare their own
+//! clocks with the holder's**, and **DEL ignores the owner**; variants of `setnx-getset` fix both.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

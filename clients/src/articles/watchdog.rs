@@ -2,22 +2,17 @@
 //!
 //! Source: article 001, "Concurrency is still possible". The holder's daemon extends a lock that is
 //! about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second, and then
-//! every 20 s. The holder stops the daemon when it is done. If the node dies, the lock expires.
+//! every 20 s. If the node dies, the lock expires.
 //!
-//! `watchdog` adds a careful renewal to [`single_node`](crate::single_node). It renews every third
-//! of the ttl by compare-and-expire on its own connection. It reports the loss when the server
-//! refuses a renewal, or when a whole ttl passes without a confirmed renewal. If the whole process
-//! is paused for longer than the ttl, two holders still overlap. **A holder that hangs keeps the
-//! lock forever**; `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
-//!
+//! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
+//!   compare-and-expire. It reports the loss when the server refuses a renewal, or when a whole ttl
+//!   passes without a confirmed renewal. **A holder that hangs keeps the lock forever.**
+//! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
-//!   renewal extends the lock only to the time of the next renewal**, which may arrive too late.
-//!   **EXPIRE ignores the owner**, and the daemon ignores the reply, so it can extend another
-//!   process's lock.
-//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
-//!   arrives after the release restores the lock, or replaces the next owner with the old one.
-//! - `watchdog-unstopped` **never stops the daemon**, which then extends other processes' locks,
-//!   even those of dead processes.
+//!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
+//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**, which may
+//!   arrive after the release.
+//! - `watchdog-unstopped` **never stops the daemon**, which then extends other processes' locks.
 
 use super::{Base, entry};
 use crate::attempt::take;

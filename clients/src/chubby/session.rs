@@ -1,10 +1,9 @@
-//! A client's session with a Chubby cell (2.8):
+//! A client's session with a Chubby cell (2.8). A KeepAlive is always pending.
 //!
-//! - A KeepAlive is always pending. The master answers it shortly before the lease ends.
-//! - The **local lease** is a conservative estimate of the lease at the master. It begins when the
-//!   client sends the KeepAlive, and is shorter by a sixteenth, because clocks differ in rate.
-//! - When the local lease ends, the session is **in jeopardy**: the library blocks all calls and
-//!   looks for a master for a **grace period** of 45 s, after which the session counts as expired.
+//! - The **local lease** begins when the client sends the KeepAlive, and is shorter than the
+//!   master's by a sixteenth, because clocks differ in rate.
+//! - When it ends, the session is **in jeopardy**: the library blocks all calls and looks for a
+//!   master for a **grace period** of 45 s, after which the session counts as expired.
 //! - After a change of master, the next KeepAlive sends the new epoch number back (2.9).
 
 use super::cell::Cell as Cluster;

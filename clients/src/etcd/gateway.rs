@@ -1,9 +1,8 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! As in clientv3 (`clientv3/retry.go`), the client repeats a read until a member answers, and
-//! repeats a change only if it certainly did not send it. It waits 25 ms plus or minus a tenth
-//! between two tries (`defaultBackoffWaitBetween`). clientv3 has no timeout; here the
-//! `command_timeout` ends a call, like a deadline that the application sets in its context.
+//! As in clientv3 (`clientv3/retry.go`), the client repeats a read until a member answers, and a
+//! change only if it certainly did not send it. It waits 25 ms plus or minus a tenth between two
+//! tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call; clientv3 has no timeout.
 
 use super::http::Link;
 use super::{number, to_base64};

@@ -1,13 +1,9 @@
 //! An etcd session: a lease that a background task keeps alive.
 //!
-//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
-//!
-//! - The client renews the lease when a third of its ttl has passed since the last answer. After a
-//!   failed renewal it tries again after 500 ms (`retryConnWait`).
-//! - The session is done when a server reports that the lease is gone, or when the ttl passes
-//!   without an answer (5 s for the first answer). The application notices this only if it waits
-//!   for `Session.Done`.
-//! - `Close` revokes the lease.
+//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`. The client
+//! renews the lease a third of its ttl after the last answer. After a failed renewal it tries again
+//! after 500 ms (`retryConnWait`). The session is done when a server reports that the lease is
+//! gone, or when the ttl passes without an answer (5 s for the first answer).
 
 use super::gateway::{Failure, Gateway};
 use super::number;

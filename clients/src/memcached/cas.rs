@@ -1,11 +1,9 @@
 //! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it; the cas id is its token.
 //!
-//! Source: memcached's doc/protocol.txt. To compare and delete, the release stores an expired item
-//! with `cas`, which fails if another process has stored an item since the read.
-//!
-//! The cas id counts all stores of the server, and begins at 1 again after a restart. The lock
-//! requests one second more than its lease, because the server may expire an item almost a second
-//! early.
+//! Source: memcached's doc/protocol.txt. The release stores an expired item with `cas`, which fails
+//! if another process has stored an item since the read. The cas id begins at 1 again after a
+//! restart. The lock requests one second more than its lease, because an item may expire almost a
+//! second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;

@@ -13,8 +13,7 @@
 //! 4. The library does not measure how long these steps take, so the lease has **no drift and no
 //!    validity**.
 //!
-//! The model uses the same `uuid:thread` on all servers. The library has a different one for each
-//! client object, but never compares them.
+//! The model uses the same `uuid:thread` on all servers.
 
 use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};

@@ -1,15 +1,13 @@
-//! Redlock as three libraries implement it. Time, quorum and release follow the library;
-//! connections and timeouts are those of this crate. All three use one random value for all
-//! attempts of an acquire.
+//! Redlock as three libraries implement it, with their timing, quorum and release but this crate's
+//! connections and timeouts. All three use one random value for all attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes 3 attempts 200 ms apart. If one
-//!   master gives an error after a majority was locked, it **raises `MultipleRedlockException`**,
-//!   and the majority keeps the key.
-//! - `node-redlock` 5 (main branch) asks all masters in parallel, with a drift of 1 % and 2 ms. It
-//!   **does not compare the end of the validity with the current time**. It makes 10 retries 100 to
-//!   300 ms apart. It **releases a failed attempt's keys only after the last attempt**, so a
-//!   process blocks itself.
+//!   master gives an error after a majority was locked, it **raises `MultipleRedlockException`**
+//!   and unlocks nothing.
+//! - `node-redlock` 5 asks all masters in parallel, with a drift of 1 % and 2 ms. It **does not
+//!   compare the end of the validity with the current time**. It makes 10 retries 100 to 300 ms
+//!   apart, and **releases a failed attempt's keys only after the last attempt**.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes 32 tries 50 to 250 ms
 //!   apart.
 

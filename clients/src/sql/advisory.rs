@@ -1,8 +1,7 @@
 //! `pg-advisory`: a session-level advisory lock (`pg_try_advisory_lock`, `pg_advisory_unlock`).
 //!
 //! Source: PostgreSQL 15's documentation, "Advisory Locks". One mistake remains: **the holder does
-//! not notice that its session has ended** until it releases the lock. A cut network, a restart of
-//! the server or a timeout at the server ends the session and the lock. The owner value is the
+//! not notice that its session has ended** until it releases the lock. The owner value is the
 //! process id of the backend, as in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};

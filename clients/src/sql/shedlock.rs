@@ -1,15 +1,14 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
 //! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
-//! INSERT for a name that it has not used before, and otherwise, or if the INSERT inserts nothing,
-//! an UPDATE. The statements are from `PostgresSqlStatementsSource` and, with `usingDbTime()`, from
-//! `PostgresSqlServerTimeStatementsSource`, in the form of version 4 (`cast(... as interval)`).
-//! Each statement is its own transaction. The owner (`lockedBy`) is drawn once per process, and
-//! `lockAtLeastFor` is zero. The application retries, because the library does not wait.
+//! INSERT for a new name, and otherwise, or if the INSERT inserts nothing, an UPDATE. The
+//! statements are from `PostgresSqlStatementsSource` and, with `usingDbTime()`, from
+//! `PostgresSqlServerTimeStatementsSource`, in the form of version 4 (`cast(... as interval)`). The
+//! owner (`lockedBy`) is drawn once per process. The application retries.
 //!
-//! One mistake remains: **the current time comes from the client's clock** unless `usingDbTime()`
-//! is set. A client with a fast clock finds `lock_until` in its past and takes the lock.
-//! `shedlock-db-time` uses the database's clock.
+//! One mistake remains: **the current time comes from the client's clock**. A client with a fast
+//! clock finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
+//! clock.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

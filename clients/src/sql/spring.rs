@@ -5,27 +5,20 @@
 //!
 //! `tryLock(wait)` takes the process's ReentrantLock within `wait`, and then calls `acquire()`
 //! every 100 ms until `wait` has passed on the wall clock. `acquire()` runs the statements of its
-//! generation (`GENERATIONS`) in one transaction. The lock is held if the UPDATE or the INSERT
-//! changed a row; a duplicate key is a refusal. The outermost `unlock()` sends the DELETE and
-//! releases the ReentrantLock; 7 throws if the DELETE found no row. After a transient error
-//! (SQLSTATE class 40), `acquire()` is repeated immediately. So is `unlock()` from 5.4 on, and
-//! `acquire()` after a failed COMMIT (TransactionSystemException) from 5.4.8 on; earlier versions
-//! throw.
+//! generation (`GENERATIONS`) in one transaction; a duplicate key is a refusal. The outermost
+//! `unlock()` sends the DELETE and releases the ReentrantLock; 7 throws if the DELETE found no row.
+//! A transient error (SQLSTATE class 40) repeats `acquire()` immediately, and `unlock()` from 5.4
+//! on. A failed COMMIT (TransactionSystemException) repeats `acquire()` from 5.4.8 on.
 //!
-//! The client id stays the same for the life of a process, so a process finds its own row and
-//! continues. The key is the resource itself; the library converts it to a UUID.
+//! These mistakes remain. **`now` comes from the client's clock**: a fast client takes a lock that
+//! has not expired, and a slow client loses its row. **Only the application renews the row.**
+//! Generations 4 and 5 do not check whether the release found the row. In `jdbc-5-app-id` **every
+//! process has the same client id** (`new DefaultLockRepository(dataSource, applicationName)`), so
+//! each UPDATE changes the rows of other processes.
 //!
-//! These mistakes remain. **`now` comes from the client's clock**: a client with a fast clock takes
-//! a lock that has not expired, and a client with a slow clock loses its row. **Only the
-//! application renews the row.** Generations 4 and 5 do not check whether the release found the
-//! row. `jdbc-5-app-id` uses the application's name as the client id of every process (`new
-//! DefaultLockRepository(dataSource, applicationName)`): **each process's UPDATE treats every other
-//! process's row as its own**.
-//!
-//! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
-//! a duplicate key, the COMMIT rolls back. The model does not report this, like drivers before
-//! pgjdbc 42.2.11; later drivers throw, and Spring from 5.4.8 on then retries without its 100 ms.
-//! `ON CONFLICT DO NOTHING` in `jdbc-7`, recommended for PostgreSQL from 6.1 on, avoids the error.
+//! The model sends the isolation level with BEGIN; the library sends it earlier. After a duplicate
+//! key, the COMMIT rolls back, which the model does not report, like drivers before pgjdbc 42.2.11.
+//! `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};

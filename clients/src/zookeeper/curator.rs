@@ -10,10 +10,9 @@
 //!   server** (`checkSessionExpiration`), although its nodes may live on at the servers.
 //! - Durations are measured with `System.currentTimeMillis`, the wall clock.
 //!
-//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
-//! The retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay in the
-//! settings as base. Unlike the library, the model does not remove the watchers of an operation
-//! that ended.
+//! The connection timeout is a quarter of the session's, as in Curator's defaults. The retry policy
+//! is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay in the settings as base.
+//! Unlike the library, the model does not remove the watchers of an operation that ended.
 
 pub mod create;
 pub mod lock_internals;

@@ -1,20 +1,16 @@
 //! `kazoo-lock`: the lock of the Python library kazoo.
 //!
 //! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` and `kazoo.retry.KazooRetry`. The calls are
-//! `acquire(timeout=...)` with the acquire timeout, and `release()`, on one `Lock` object for the
-//! life of the process.
+//! `acquire(timeout=...)` and `release()` on one `Lock` object for the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object never changes**, so the lock finds a node
 //!   whose create reply was lost, even if another session created the node.
 //! - kazoo does not set watches again after a reconnect, but notifies its watchers of the lost
 //!   connection. A waiting lock then checks the queue again.
 //! - While the client is disconnected, requests wait instead of failing with a connection loss.
-//! - `release` retries forever. Until it succeeds, `is_acquired` is true, even after the session
-//!   has ended.
+//! - `release` retries forever. A release that finds no node returns `NotHeld`; the library ignores
+//!   it.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
-//!
-//! If the release finds no node, the lock reports that it was not held; the library ignores the
-//! missing node.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};

@@ -13,16 +13,14 @@
 //! ```
 //!
 //! These mistakes remain. After a connection loss the client **retries a create without checking
-//! whether the node exists**, so it may leave a second node without an owner, although the recipe
-//! recommends a GUID. A release that ends in a connection loss **leaves the node**, for which a
-//! later acquire by the same process waits. The holder never checks whether its session has ended.
+//! whether the node exists**, although the recipe recommends a GUID. A release that ends in a
+//! connection loss **leaves the node**, which blocks a later acquire by the same process. The
+//! holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
-//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so every change wakes all
-//!   waiters.
+//! - `zookeeper-herd` watches the children of `/lock`, so every change wakes all waiters.
 //! - `zookeeper-lost-watch` does not set its watches again at another server
-//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the notification of the
-//!   deletion alone**.
+//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the deletion alone**.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};

@@ -8,8 +8,7 @@
 //!   latest. If it has sent nothing for more than a second, the ping is due a second earlier.
 //! - The client waits for a random time of up to a second before each reconnect.
 //!
-//! kazoo 2.11 (`ConnectionHandler`) has the same timeouts, but other pings and delays, on which no
-//! lock depends. kazoo's lock therefore uses the times of the Java client.
+//! kazoo 2.11 has the same timeouts. Its other pings and delays affect no lock.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
