@@ -105,7 +105,6 @@ const fn entry(
 enum AttemptFailure {
     Held,
     Failed(String),
-    /// Part of the attempt may remain on the server.
     Halfway(String),
 }
 

@@ -17,13 +17,11 @@ use std::time::Duration;
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// Encoded command. The buffer never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
 
 impl Connection {
-    /// Applies `timeout` to the connect and to each later call.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -71,7 +69,7 @@ impl Connection {
     }
 }
 
-/// A call in progress. A hand-written future, for speed.
+/// Written by hand as a future, for speed.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -189,13 +187,11 @@ pub struct Message {
     pub payload: Bytes,
 }
 
-/// Receives messages from the moment of the subscription on.
 pub struct Subscription {
     connection: Connection,
 }
 
 impl Subscription {
-    /// Applies `timeout` to the connect and to the subscribe, separately.
     pub async fn open(
         env: &Env,
         address: &Address,

@@ -27,7 +27,6 @@ pub struct PrimaryFinder {
 }
 
 impl PrimaryFinder {
-    /// Makes no connection yet. `name` is the Sentinels' name for the primary.
     pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
         PrimaryFinder {
             env: env.clone(),

@@ -19,7 +19,6 @@ pub struct HostKey(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
     pub host: HostKey,
-    /// Number of the thread within its process, from 1.
     pub thread: u16,
 }
 
@@ -53,7 +52,6 @@ pub enum Draw {
     Jitter,
 }
 
-/// An event that only the lock itself can report to the judge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
     LockLost,
@@ -61,14 +59,13 @@ pub enum Note {
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The hosts. Each `poll_*` method stores the waker of its last call.
+/// Access to all hosts. Each `poll_*` method stores the waker of its last call.
 pub trait World {
     fn wall_clock(&self, host: HostKey) -> WallClock;
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
-    /// Starts a timer on the host's monotonic clock.
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
-    /// Makes the key invalid when the timer is due.
+    /// Invalidates the key when the timer is due.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     fn cancel_timer(&self, timer: TimerKey);
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
@@ -85,7 +82,6 @@ pub trait World {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends a prefix of the bytes as one message, and returns the length of the prefix.
     fn poll_write(
         &self,
         socket: SocketKey,
@@ -114,7 +110,6 @@ impl Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// Creates a thread's handle, which has its own interrupts.
     pub fn for_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
@@ -163,7 +158,6 @@ impl Env {
         }
     }
 
-    /// Returns `None` if the future takes longer than `span`.
     pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         let mut sleep = std::pin::pin!(self.sleep(span));
@@ -176,7 +170,6 @@ impl Env {
         .await
     }
 
-    /// Waits for as long as the server is unreachable.
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
         let socket = Socket {
             key: self.world.connect(self.caller(), address)?,
@@ -225,7 +218,6 @@ impl Drop for Sleep {
     }
 }
 
-/// Closes its connection when dropped.
 pub struct Socket {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -304,7 +296,6 @@ pub fn whole_micros(span: Duration) -> u64 {
 }
 
 impl Monotonic {
-    /// Returns zero if `earlier` is later than `self`.
     pub fn since(self, earlier: Monotonic) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
@@ -315,7 +306,6 @@ impl Monotonic {
 }
 
 impl WallClock {
-    /// Returns milliseconds since the Unix epoch, rounded down.
     pub fn as_millis(self) -> i64 {
         self.0.div_euclid(1_000)
     }

@@ -201,7 +201,6 @@ pub trait Lock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deployment {
-    /// One Redis, or one primary found through Sentinel.
     Primary,
     Independent,
     Memcached,
@@ -271,7 +270,6 @@ impl Deployment {
         }
     }
 
-    /// `true` if a lock lives as long as its process's session.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -282,7 +280,6 @@ impl Deployment {
         )
     }
 
-    /// Returns `None` if the coordinator has only one way to store a lock.
     pub const fn lock_form(self) -> Option<LockForm> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -335,7 +332,6 @@ pub enum Servers {
         sentinels: Vec<Address>,
     },
     Independent(Vec<Address>),
-    /// Servers of a coordinator other than Redis. The process may use any of them.
     Ensemble(Vec<Address>),
 }
 
@@ -351,9 +347,7 @@ pub struct ReplicaWait {
 pub struct Settings {
     /// Time to live of a lock at the server.
     pub ttl: Duration,
-    /// Range of the random delay between two attempts.
     pub retry: RangeInclusive<Duration>,
-    /// Time after which `acquire` stops retrying.
     pub acquire_timeout: Duration,
     /// Time limit of a connect to a single server, and of each reply.
     pub command_timeout: Duration,
@@ -375,7 +369,6 @@ pub struct Definition {
     pub has_tokens: bool,
     /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,
-    /// Library and version that the lock models.
     pub models: Option<&'static str>,
     /// Builds the lock for a process's first thread. Panics if the servers do not fit.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,

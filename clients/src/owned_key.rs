@@ -58,7 +58,6 @@ else
 end"#,
 );
 
-/// Sends `SET key owner NX PX ttl_ms`. Returns `false` if the key already exists.
 pub async fn set_if_absent(
     session: &mut Session,
     key: &str,

@@ -44,7 +44,6 @@ impl Reply {
         }
     }
 
-    /// Removes the first reply from `buffer`. Returns `None` until the reply is complete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, InvalidReply> {
         if buffer.is_empty() {

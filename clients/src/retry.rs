@@ -16,7 +16,6 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Starts the acquire timeout.
     pub fn start(env: &Env, settings: &Settings) -> Retry {
         let now = env.monotonic_clock();
         Retry {

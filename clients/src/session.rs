@@ -27,7 +27,6 @@ struct Open {
 }
 
 impl Session {
-    /// Connects to this server, with `timeout` for each connect and each call.
     pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session {
             target: Target::Fixed { env: env.clone(), address: address.clone(), timeout },
@@ -53,7 +52,6 @@ impl Session {
         }
     }
 
-    /// Opens a session per independent master, with the node timeout. Panics for other servers.
     pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
         let Servers::Independent(addresses) = servers else {
             panic!("independent masters are needed, but the servers are {servers:?}")
@@ -92,7 +90,6 @@ impl Session {
         }
     }
 
-    /// Fails if the connection of the last call has ended.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -109,7 +106,6 @@ impl Session {
         Subscription::subscribe(open.connection, channels).await
     }
 
-    /// Retries once if `again` is `true` and the connection was already broken.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {

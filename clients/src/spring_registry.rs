@@ -119,7 +119,6 @@ pub struct SpringRegistry {
 }
 
 impl SpringRegistry {
-    /// Panics if the servers are independent masters.
     pub fn new(
         registry: &Rc<Registry>,
         env: Env,

@@ -57,7 +57,6 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// Returns the unmoved incident, or `None` if it collides with another incident.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }

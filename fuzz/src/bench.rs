@@ -104,7 +104,6 @@ impl<M: Machine> Bench<M> {
         }
     }
 
-    /// Sends a command on a new connection and returns the reply.
     pub fn ask(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let connection = self.accept();
         self.sent.clear();
@@ -160,7 +159,6 @@ impl<M: Machine> Bench<M> {
     }
 }
 
-/// Encodes a command as a RESP array.
 pub fn encode(words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {

@@ -83,7 +83,6 @@ pub struct Matcher<'m> {
 }
 
 impl<'m> Matcher<'m> {
-    /// Creates a matcher for a pattern without its `^`.
     pub fn new(
         (vm, meter): (&'m mut Vm, Meter),
         dialect: Dialect,
@@ -101,7 +100,6 @@ impl<'m> Matcher<'m> {
         &self.captures
     }
 
-    /// Returns the end of the match that begins at `start`, if there is one.
     pub fn match_at(&mut self, start: usize) -> Matched<Option<usize>> {
         self.captures.clear();
         self.choices.clear();

@@ -19,7 +19,6 @@ else
 end"#,
 );
 
-/// Returns `false` if the key no longer has the value `seen`.
 pub async fn set_if_unchanged(
     session: &mut Session,
     key: &str,

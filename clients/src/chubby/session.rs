@@ -32,7 +32,6 @@ pub enum Failure {
     Expired {
         may_have_applied: bool,
     },
-    /// The master refused the call permanently, for this reason.
     Refused(String),
     /// The call timed out after this failure. The cell may have executed the call.
     Late(String),
@@ -89,7 +88,6 @@ impl Session {
         self.shared.id
     }
 
-    /// Returns the number of the next acquire, by which the cell recognises a delayed request.
     pub fn next_acquire(&self) -> u64 {
         self.shared.acquires.set(self.shared.acquires.get() + 1);
         self.shared.acquires.get()

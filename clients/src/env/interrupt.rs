@@ -63,7 +63,6 @@ impl Env {
         self.interrupt.0.get() == Stage::Delivered
     }
 
-    /// Returns the time until the deadline, or zero after an interrupt.
     pub fn left(&self, deadline: Monotonic) -> Duration {
         match self.is_interrupted() {
             true => Duration::ZERO,

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// gRPC's code UNAVAILABLE, from a member that cannot answer now.
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
@@ -63,7 +62,6 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Starts with a random member. Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")
@@ -149,7 +147,6 @@ impl Gateway {
         }
     }
 
-    /// Retries until the deadline while no member answers.
     pub async fn read(
         &self,
         path: &str,

@@ -9,7 +9,6 @@ use std::time::Duration;
 const HEAD_MAX: usize = 64 << 10;
 const PIECE_MAX: usize = 64 << 20;
 
-/// An HTTP connection, which an error makes unusable.
 pub struct Link {
     stream: Stream,
     timeout: Duration,

@@ -18,7 +18,6 @@ use std::time::Duration;
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A session, whose lease expires at the server after the session is dropped.
 pub struct Session {
     gateway: Rc<Gateway>,
     pub lease: i64,

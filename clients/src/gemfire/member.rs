@@ -24,13 +24,11 @@ pub enum Failure {
         /// `true` if a server may have executed the call, or may not yet know of the departure.
         may_have_applied: bool,
     },
-    /// The server refused the call permanently, for this reason.
     Refused(String),
     /// The call timed out after this failure. A server may have executed it.
     Late(String),
 }
 
-/// A member, which departs without a message when it is dropped.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
@@ -67,7 +65,6 @@ struct Shared {
 }
 
 impl Member {
-    /// Tries the servers in turn, beginning with a random one.
     pub async fn join(system: &Rc<System>, deadline: Monotonic) -> Result<Member, Failure> {
         let env = &system.env;
         let name = String::from_utf8_lossy(&fresh_digits(env)[..8]).into_owned();
@@ -130,12 +127,10 @@ impl Member {
         self.shared.is_closed.get()
     }
 
-    /// Returns the time without answers after which the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
 
-    /// Returns the number of the next lock call, by which servers recognise a delayed one.
     pub fn next_serial(&self) -> u64 {
         self.shared.serials.set(self.shared.serials.get() + 1);
         self.shared.serials.get()
@@ -182,7 +177,6 @@ impl Member {
         }
     }
 
-    /// Writes the new value to every server of the view, and returns it.
     pub async fn increment(&self, key: &str, deadline: Monotonic) -> Result<u64, Failure> {
         loop {
             let view = self.shared.view.borrow().clone();

@@ -46,7 +46,6 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Fails if a background task has failed earlier.
     async fn call(
         &self,
         function: Function,

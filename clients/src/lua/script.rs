@@ -21,7 +21,6 @@ pub struct Script {
 pub struct InvalidScript(pub(super) String);
 
 impl Script {
-    /// Uses `file` as the script's name in error messages.
     pub fn read(file: &str, text: &str) -> Result<Script, InvalidScript> {
         if text.len() > TEXT_MAX {
             let bytes = text.len();
@@ -65,7 +64,6 @@ impl Script {
         self.facts.models.as_deref()
     }
 
-    /// Returns the requested ttl in milliseconds.
     pub fn ttl_ms(&self) -> Option<u64> {
         self.facts.ttl_ms
     }
@@ -75,7 +73,6 @@ impl Script {
         self.facts.retry_ms
     }
 
-    /// Returns `true` if the refusal's reason is an error in the script rather than of a server.
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -4,7 +4,6 @@ use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
 use sha1::{Digest, Sha1};
 
-/// Lua's name for the script in error messages.
 pub(super) const CHUNK: &str = "?lua";
 
 #[derive(PartialEq, Eq, Debug)]

@@ -16,7 +16,6 @@ pub enum Answer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
     pub value: Bytes,
-    /// The cas id, which only `gets` returns.
     pub cas: Option<u64>,
 }
 

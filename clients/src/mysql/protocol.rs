@@ -44,7 +44,6 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Removes the first packet and returns its body. Returns `None` while it is incomplete.
 pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     let Some(head) = input.first_chunk::<4>() else { return Ok(None) };
     let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;

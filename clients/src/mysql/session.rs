@@ -29,7 +29,6 @@ impl Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Returns the number of the open connection (`CONNECTION_ID()`).
     pub fn id(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.id)
     }
@@ -45,7 +44,6 @@ impl Session {
         }
     }
 
-    /// Fails with [`CallError::Unsent`] if no connection is open.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());

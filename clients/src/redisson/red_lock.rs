@@ -108,7 +108,6 @@ impl RedLock {
         }
     }
 
-    /// Returns `Released` if the caller held a majority.
     async fn release_all(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

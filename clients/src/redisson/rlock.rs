@@ -50,7 +50,6 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Another process holds the lock. The duration limits the wait for its release message.
     Held(Option<Duration>),
 }
 
@@ -95,7 +94,6 @@ impl RLock {
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // Redisson retries commands that it could not send or that the server rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {

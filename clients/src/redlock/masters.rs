@@ -13,7 +13,6 @@ use std::task::Poll;
 pub(super) enum Vote {
     Locked,
     NotLocked,
-    /// The client did not reach the master, which therefore cannot have the key.
     Unreached,
     Unknown,
 }
@@ -24,7 +23,6 @@ pub(super) enum Removal {
     Absent,
     /// The master no longer has the key. An earlier request without a reply may have removed it.
     Gone,
-    /// `reached` is `true` if the request may have arrived.
     Unanswered {
         reached: bool,
     },

@@ -35,9 +35,7 @@ impl Parameter {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatementResult {
-    /// Command tag, such as `UPDATE 1`.
     pub tag: String,
-    /// Values as text. `None` means NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
@@ -97,7 +95,6 @@ pub fn sync(out: &mut Vec<u8>) {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Process id of the backend.
     Key(u32),
     Row(Vec<Option<String>>),
     Complete(String),
@@ -113,7 +110,6 @@ pub enum Answer {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// `true` if the error ends the session.
     pub is_fatal: bool,
     pub code: String,
     pub message: String,

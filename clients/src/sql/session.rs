@@ -30,7 +30,6 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
-    /// Returns `true` if the server refused the statement with this SQLSTATE.
     pub fn is(&self, code: &str) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.code == code)
     }
@@ -41,12 +40,10 @@ impl Session {
         Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
     }
 
-    /// Returns the process id of the backend, as in `pg_locks`.
     pub fn backend(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.backend)
     }
 
-    /// Ends all locks and transactions of the connection.
     pub fn close(&mut self) {
         self.open = None;
     }
@@ -70,7 +67,6 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Fails with [`CallError::Unsent`] if no connection is open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -96,7 +92,6 @@ impl Session {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }
 
-    /// Closes the connection if the rollback fails.
     pub async fn roll_back(&mut self) {
         if self.run_next("ROLLBACK", &[]).await.is_err() {
             self.open = None;
@@ -120,7 +115,6 @@ impl Session {
         }
     }
 
-    /// Takes the connection out of the session, so that an error or a dropped call closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

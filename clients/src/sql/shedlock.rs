@@ -90,7 +90,6 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// `true` if the library's `LockRecordRegistry` contains the name.
     is_known: bool,
 }
 

@@ -31,15 +31,11 @@ pub(crate) enum Answer {
     Late(u64),
     /// Executes the command this many milliseconds late, and does not reply.
     AppliedLate(u64),
-    /// Executes the command and loses the reply.
     Lost,
-    /// Loses the request. A connect is never answered.
     Dropped,
-    /// Executes the command and resets the connection instead of replying.
     ResetAfter,
     /// Resets the connection without executing the command, or refuses the connect.
     ResetBefore,
-    /// Sends these bytes instead of executing the command.
     Says(&'static str),
 }
 

@@ -46,12 +46,10 @@ pub enum Deletion {
     Guaranteed,
 }
 
-/// The states that listeners receive (`ConnectionState`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionState {
     Latent,
     Connected,
-    /// No server is connected, but the session may continue.
     Suspended,
     /// The session has ended, or Curator assumes that it has.
     Lost,
@@ -114,7 +112,6 @@ impl Curator {
         self.0.core.session.borrow().clone()
     }
 
-    /// Retries the operation as the policy allows. Each attempt uses the current session.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -171,12 +168,10 @@ impl Curator {
         });
     }
 
-    /// Returns the number of times that the connection or the session has been lost.
     pub fn interruptions(&self) -> u64 {
         self.0.core.interruptions.get()
     }
 
-    /// Completes when a `ConnectionStateListener` would learn of a further loss.
     pub async fn wait_for_interruption_after(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }

@@ -18,7 +18,6 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Requests the ttl as the session timeout. Panics if the servers are not an ensemble.
     pub fn new(
         env: &Env,
         servers: &Servers,

@@ -13,7 +13,6 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the servers. Panics if there are none.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();
@@ -28,7 +27,6 @@ impl Hosts {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Waits first if the client has tried all servers.
     pub async fn next(&mut self, env: &Env) -> Address {
         let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
         self.current = Some(next);

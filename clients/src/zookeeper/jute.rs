@@ -62,7 +62,6 @@ impl Encoder {
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes one complete frame from the received bytes. Returns `None` until there is one.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -98,7 +97,6 @@ impl Decoder {
         }
     }
 
-    /// Fails if the text is not UTF-8.
     pub fn string(&mut self) -> Result<String, Malformed> {
         String::from_utf8(self.buffer()?.to_vec())
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))

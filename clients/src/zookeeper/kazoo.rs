@@ -60,7 +60,6 @@ struct State {
     node: Option<String>,
 }
 
-/// Exception of the library's `_inner_acquire`.
 enum Exception {
     /// An exception after which the library calls `_inner_acquire` again.
     Retryable(String),

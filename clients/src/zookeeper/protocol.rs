@@ -157,17 +157,14 @@ impl Request {
 pub enum Response {
     Path(String),
     Stat(Stat),
-    /// Names of children, in no particular order.
     Children(Vec<String>),
     Nothing,
 }
 
-/// The fields of a node's stat that locks read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
     /// Zxid of the transaction that created the node, which serves as a fencing token.
     pub czxid: i64,
-    /// The session that owns the node, or 0 for a persistent node.
     pub ephemeral_owner: i64,
 }
 
@@ -233,7 +230,6 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Ignores `readOnly`, which servers before 3.4 omit.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
@@ -254,7 +250,6 @@ pub enum NodeChange {
     Children,
 }
 
-/// Returns the change and the path of the node.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

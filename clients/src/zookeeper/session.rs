@@ -41,7 +41,6 @@ impl Session {
         Session(Rc::new(Owner { shared, task }))
     }
 
-    /// Returns the node's path, which includes the sequence number.
     pub async fn create(&self, path: &str, mode: CreateMode) -> Result<String, ZooKeeperError> {
         match self.ask(Request::Create { path: path.to_owned(), mode }, None).await? {
             Response::Path(path) => Ok(path),
@@ -67,7 +66,6 @@ impl Session {
         }
     }
 
-    /// Sets a given watch only if the node exists.
     pub async fn get_data(
         &self,
         path: &str,
@@ -77,7 +75,6 @@ impl Session {
         self.ask(request, watcher.cloned()).await.map(stat_of)
     }
 
-    /// Returns names in no particular order. Sets a given watch only if the node exists.
     pub async fn get_children(
         &self,
         path: &str,

@@ -43,7 +43,6 @@ impl SessionOptions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// No server answers, but the session may continue.
     Connecting,
     Connected,
     Closed,

@@ -208,7 +208,6 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
             creates += usize::from(call.name() == "create-sequential");
             match call.name() {
                 "create-sequential" if creates == 2 => Answer::Lost,
-                // The server reports the end of the session, but the session's node still exists.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
                         "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\

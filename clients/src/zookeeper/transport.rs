@@ -45,7 +45,6 @@ pub(super) struct Transport {
 }
 
 enum End {
-    /// The connection broke, was silent or sent malformed data. Another server may work.
     Lost,
     Expired,
 }

@@ -8,9 +8,7 @@ use std::task::{Poll, Waker};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchedEvent {
-    /// The session continues at a server (`SyncConnected`).
     Connected,
-    /// No server answers (`Disconnected`).
     Disconnected,
     Expired,
     Node(NodeChange),
@@ -85,7 +83,6 @@ impl Watches {
         }
     }
 
-    /// Notifies all watchers but does not remove the watches.
     pub fn notify_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {
@@ -97,7 +94,6 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns `None` if there are no watches to set at another server.
     pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -110,7 +110,6 @@ impl Chubby {
                 let introduction = format!("replica {}\n", self.config.me).into();
                 self.peers.connected(connection, introduction, &mut self.out.list);
             }
-            // The replica stops, because it must not lose what it has acknowledged.
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }

@@ -34,7 +34,7 @@ pub(crate) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// End of the range: empty for a single key, and a zero byte for all keys from `key` on.
+    /// End of the range. Empty means a single key; a zero byte means all keys from `key` on.
     pub(crate) end: Bytes,
 }
 

@@ -5,7 +5,6 @@ pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// Number of the server in the system, from 1.
     pub id: u8,
     pub host: String,
     /// Port for processes and the other servers.

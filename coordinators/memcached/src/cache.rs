@@ -154,7 +154,6 @@ impl Cache {
         self.items.keys().cloned().collect()
     }
 
-    /// Follows `item_size_ok` with the default limit of 1 MB.
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

@@ -14,9 +14,7 @@ const LINE_MAX: usize = 2_048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Memory limit for items, in bytes (`-m`).
     pub memory_limit: usize,
-    /// Maximum number of connections (`-c`).
     pub connections_max: usize,
     /// Prefix of the keys whose changes the server reports to the judge. `None` reports no changes.
     pub tap_prefix: Option<Bytes>,

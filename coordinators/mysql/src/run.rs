@@ -31,7 +31,6 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
-    /// Start of the statement in microseconds since the Unix epoch.
     now: i64,
     /// `true` for DO, which reports errors as messages and continues with NULL.
     continues_after_errors: bool,

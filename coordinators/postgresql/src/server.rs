@@ -35,13 +35,9 @@ const FIRST_STANDBY_PID: u32 = 501_001;
 pub struct Config {
     /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).
     pub syncs: bool,
-    /// Statements that a server without tables runs at startup.
     pub schema: String,
-    /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// Seed for the random secrets of sessions.
     pub seed: u64,
-    /// Locks that the server reports to the judge. `None` reports no locks.
     pub watch: Option<Watch>,
     pub replication: Replication,
 }

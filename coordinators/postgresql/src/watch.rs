@@ -32,7 +32,6 @@ pub struct LockTable {
 pub enum HeldWhen {
     Present {
         owner: &'static str,
-        /// Column with the start or the end of the lease.
         stamp: &'static str,
         /// Time in microseconds after `stamp` at which another process may take over the lock.
         ttl_us: i64,
@@ -75,7 +74,6 @@ pub(crate) struct Watching {
 
 pub(crate) trait Connections {
     fn of(&self, backend: Backend) -> Option<ConnectionId>;
-    /// Returns a backend's connection, even if the session is closing.
     fn last_of(&self, backend: Backend) -> Option<ConnectionId>;
 }
 

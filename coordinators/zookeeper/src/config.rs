@@ -4,7 +4,6 @@ pub type MemberId = u8;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the server (`myid`), from 1.
     pub id: MemberId,
     pub host: String,
     /// Port for both clients and the other members.
@@ -13,7 +12,6 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this server.
     pub me: MemberId,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,

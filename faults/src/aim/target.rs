@@ -132,7 +132,6 @@ impl Place {
     }
 }
 
-/// Moves the incident and swaps its nodes with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

@@ -10,7 +10,6 @@ use crate::zookeeper::session::Session;
 /// Protection of a sequential create against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// After a lost reply the client creates another node.
     None,
     /// The client accepts any node with its GUID in the name.
     AnySession,

@@ -30,7 +30,6 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Waits for its turn in the queue. Returns the node's path, or `None` on timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = RemainingWait { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -112,7 +111,6 @@ impl LockInternals {
             .map(|_| ())
     }
 
-    /// Leaves the queue. Returns `false` if the node was already gone.
     pub async fn delete(&self, path: &str) -> Result<bool, ZooKeeperError> {
         self.curator.delete(path, self.deletion).await
     }

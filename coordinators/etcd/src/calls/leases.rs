@@ -28,7 +28,6 @@ impl Etcd {
         }
     }
 
-    /// Returns `None` if the call must wait for the lease's revocation.
     fn answer_lease_call(
         &mut self,
         (id, renews): (i64, bool),

@@ -23,7 +23,6 @@ fn alone() -> World {
 fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
     let mut world = alone();
     world.ask(0, ("lease/grant", "{\"TTL\":3,\"ID\":1}"), 20);
-    // The keys are `res/1`, `res/2` and `other`.
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzE=\",\"lease\":1}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzI=\"}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"b3RoZXI=\"}"), 20);

@@ -59,7 +59,6 @@ pub(crate) struct ConflictPlan {
 pub(crate) struct ModifyPlan {
     pub(crate) table: TableId,
     pub(crate) filter: Option<Bound>,
-    /// Assignments of an UPDATE. `None` means a DELETE.
     pub(crate) assignments: Option<Assignments>,
     pub(crate) strength: Strength,
 }

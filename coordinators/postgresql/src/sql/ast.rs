@@ -70,7 +70,6 @@ pub(crate) struct Modes {
 pub(crate) struct Set {
     pub(crate) is_local: bool,
     pub(crate) name: Option<String>,
-    /// New value. `None` means the default.
     pub(crate) value: Option<String>,
     pub(crate) is_reset: bool,
 }

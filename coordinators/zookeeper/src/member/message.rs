@@ -33,7 +33,6 @@ pub(crate) struct Notification {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub(crate) last: i64,
-    /// Earliest zxid to which the log can be truncated.
     pub(crate) base: i64,
 }
 
