@@ -1,10 +1,7 @@
-//! Finds the primary through Sentinel, as in the Redis documentation, "Guidelines for Redis clients
-//! with support for Redis Sentinel".
-//!
-//! The client connects to the first Sentinel that answers and moves it to the front of the list
-//! (step 1), asks it for the primary's address (step 2), connects and checks the server's ROLE
-//! (step 3). It also subscribes to `+switch-master` at one Sentinel, and leaves retries to the
-//! lock.
+//! Finds the primary through Sentinel (Redis documentation, "Guidelines for Redis clients with
+//! support for Redis Sentinel"). The client connects to the first Sentinel that answers and moves
+//! it to the front of the list (step 1), asks it for the primary's address (step 2), connects and
+//! checks the server's ROLE (step 3). It also subscribes to `+switch-master` at one Sentinel.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};

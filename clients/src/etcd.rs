@@ -1,9 +1,8 @@
-//! Locks on etcd, and their client.
+//! Locks on etcd, and their client, which uses the JSON gateway.
 //!
 //! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`) and the
-//! documentation of the server-side lock (`api/v3lock`). The client uses the JSON gateway. As in
-//! `etcdctl lock`, each acquisition opens its own [`session`], a lease that the client keeps alive
-//! and finally revokes. A lock's keys are below the name of the resource, each named after its
+//! documentation of the server-side lock (`api/v3lock`). As in `etcdctl lock`, each acquisition
+//! opens its own [`session`]. A lock's keys are below the resource's name, each named after its
 //! lease.
 
 pub mod gateway;

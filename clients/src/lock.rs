@@ -150,8 +150,7 @@ pub trait Lock {
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
     /// again after its guarded read, and releases the inner lease. If the inner acquire fails, it
-    /// writes nothing and releases the outer lease. Operations: acquire, read, *acquire, release*,
-    /// write, release.
+    /// writes nothing and releases the outer lease.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Called once per lease, even after the end of the lease.
@@ -160,10 +159,9 @@ pub trait Lock {
     /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
-    /// third of the ttl is left, and once more after the lease's end. After `NotHeld` it leaves the
-    /// critical section without a write. After `Unknown` it retries every tenth of the ttl until
-    /// the lease ends. Operations: acquire, read, *extend* as often as needed, write, *extend*,
-    /// release.
+    /// third of the ttl is left, after the lease's end, and after the write. After `NotHeld` it
+    /// leaves the critical section without a write. After `Unknown` it retries every tenth of the
+    /// ttl until the lease ends.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -172,8 +170,7 @@ pub trait Lock {
     /// Asks the server whether the lock still belongs to the caller.
     ///
     /// **Checked** ([`Usage::checks`]): the application checks once per acquisition, directly
-    /// before the guarded write, and writes only after `Ours`. Operations: acquire, read, *check*,
-    /// write, release.
+    /// before the guarded write, and writes only after `Ours`.
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
         let _ = lease;
         Box::pin(std::future::ready(Check::Unsupported))
@@ -182,7 +179,7 @@ pub trait Lock {
     /// Completes when the lock may be lost. Never completes if the lock cannot notice its loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
-    /// section without further writes. Operations: acquire, read, write, release, or fewer.
+    /// section without further writes.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())

@@ -10,8 +10,7 @@ use crate::setting::Setting;
 use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. Drops the later of two colliding faults or, at equal start
-/// times, the fault of the family with the higher number. Resolves collisions within each family
-/// first.
+/// times, the fault of the family with the higher number.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())

@@ -2,8 +2,7 @@
 //!
 //! Source: article 001, "Lock timeout". **SETNX and EXPIRE are not atomic**: after a crash or a
 //! lost connection between them, the key never expires. An error from EXPIRE does not release the
-//! lock, because EXPIRE precedes the `try`. DEL ignores the owner. `set-ex-del` is the article's
-//! fix.
+//! lock. DEL ignores the owner. `set-ex-del` is the article's fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

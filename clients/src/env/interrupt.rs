@@ -1,5 +1,4 @@
-//! Interrupts of lock calls. An interrupt ends the call's next wait. The lock then stops retrying,
-//! but its cleanup and its background tasks continue.
+//! Interrupts of lock calls, which end the call's next wait and its retries, but not its cleanup.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;

@@ -1,5 +1,5 @@
-//! Lua states ([`Machine`]), each with one script. A thread reuses idle states for later processes,
-//! because creating a state takes longer than most runs.
+//! Lua states ([`Machine`]), each with one script. Threads reuse them, because creating a state is
+//! slow.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;

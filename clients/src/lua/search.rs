@@ -1,5 +1,4 @@
-//! Charges for string.find, match, gmatch and gsub before Lua runs them, because Lua's matcher
-//! cannot be interrupted.
+//! Charges for pattern searches before Lua runs them, because Lua's matcher cannot be interrupted.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};

@@ -1,12 +1,10 @@
 //! `mysql-get-lock`: `GET_LOCK` and `RELEASE_LOCK`, with a lock that belongs to the connection.
 //!
-//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the server
-//! releases the lock when the session ends. The owner value is the number of the connection, as in
-//! `IS_USED_LOCK`.
-//!
-//! One mistake remains: **the holder does not notice that its session has ended** until it releases
-//! the lock. `mysql-get-lock-checked` checks the owner just before the guarded write, as
-//! django-mysql's `is_held` does.
+//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base. The owner
+//! value is the number of the connection, as in `IS_USED_LOCK`. One mistake remains: **the holder
+//! does not notice that its session has ended** until it releases the lock.
+//! `mysql-get-lock-checked` checks the owner just before the guarded write, as django-mysql's
+//! `is_held` does.
 
 use super::connection;
 use super::protocol::{Rows, quoted};

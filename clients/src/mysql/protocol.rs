@@ -1,5 +1,4 @@
 //! Client side of the MySQL protocol: login without a password, and text queries.
-//! Sources: the MySQL internals documentation; the MariaDB knowledge base.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};

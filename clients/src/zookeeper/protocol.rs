@@ -136,8 +136,7 @@ impl Request {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // The answer for a container also contains a stat (`create2`), which no caller
-                // needs.
+                // The answer for a container also contains a stat (`create2`).
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),

@@ -13,8 +13,7 @@ use std::time::Duration;
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
     Restore,
-    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`, kazoo's
-    /// `_reset_watchers`).
+    /// Notifies and forgets all watchers (`zookeeper.disableAutoWatchReset`, `_reset_watchers`).
     Forget,
 }
 

@@ -26,8 +26,8 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading at which the flush takes effect. The flush deletes items stored until then,
-    /// and items whose cas id is below `cas`.
+    /// Clock reading at which the flush deletes all older items and items with a cas id below
+    /// `cas`.
     at: u64,
     cas: u64,
 }

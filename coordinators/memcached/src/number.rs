@@ -1,5 +1,5 @@
-//! Numbers in commands, as `safe_strtol` and similar functions in util.c parse them. Leading spaces
-//! and a sign may precede the digits; a space and any text may follow them.
+//! Numbers in commands, parsed like `safe_strtol` in util.c: text may follow a space after the
+//! digits.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;

@@ -262,8 +262,7 @@ fn get_lock(
     if locks.take(session.id, &name) {
         return Ok(Attempt::Over(Value::truth(true)));
     }
-    // A timeout of 0 fails without a deadlock check. A negative fraction of a second fails after
-    // that check.
+    // A timeout of 0 fails before the deadlock check, and a negative fraction after that check.
     if wanted.micros == 0 {
         session.forget_messages();
         return Ok(Attempt::Over(Value::truth(false)));

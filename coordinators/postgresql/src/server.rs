@@ -400,8 +400,8 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // The whole server stops, because a failed sync of the log is a PANIC (`issue_xlog_fsync`
-        // in xlog.c) and recovery needs the same file.
+        // A failed sync of the log is a PANIC (`issue_xlog_fsync`), and recovery needs the same
+        // file.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

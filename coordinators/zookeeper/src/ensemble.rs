@@ -30,8 +30,8 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // The member applies its whole log, including uncommitted entries. The next leader discards
-        // the entries that it does not keep.
+        // Applies the whole log. The next leader discards the uncommitted entries that it does not
+        // keep.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

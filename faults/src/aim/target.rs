@@ -29,8 +29,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns a start time for each stage of a command that the fault can hit, and two for an idle
-/// interval.
+/// Returns a start time for each stage that the fault can hit, and two for an idle interval.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,

@@ -1,5 +1,4 @@
-//! Reads bytes as an append-only file, which the server must refuse or rewrite. A second rewrite
-//! must change nothing.
+//! Reads bytes as an append-only file, which the server must refuse or rewrite.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

@@ -1,5 +1,4 @@
-//! Reads bytes as a snapshot, which the server must refuse or save. A second save must change
-//! nothing.
+//! Reads bytes as a snapshot, which the server must refuse or save.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};

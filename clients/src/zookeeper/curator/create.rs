@@ -1,6 +1,5 @@
-//! Creates nodes as Curator 5.4.0 does: a GUID in the name lets the client find its node after a
-//! lost reply (`CreateBuilderImpl`, `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground`,
-//! `ZKPaths.mkdirs`).
+//! Creates nodes as Curator 5.4.0 does (`CreateBuilderImpl`): a GUID in the name lets the client
+//! find its node after a lost reply.
 
 use super::Curator;
 use crate::env::{Draw, Env};

@@ -1,9 +1,8 @@
 //! Locks on rows and on the gaps before them, as in InnoDB.
 //!
-//! One lock object may cover several rows, because locks of one kind are merged; the number of
-//! objects matters for choosing a deadlock victim. A lock waits for the earlier conflicting locks
-//! in its row's queue, whether granted or not. The place behind the last row (the supremum) has a
-//! lockable gap.
+//! One lock object may cover several rows; the number of objects matters for choosing a deadlock
+//! victim. A lock waits for the earlier conflicting locks in its row's queue, whether granted or
+//! not. The place behind the last row (the supremum) has a lockable gap.
 
 use super::TableId;
 use super::key::Key;

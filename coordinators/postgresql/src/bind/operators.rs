@@ -116,7 +116,7 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The sign is parsed too, because the smallest 8-byte integer has no positive
+                // Parses the sign too, because the smallest 8-byte integer has no positive
                 // counterpart.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {

@@ -1,5 +1,5 @@
 //! The access path of a statement: an index lookup if the filter fixes a whole key, otherwise a
-//! scan. The real planner also uses parts of a key, ranges and statistics.
+//! scan.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

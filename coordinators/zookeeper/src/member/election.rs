@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 /// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// First and longest interval between notifications, in milliseconds (`minNotificationInterval`,
-/// `maxNotificationInterval`).
+/// First and longest interval between notifications, in milliseconds.
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
 #[derive(Clone, Debug)]
