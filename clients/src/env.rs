@@ -141,7 +141,6 @@ impl Env {
         bits
     }
 
-    /// Draws a uniform delay from the range, in whole microseconds.
     pub fn jitter(&self, range: &RangeInclusive<Duration>) -> Duration {
         let (low, high) = (whole_micros(*range.start()), whole_micros(*range.end()));
         let width = u128::from(high.saturating_sub(low)) + 1;

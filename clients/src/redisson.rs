@@ -16,7 +16,6 @@
 //! Unlike the library, a process opens its own connection for a subscription, measures durations on
 //! the monotonic clock, and calls scripts by digest. The model has no latch against resent unlocks,
 //! because it sends no `WAIT` after an unlock. The owner value of every acquire is `uuid:thread=1`.
-//! The threads of a process share only the uuid.
 
 pub mod fair;
 pub mod red_lock;

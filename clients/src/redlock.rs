@@ -2,9 +2,8 @@
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", with the
 //! random delay of "Retry on failure" and the drift of "Safety arguments": 1 % of the ttl plus 2
-//! ms, as in the reference implementation (redlock-rb). All times are on the monotonic clock, as
-//! Sanfilippo and Kleppmann both demand ("Is Redlock safe?", 2016). [`variants`] leaves out single
-//! steps, and [`libraries`] has the deviations of libraries.
+//! ms, as in redlock-rb. All times are on the monotonic clock, as Sanfilippo and Kleppmann both
+//! demand ("Is Redlock safe?", 2016). [`libraries`] has the deviations of libraries.
 
 mod masters;
 

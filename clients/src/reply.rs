@@ -130,8 +130,7 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `false` if the first reply nests deeper than [`DEPTH_MAX`], and `true` for invalid or
-/// incomplete input.
+/// Returns `true` for invalid or incomplete input too.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

@@ -50,8 +50,7 @@ impl Retry {
         }
     }
 
-    /// Waits for a random delay. Returns `false` after an interrupt, or immediately if the delay
-    /// would pass the deadline.
+    /// Returns `false` after an interrupt, or if the delay would pass the deadline.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

@@ -62,8 +62,8 @@ impl Session {
             .collect()
     }
 
-    /// Sends the command at most once. Replaces the connection once if it broke before the command
-    /// was sent. Returns an error reply as [`CallError::Server`].
+    /// Sends the command at most once. Replaces a connection that broke before the command was
+    /// sent.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
@@ -110,8 +110,7 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // Boxed, so that the large future of a connect does not enlarge every call's
-                // future.
+                // Boxed, because a large future would enlarge every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

@@ -163,8 +163,7 @@ impl Family {
         })
     }
 
-    /// Returns `true` if `all` may include the family. New families are excluded, because the plans
-    /// of published seeds must not change.
+    /// `true` if `all` may include the family. New families would change published plans.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

@@ -19,7 +19,6 @@ pub enum Node {
     Storage,
     /// A process that uses the lock, and also its first thread.
     Client(u16),
-    /// A further thread of a process.
     Thread {
         /// Number of the process; 0 for the probe.
         client: u16,

@@ -216,7 +216,6 @@ impl Setting {
         }
     }
 
-    /// Returns all hosts that a plan may name.
     pub fn targets(&self) -> Vec<Node> {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
@@ -254,7 +253,6 @@ impl Setting {
 }
 
 impl Window {
-    /// Returns the time in the window that is closest to `at`.
     pub fn nearest(&self, at: SimTime) -> SimTime {
         at.min(self.end_us).max(self.begin_us)
     }

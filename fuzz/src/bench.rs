@@ -45,9 +45,8 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends the pieces of an input to a line-based server, and returns its reply to a new client's
-    /// `request`. Kinds 0 to 2 are bytes on three connections, kind 3 lets time pass, and kind 4
-    /// reconnects all three.
+    /// Sends an input's pieces, and returns the reply to a new client's `request`. Kinds 0 to 2 are
+    /// bytes on three connections, kind 3 lets time pass, and kind 4 reconnects all three.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {

@@ -113,8 +113,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The end of a lease is on the monotonic clock, even if the library uses the wall
-            // clock.
+            // Converts the library's wall clock to the monotonic clock of a lease.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

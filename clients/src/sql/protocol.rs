@@ -11,13 +11,10 @@ const MESSAGE_MAX: usize = 1024 * 1024;
 /// Declared type of a parameter, which pgjdbc derives from the Java type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Type of a `java.sql.Timestamp`, which the server infers.
+    /// Lets the server infer the type, as pgjdbc does for a `java.sql.Timestamp`.
     Unspecified,
-    /// Type of a `java.lang.String`.
     Varchar,
-    /// Type of a `long`.
     Int8,
-    /// Type of a `LocalDateTime`.
     Timestamp,
 }
 

@@ -7,8 +7,7 @@
 //! owner (`lockedBy`) is drawn once per process. The application retries.
 //!
 //! One mistake remains: **the current time comes from the client's clock**. A client with a fast
-//! clock finds `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's
-//! clock.
+//! clock takes the lock too early. `shedlock-db-time` uses the database's clock.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

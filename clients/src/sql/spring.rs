@@ -7,18 +7,18 @@
 //! every 100 ms until `wait` has passed on the wall clock. `acquire()` runs the statements of its
 //! generation (`GENERATIONS`) in one transaction; a duplicate key is a refusal. The outermost
 //! `unlock()` sends the DELETE and releases the ReentrantLock; 7 throws if the DELETE found no row.
-//! A transient error (SQLSTATE class 40) repeats `acquire()` immediately, and `unlock()` from 5.4
-//! on. A failed COMMIT (TransactionSystemException) repeats `acquire()` from 5.4.8 on.
+//! The registry repeats `acquire()` after a transient error (SQLSTATE class 40), `unlock()` too
+//! from 5.4 on, and `acquire()` after a failed COMMIT (TransactionSystemException) from 5.4.8 on.
 //!
 //! These mistakes remain. **`now` comes from the client's clock**: a fast client takes a lock that
 //! has not expired, and a slow client loses its row. **Only the application renews the row.**
 //! Generations 4 and 5 do not check whether the release found the row. In `jdbc-5-app-id` **every
-//! process has the same client id** (`new DefaultLockRepository(dataSource, applicationName)`), so
-//! each UPDATE changes the rows of other processes.
+//! process has the same client id**, the application's name, so each UPDATE changes the rows of
+//! other processes.
 //!
 //! The model sends the isolation level with BEGIN; the library sends it earlier. After a duplicate
-//! key, the COMMIT rolls back, which the model does not report, like drivers before pgjdbc 42.2.11.
-//! `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
+//! key, the COMMIT rolls back. The model does not report this, and neither do drivers before pgjdbc
+//! 42.2.11. `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};

@@ -34,7 +34,6 @@ pub(crate) enum Answer {
     Lost,
     Dropped,
     ResetAfter,
-    /// Resets the connection without executing the command, or refuses the connect.
     ResetBefore,
     Says(&'static str),
 }
@@ -211,7 +210,6 @@ impl Store {
         }
     }
 
-    /// Supports only hashes with one field, stored as `field=count`.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

@@ -37,7 +37,6 @@ const RETRIES: u32 = 3;
 /// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// Curator's reaction if no server confirms the deletion of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
     /// Leaves the node in place after one failed deletion.
@@ -207,7 +206,6 @@ pub fn is_retryable(error: &ZooKeeperError) -> bool {
     }
 }
 
-/// Handles session events (`ConnectionStateManager.processEvents`).
 async fn manage(core: Rc<Core>) {
     loop {
         let event = match core.patience() {

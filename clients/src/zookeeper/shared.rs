@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Behaviour of a client that loses its server while it has watches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
@@ -17,7 +16,6 @@ pub enum AfterLoss {
     Forget,
 }
 
-/// Behaviour of requests that a client makes while it is not connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
     /// Fails queued requests when the next attempt to connect fails (`SendThread.cleanup`).
@@ -33,7 +31,6 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// Options of the Java client with its default settings.
     pub const JAVA: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Restore, queued: Queued::FailWithConnect };
     pub const KAZOO: SessionOptions =
@@ -125,7 +122,6 @@ impl Shared {
         answer
     }
 
-    /// Handles a new connection (`onConnected`, `primeConnection`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -138,7 +134,6 @@ impl Shared {
         state.watches.notify_all(WatchedEvent::Connected);
     }
 
-    /// Handles a lost connection, or a failed attempt to open one (`cleanAndNotifyState`).
     pub(super) fn lose(&self) {
         let state = &mut *self.state.borrow_mut();
         if state.status == Status::Closed {

@@ -14,7 +14,6 @@ pub enum WatchedEvent {
     Node(NodeChange),
 }
 
-/// A queue of events for a single task.
 #[derive(Default, Debug)]
 pub struct Watcher {
     events: RefCell<VecDeque<WatchedEvent>>,

@@ -40,7 +40,6 @@ impl Magnitude {
         }
     }
 
-    /// Returns the magnitude's name for people, without the unit.
     pub fn in_words(self) -> &'static str {
         match self {
             Magnitude::DurationUs => "duration",
@@ -59,7 +58,6 @@ impl Magnitude {
     }
 }
 
-/// Returns all magnitudes of the fault with their values.
 pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     let us = |span: &Micros| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
     match fault {

@@ -6,7 +6,6 @@ use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// Protection of a sequential create against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     None,
