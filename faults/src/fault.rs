@@ -241,8 +241,7 @@ impl Fault {
         }
     }
 
-    /// Returns the directed links that the fault affects. The link of a one-node fault leads from
-    /// the node to itself.
+    /// Returns the affected directed links; for a single node, the link from the node to itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

@@ -1,4 +1,4 @@
-//! Answers as the gateway's JSON, which omits zero values and quotes 64-bit numbers.
+//! Answers in the gateway's JSON, which omits zero values and quotes 64-bit numbers.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};

@@ -364,7 +364,7 @@ impl Membership {
         }
     }
 
-    /// Adopts the view in a refusal if it is newer and another server proposed it.
+    /// Adopts a refusal's view if the view is newer and another server proposed it.
     fn adopt(&mut self, other: Agreed) {
         let is_own = View::proposer(other.view.number) == self.me.id;
         let installed = self.view.as_ref().filter(|view| view.system == other.view.system);

@@ -201,7 +201,7 @@ impl Client {
         }
     }
 
-    /// Ends the wait of a commit with a warning. The commit remains.
+    /// Ends a commit's wait for the standby with a warning. The transaction stays committed.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

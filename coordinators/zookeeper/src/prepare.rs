@@ -231,7 +231,7 @@ fn writable(path: &str) -> Result<(), Refusal> {
     if path == "/zookeeper/config" { Err(Refusal::NoAuth) } else { Ok(()) }
 }
 
-/// Reads an access control list. Returns `true` if it grants everything to everyone.
+/// Reads an access control list. Returns `true` if the list grants everything to everyone.
 fn read_acl(reader: &mut Reader<'_>) -> Result<bool, Refusal> {
     let entry = |reader: &mut Reader<'_>| {
         let (permissions, scheme, id) = (reader.int()?, reader.string()?, reader.string()?);

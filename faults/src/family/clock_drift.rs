@@ -37,8 +37,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Limits each clock's rate `h` so that a fast clock gains at most `drift` on a slow one: `(1 + h)
-/// / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
+/// Limits each clock's rate `h` so that a fast clock gains at most `drift` on a slow one:
+/// `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
 fn rate_max(drift_ppm: u32) -> i32 {
     let drift = u64::from(drift_ppm);
     i32::try_from(drift * 1_000_000 / (2_000_000 + drift)).unwrap_or(i32::MAX)

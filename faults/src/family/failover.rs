@@ -16,7 +16,7 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of failovers. A third could lose few remaining locks.
+/// Maximum number of failovers per plan. A third would find few locks to lose.
 const STRIKES_MAX: u16 = 2;
 /// Thousandths of failed primaries that pause. The others crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
@@ -39,7 +39,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // The primary is unknown after the first failover, so half of the later ones guess.
+        // Later failovers do not know the current primary, so half of them guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));

@@ -24,7 +24,7 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Expression depth limit, measured on the real server. The stack suffices (`tests/depth.rs`).
+/// Expression depth limit of the real server (measured). `tests/depth.rs` checks the stack size.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -162,7 +162,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Chooses the session with the fewest changes and locks or, among equals, the closing one.
+    /// Returns the session to refuse: the one with the fewest changes and locks or, among equals,
+    /// the one that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -184,7 +184,7 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Expression depth limit (about 3,000 in the real server). The stack suffices (`tests/depth.rs`).
+/// Expression depth limit (real server: about 3,000). `tests/depth.rs` checks the stack size.
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]
