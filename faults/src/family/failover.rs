@@ -76,8 +76,9 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// Returns the maximum time from a failure to the first write at the new primary: down-after, and
-/// up to a second each for polls, an election and checks (`sentinelFailoverStateMachine`).
+/// Returns an upper bound on the time from a failure to the first write at the new primary. Each
+/// Sentinel waits for down-after, polls the others, waits for an election, and checks the replicas
+/// (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
