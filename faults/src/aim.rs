@@ -30,7 +30,7 @@ pub struct AimContext<'g> {
     pub others: &'g [DrawnIncident],
 }
 
-/// Draws whether to move the incident. Moves half of the incidents that can move.
+/// Returns `true` for a random half of the incidents that can move.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }

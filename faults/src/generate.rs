@@ -19,7 +19,7 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
     pub family: Family,
-    /// An incident, whose faults do not collide with each other.
+    /// An incident without collisions between its own faults.
     pub incident: Incident,
 }
 

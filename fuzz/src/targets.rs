@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-/// The decision on whether the corpus keeps an input.
+/// Tells the fuzzer to keep or drop an input in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     Keep,

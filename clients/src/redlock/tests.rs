@@ -87,7 +87,8 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     world.serve("m3", dark);
     let mut lock = world.lock("redlock", &five(), &one_attempt());
     let acquisition = world.run(lock.acquire("lock"));
-    // The client deleted the key at m4, whose reply to SET was lost, but could not reach m3.
+    // The reply to SET from m4 was lost, so the client deleted the key there. It could not reach
+    // m3.
     assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".into()));
     for master in ["m3", "m4", "m5"] {
         assert_eq!(world.value(master, "lock"), None, "{master}");

@@ -1,4 +1,4 @@
-//! A ZooKeeper ensemble for tests, whose members share one tree.
+//! A ZooKeeper ensemble for tests. All members share one tree.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;

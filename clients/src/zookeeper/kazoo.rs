@@ -77,7 +77,7 @@ impl From<ZooKeeperError> for Exception {
     }
 }
 
-/// The library's `KazooRetry`, whose delay begins at 0.1 s, doubles each time, and varies by 40 %.
+/// The library's `KazooRetry`. The delay begins at 0.1 s, doubles each time, and varies by 40 %.
 struct KazooRetry {
     env: Env,
     delay: Duration,

@@ -1,4 +1,4 @@
-//! Membership views ([`View`]), whose members are the servers and the processes.
+//! Membership views ([`View`]) of servers and processes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -15,7 +15,7 @@ pub struct Watch {
     /// Prefix of the names to report. An empty prefix also reports rows of other tables while they
     /// are locked FOR UPDATE, as `table/key`.
     pub prefix: String,
-    /// Tables whose rows are locks, named by their key column.
+    /// Tables with a lock per row, named by the key column.
     pub tables: Vec<LockTable>,
     /// An advisory lock and its name. Other advisory locks are named by their numbers.
     pub advisory: (i64, String),

@@ -226,7 +226,7 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
-/// Refuses changes of the only node that is not open to all, and of its children.
+/// Refuses to change `/zookeeper/config`, the only node that is not open to all, and its children.
 fn writable(path: &str) -> Result<(), Refusal> {
     if path == "/zookeeper/config" { Err(Refusal::NoAuth) } else { Ok(()) }
 }

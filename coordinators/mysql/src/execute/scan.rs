@@ -218,7 +218,7 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // Without gap locks, a row whose deletion is committed counts as missing.
+        // Without gap locks, a row counts as missing once its deletion is committed.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()
@@ -227,7 +227,7 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // A semi-consistent read skips a locked row whose committed version does not match.
+            // A semi-consistent read skips a locked row if its committed version does not match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Blocked(_)
