@@ -5,11 +5,11 @@
 //!
 //! `tryLock(wait, ttl)` takes the process's ReentrantLock within `wait`, and then runs [`OBTAIN`]
 //! every 100 ms for another `wait`. The outermost unlock removes the key if it has the registry's
-//! value.
+//! id.
 //!
-//! The value is the registry's client id for the life of a process, so **a process treats its own
-//! stale lock as held**, and only the ReentrantLock separates its threads. Unlike in the library,
-//! each thread has its own connection.
+//! The value is the registry's id for the life of a process, so **a process treats its own stale
+//! lock as held**, and only the ReentrantLock separates its threads. Unlike in the library, each
+//! thread has its own connection.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};

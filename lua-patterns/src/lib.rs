@@ -1,5 +1,5 @@
 //! Matches Lua patterns and counts the steps. A pattern such as `a*a*a*b` can take exponential
-//! time. Lua's own matcher cannot be interrupted; this one calls its [`Meter`], which can end the
+//! time. Lua's own matcher cannot be interrupted; this one calls its [`Meter`], which may end a
 //! script.
 //!
 //! ```

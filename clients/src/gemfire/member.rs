@@ -288,8 +288,8 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache. The grantor may not know about the departure unless the grantor reported
-    /// it.
+    /// Closes the cache. Without a report from the grantor, the grantor may not know of the
+    /// departure.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -1,5 +1,4 @@
-//! Lua states ([`Machine`]), each with one script. Threads reuse them, because creating a state is
-//! slow.
+//! Lua states ([`Machine`]), each with one script. Threads reuse them to save the slow creation.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;

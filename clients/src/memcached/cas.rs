@@ -2,8 +2,7 @@
 //!
 //! Source: memcached's doc/protocol.txt. The release stores an expired item with `cas`, which fails
 //! if another process has stored an item since the read. The cas id begins at 1 again after a
-//! restart. The lock requests one second more than its lease, because an item may expire almost a
-//! second early.
+//! restart. The lock adds a second to its lease, because an item may expire almost a second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;

@@ -3,8 +3,8 @@
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base. The owner
 //! value is the number of the connection, as in `IS_USED_LOCK`. One mistake remains: **the holder
 //! does not notice that its session has ended** until it releases the lock.
-//! `mysql-get-lock-checked` checks the owner just before the guarded write, as django-mysql's
-//! `is_held` does.
+//! `mysql-get-lock-checked` checks the owner just before the guarded write, like django-mysql's
+//! `is_held`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};

@@ -1,5 +1,4 @@
-//! Redlock with one step left out or changed. The correct twin is `redlock`, unless the list names
-//! another:
+//! Redlock with one step left out or changed. The correct twin is `redlock`, unless stated:
 //!
 //! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a late majority is
 //!   enough, and the lease has no validity.

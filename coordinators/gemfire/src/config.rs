@@ -39,8 +39,7 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the silence before a removal: 1 timeout until suspicion, 1.5 timeouts for two
-    /// checks.
+    /// Returns the silence before a removal: a timeout until suspicion, and 1.5 for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }

@@ -194,8 +194,7 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // Keeps the servers of the installed view, even if a view that was never installed omits
-        // them.
+        // Keeps the servers of the installed view, even if a later, uninstalled view omits them.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);

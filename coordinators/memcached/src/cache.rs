@@ -26,8 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading at which the flush deletes all older items and items with a cas id below
-    /// `cas`.
+    /// Clock reading of the flush, which deletes older items and items with a cas id below `cas`.
     at: u64,
     cas: u64,
 }

@@ -1,5 +1,4 @@
-//! Numbers in commands, parsed like `safe_strtol` in util.c: text may follow a space after the
-//! digits.
+//! Numbers in commands, parsed like `safe_strtol` in util.c, which ignores text after a space.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;

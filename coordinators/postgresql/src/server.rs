@@ -400,8 +400,7 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // A failed sync of the log is a PANIC (`issue_xlog_fsync`), and recovery needs the same
-        // file.
+        // A failed sync of the log is a PANIC (`issue_xlog_fsync`). Recovery needs the same file.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

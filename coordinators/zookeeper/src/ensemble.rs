@@ -30,8 +30,7 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // Applies the whole log. The next leader discards the uncommitted entries that it does not
-        // keep.
+        // Applies the whole log. The next leader may discard entries that are not committed.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

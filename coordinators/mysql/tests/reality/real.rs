@@ -130,8 +130,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Lists the sessions. Avoids information_schema, because its queries can crash MariaDB
-    /// 10.11.19.
+    /// Lists the sessions. Queries of information_schema can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()
