@@ -69,7 +69,7 @@ impl Connection {
     }
 }
 
-/// Written by hand as a future, for speed.
+/// A call in progress. A hand-written future is faster than an async function here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,

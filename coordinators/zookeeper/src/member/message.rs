@@ -1,4 +1,4 @@
-//! Messages between members: contents and order of Zab, in fencepost's own encoding.
+//! Messages between members, with the contents and order of Zab in fencepost's own encoding.
 
 use crate::config::MemberId;
 use crate::jute::Writer;
