@@ -1,15 +1,12 @@
-//! Redis locks as practitioners' articles describe them, mistakes included, and corrected variants.
+//! Redis locks from Chinese web articles, with the articles' mistakes, and corrected variants.
 //!
-//! The files of this folder cite Chinese web articles by number: **000** (2014) uses SETNX and
-//! GETSET, in pseudo-code and in a Java class for Jedis. **001** uses SETNX with EXPIRE, SET with
-//! NX and EX, an owner check, and a renewing daemon. **002** repeats the first part of 000. **003**
-//! has release and extension in Lua, Redlock, and reentrancy by value. **004**, cited in other
-//! folders, names the locks of Redisson and of Spring Integration.
+//! Files cite the articles by number: **000** (2014) on SETNX with GETSET; **001** on SETNX with
+//! EXPIRE, SET with NX and EX, owner checks and renewal; **003** on Lua scripts, Redlock and
+//! reentrancy; **004** on Redisson and Spring Integration. **002** repeats the first part of 000.
 //!
-//! The articles do not handle failed calls. In these locks a failed call ends the attempt, and the
-//! loop begins the next one. If the server may have executed the call, the acquire ends with
-//! [`Acquisition::Unknown`]. A failed attempt leaves the value that it wrote, because a value
-//! without an owner does not show who wrote it. Endless loops stop at the acquire timeout.
+//! The articles ignore failed calls. Here a failed call ends the attempt and leaves its value in
+//! place. If the server may have executed the call, the lock returns [`Acquisition::Unknown`];
+//! otherwise it tries again. Endless loops stop at the acquire timeout.
 
 pub mod setnx;
 
@@ -107,9 +104,7 @@ const fn entry(
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum AttemptFailure {
     Held,
-    /// The attempt left nothing on the server.
     Failed(String),
-    /// Part of the attempt may remain on the server.
     Halfway(String),
 }
 

@@ -1,4 +1,4 @@
-//! One attempt to take a lock whose key stores a random value of its owner ([`take`]).
+//! An attempt to take a lock by writing the owner's random value ([`take`]).
 
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Settings};
@@ -7,7 +7,7 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Writes a fresh owner value. Tries to undo the attempt if its outcome is unknown.
+/// Writes a new owner value. Tries to undo the attempt if its outcome is unknown.
 pub async fn take(
     env: &Env,
     settings: &Settings,

@@ -25,7 +25,6 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Returns `true` if the server may have executed the command.
     pub fn may_have_applied(&self) -> bool {
         match self {
             CallError::NoConnection { .. }

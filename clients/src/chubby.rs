@@ -1,22 +1,17 @@
-//! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
-//! systems", OSDI 2006. Numbers in brackets are sections of that paper. The locks use fencepost's
-//! own protocol with a model of a cell, because Chubby is not available outside Google.
+//! Locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
+//! systems", OSDI 2006. Numbers in brackets are sections of that paper. Chubby is not available
+//! outside Google, so the server is a model of a cell with fencepost's own protocol.
 //!
-//! A process has one session ([`session`]), and the end of the session releases its locks.
-//! `Acquire` waits at the master, which reports the grant as an event in the reply to a KeepAlive.
-//! After an abandoned call, or a release without a reply, the client lets the session expire.
+//! A process has one session ([`session`]), and the end of the session releases its locks. After an
+//! abandoned call, or a release without a reply, the client lets the session expire.
 //!
-//! - `chubby` requests the longest lock-delay, a minute: after a holder fails, no other client gets
-//!   its lock within that minute (2.4: "protects unmodified servers and clients from everyday
-//!   problems caused by message delays and restarts"). Its holder ignores events. The scenario's
-//!   `lock-delay` overrides the minute.
+//! - `chubby` requests the longest lock-delay, a minute: after a holder fails, its lock stays taken
+//!   for that time (2.4). Its holder ignores events.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
 //!   with the latest generation that it has received (2.4).
-//! - `chubby-no-delay` requests no lock-delay. This is a **planted** mistake, because the paper
-//!   introduces the lock-delay for clients without sequencers.
+//! - `chubby-no-delay` requests no lock-delay. This mistake is **planted**.
 //! - `chubby-checked` is `chubby-no-delay` with a careful holder. It leaves its critical section
-//!   when its session is in jeopardy (2.8: "to quiesce itself"), and checks its sequencer just
-//!   before it writes (`CheckSequencer`, 2.6).
+//!   when its session is in jeopardy (2.8), and checks its sequencer just before it writes (2.6).
 
 pub mod cell;
 pub mod session;
@@ -101,7 +96,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// Taken during a call, so that a dropped call also drops the session.
+    /// Empty during a call, so that a dropped call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }

@@ -1,5 +1,4 @@
-//! Plain Redis commands. Each function fails if the reply has an unexpected type. A `bool` says
-//! whether the command changed the key.
+//! Plain Redis commands. A `bool` result is `true` if the command changed the key.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -11,7 +10,6 @@ pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bo
     yes_or_no(session.call(&[b"SETNX", key.as_bytes(), value]).await?)
 }
 
-/// Sends `SET key value NX EX`, with the ttl rounded up to whole seconds.
 pub async fn set_nx_ex(
     session: &mut Session,
     key: &str,
@@ -26,7 +24,6 @@ pub async fn set_nx_ex(
     }
 }
 
-/// Sends `SET key value PX`, which also overwrites an existing key.
 pub async fn set_px(
     session: &mut Session,
     key: &str,
@@ -44,7 +41,7 @@ pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, Call
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// Returns the old value. GETSET also removes the key's time to live.
+/// Returns the old value. GETSET also removes the key's expiry.
 pub async fn get_set(
     session: &mut Session,
     key: &str,
@@ -57,7 +54,6 @@ pub async fn delete(session: &mut Session, key: &str) -> Result<bool, CallError>
     yes_or_no(session.call(&[b"DEL", key.as_bytes()]).await?)
 }
 
-/// Rounds the ttl up to whole seconds.
 pub async fn expire(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     yes_or_no(session.call(&[b"EXPIRE", key.as_bytes(), seconds.as_bytes()]).await?)
@@ -68,7 +64,6 @@ pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Resul
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)
 }
 
-/// Sends TIME. Returns milliseconds since the Unix epoch.
 pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     let reply = session.call(&[b"TIME"]).await?;
     let number = |index: usize| -> Option<i64> {
@@ -82,7 +77,7 @@ pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     }
 }
 
-/// Rounds up, because a lock must not end earlier than requested.
+/// Rounds up, so that a lock does not expire earlier than requested.
 pub fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }

@@ -1,8 +1,7 @@
-//! One connection to one Redis server.
+//! A connection to one Redis server.
 //!
 //! [`Connection::call`] takes the connection by value and returns it only with a complete reply. A
-//! dropped call therefore closes the connection. Otherwise the client could mistake a late reply
-//! for the reply to the next command.
+//! dropped call therefore closes the connection, so no later call can receive its reply.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -15,17 +14,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// Dropping an open connection closes its socket.
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// The encoded command. The buffer never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
 
 impl Connection {
-    /// `timeout` limits the connect and each later call.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -39,7 +35,6 @@ impl Connection {
         self.timeout = timeout;
     }
 
-    /// Sends the command as one message. Returns error replies as [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
         let reply = self.ask(words)?.await?;
         Ok((reply, self))
@@ -74,7 +69,7 @@ impl Connection {
     }
 }
 
-/// A call in progress. Hand-written for speed, because every command passes through it.
+/// A call in progress. A hand-written future is faster than an async function here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -108,10 +103,8 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Encodes a command as an array of bulk strings, and returns its length in bytes.
-///
-/// Every command passes through this encoder, which is unrolled by hand (docs/speed.md). For a SET,
-/// a plain loop takes 440 more instructions, and the crate redis-protocol about 5,000.
+/// Encodes a command as an array of bulk strings and returns its length in bytes. Unrolled for
+/// speed (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
     if output.len() < SPARE {
@@ -157,7 +150,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Avoids memcpy, whose call takes longer than copying a short word.
+/// Copies a short word faster than a call of memcpy would.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]
@@ -194,13 +187,11 @@ pub struct Message {
     pub payload: Bytes,
 }
 
-/// Misses messages published before it subscribed.
 pub struct Subscription {
     connection: Connection,
 }
 
 impl Subscription {
-    /// `timeout` limits the connect and the subscribe, each.
     pub async fn open(
         env: &Env,
         address: &Address,
@@ -210,7 +201,6 @@ impl Subscription {
         Subscription::subscribe(Connection::open(env, address, timeout).await?, channels).await
     }
 
-    /// Requires a connection without a pending reply.
     pub async fn subscribe(
         connection: Connection,
         channels: &[&[u8]],
@@ -240,7 +230,6 @@ fn kind_of(reply: &Reply) -> Option<&[u8]> {
     reply.as_array()?.first()?.as_bytes()
 }
 
-/// Parses `message CHANNEL PAYLOAD`.
 fn message_of(reply: Reply) -> Option<Message> {
     let Reply::Array(elements) = reply else { return None };
     match <[Reply; 3]>::try_from(elements).ok()? {

@@ -1,11 +1,7 @@
-//! Finds the primary through Sentinel.
-//!
-//! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel". The
-//! client connects to the first Sentinel that answers and moves it to the front of the list (step
-//! 1), asks it for the address of the primary (step 2), connects to that address and checks the
-//! server's ROLE (step 3). A reconnect repeats all steps. The client also subscribes to
-//! `+switch-master` at one Sentinel. It asks each Sentinel at most once; the lock decides when to
-//! retry.
+//! Finds the primary through Sentinel (Redis documentation, "Guidelines for Redis clients with
+//! support for Redis Sentinel"). The client connects to the first Sentinel that answers and moves
+//! it to the front of the list (step 1), asks it for the primary's address (step 2), connects and
+//! checks the server's ROLE (step 3). It also subscribes to `+switch-master` at one Sentinel.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -28,7 +24,6 @@ pub struct PrimaryFinder {
 }
 
 impl PrimaryFinder {
-    /// Sends nothing yet. The Sentinels monitor the primary under `name`.
     pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
         PrimaryFinder {
             env: env.clone(),
@@ -50,7 +45,6 @@ impl PrimaryFinder {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// Number of new primaries that the Sentinels have announced.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
@@ -85,7 +79,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // ROLE changes nothing, so a failed ROLE has a known outcome.
+        // ROLE changes nothing, so the outcome of a failed ROLE is known.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -146,7 +140,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // The client may have missed a switch before it subscribed again.
+            // A switch may have happened before the client subscribed again.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }

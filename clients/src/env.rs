@@ -1,4 +1,4 @@
-//! [`Env`], a process's access to its host: connections, sleep, clocks, random numbers and tasks.
+//! A process's access to its host ([`Env`]): connections, sleep, clocks, random numbers and tasks.
 //! An engine implements [`World`], whose polling methods and integer keys avoid allocations.
 
 mod interrupt;
@@ -16,11 +16,9 @@ use std::{fmt, io};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostKey(pub u16);
 
-/// A thread of a process. Each host runs one process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
     pub host: HostKey,
-    /// Threads count from 1.
     pub thread: u16,
 }
 
@@ -37,7 +35,7 @@ pub struct TaskKey(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
-/// Microseconds on a clock that drifts, but that faults never step.
+/// Microseconds on a clock that drifts but is never stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
@@ -47,14 +45,13 @@ pub struct Address {
     pub port: u16,
 }
 
-/// The purpose of a random number. Each purpose has its own stream.
+/// Purpose of a random number. Each purpose has its own stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     Owner,
     Jitter,
 }
 
-/// A fact that only the lock itself can report to the judge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
     LockLost,
@@ -62,19 +59,15 @@ pub enum Note {
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The host machines. Each `poll_*` method stores the last waker, and wakes it after a change.
+/// Access to all hosts. Each `poll_*` method stores the waker of its last call.
 pub trait World {
     fn wall_clock(&self, host: HostKey) -> WallClock;
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
-    /// Fills each element with 64 random bits.
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
-    /// Measures `after` on the host's monotonic clock.
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
-    /// The key becomes invalid once the timer is due.
+    /// Invalidates the key when the timer is due.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
-    /// Ignores an invalid key.
     fn cancel_timer(&self, timer: TimerKey);
-    /// Fails with `NotFound` if the name is unknown.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Stays pending while the peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
@@ -89,7 +82,6 @@ pub trait World {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>>;
-    /// Sends a prefix of the bytes as one message, and returns the length of the prefix.
     fn poll_write(
         &self,
         socket: SocketKey,
@@ -99,9 +91,7 @@ pub trait World {
     /// Ends the sending side. The peer can still read all written bytes.
     fn shutdown(&self, socket: SocketKey);
     fn close(&self, socket: SocketKey);
-    /// Runs the task concurrently with the caller.
     fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
-    /// Ignores a finished task.
     fn abort(&self, task: TaskKey);
     fn note(&self, caller: Caller, note: Note);
 }
@@ -116,12 +106,10 @@ pub struct Env {
 }
 
 impl Env {
-    /// Creates the handle of a host's first thread.
     pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// Creates a handle with its own interrupts.
     pub fn for_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
@@ -153,7 +141,6 @@ impl Env {
         bits
     }
 
-    /// Draws a uniform delay from the range, in whole microseconds.
     pub fn jitter(&self, range: &RangeInclusive<Duration>) -> Duration {
         let (low, high) = (whole_micros(*range.start()), whole_micros(*range.end()));
         let width = u128::from(high.saturating_sub(low)) + 1;
@@ -161,7 +148,6 @@ impl Env {
         Duration::from_micros(low.saturating_add(offset as u64))
     }
 
-    /// Measures `span` on the host's monotonic clock.
     pub fn sleep(&self, span: Duration) -> Sleep {
         Sleep {
             timer: self.world.start_timer(self.host, span),
@@ -171,7 +157,6 @@ impl Env {
         }
     }
 
-    /// Returns `None` if the future takes longer than `span`.
     pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         let mut sleep = std::pin::pin!(self.sleep(span));
@@ -184,7 +169,6 @@ impl Env {
         .await
     }
 
-    /// Waits for as long as the server is unreachable.
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
         let socket = Socket {
             key: self.world.connect(self.caller(), address)?,
@@ -233,7 +217,6 @@ impl Drop for Sleep {
     }
 }
 
-/// Reads, writes and limits as in [`World`]. Dropping the socket closes it.
 pub struct Socket {
     world: Rc<dyn World>,
     interrupt: Rc<Interrupt>,
@@ -261,7 +244,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns how many it sent. An error means that it sent none.
+    /// Sends at least one byte and returns how many it sent. On an error it has sent none.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
@@ -274,7 +257,7 @@ impl Socket {
         self.world.poll_write(self.key, context, bytes)
     }
 
-    /// An error means that some bytes may have been sent.
+    /// On an error it may have sent some of the bytes.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -284,7 +267,6 @@ impl Socket {
         Ok(())
     }
 
-    /// Later writes fail with `BrokenPipe`.
     pub fn shutdown(&mut self) {
         self.world.shutdown(self.key);
     }
@@ -307,25 +289,22 @@ impl Spawned {
     }
 }
 
-/// Rounds down, and saturates after half a million years.
+/// Rounds down. Saturates after half a million years.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }
 
 impl Monotonic {
-    /// Zero if `earlier` is later.
     pub fn since(self, earlier: Monotonic) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
-    /// Saturates at the largest time.
     pub fn plus(self, span: Duration) -> Monotonic {
         Monotonic(self.0.saturating_add(whole_micros(span)))
     }
 }
 
 impl WallClock {
-    /// Milliseconds since the Unix epoch, rounded down.
     pub fn as_millis(self) -> i64 {
         self.0.div_euclid(1_000)
     }

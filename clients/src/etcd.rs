@@ -1,13 +1,9 @@
-//! The locks on etcd, and their client.
+//! Locks on etcd, and their client, which uses the JSON gateway.
 //!
-//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`), and the
-//! documentation of the server-side lock (`api/v3lock`). The locks use the JSON gateway, which the
-//! servers offer in addition to gRPC.
-//!
-//! As in `etcdctl lock`, every acquisition opens its own [`session`], which is a lease that the
-//! client keeps alive and finally revokes. The keys of a lock are below the name of the resource,
-//! and each key is named after its lease ([`mutex`]). For the server-side lock ([`server_lock`]),
-//! the server creates the keys. If a member does not answer, the client tries the next member.
+//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`) and the
+//! documentation of the server-side lock (`api/v3lock`). As in `etcdctl lock`, each acquisition
+//! opens its own [`session`]. A lock's keys are below the resource's name, each named after its
+//! lease.
 
 pub mod gateway;
 pub mod http;
@@ -25,7 +21,7 @@ fn to_base64(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Parses a 64-bit number. The gateway sends it as a string, and omits zero.
+/// Parses a 64-bit number, which the gateway sends as a string and omits if it is zero.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)

@@ -1,11 +1,8 @@
 //! `fencing`: the lock on one Redis that also issues a fencing token.
 //!
-//! Sources: Redis documentation, "Distributed Locks with Redis" (the owner value, the release);
-//! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
-//! client acquires the lock, sent along with every request.
-//!
-//! The script that takes the lock also increments the counter, so tokens increase in the order of
-//! the grants. The counter never expires, and is as durable as its server.
+//! Sources: Redis documentation, "Distributed Locks with Redis"; Martin Kleppmann, "How to do
+//! distributed locking" (2016). The script that takes the lock also increments a counter, which
+//! never expires and is as durable as its server.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};

@@ -1,19 +1,15 @@
-//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` acquires them
+//! Locks on GemFire, as Spring Integration's `GemfireLockRegistry` acquires them
 //! (`Region.getDistributedLock`, the lock service of a region with GLOBAL scope). Source: Apache
 //! Geode 1.15.1, the open-source edition. The protocol is fencepost's own.
 //!
-//! A process is a member of the distributed system ([`member`]), and its departure frees its locks.
+//! A process is a member of the distributed system ([`member`]). Its departure, also after an
+//! abandoned call, frees its locks.
 //!
 //! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
-//!   default). The service does not notify a holder that has departed. The holder's cache closes,
-//!   and its next call joins the system again, as auto-reconnect does.
+//!   default). The cache of a departed holder closes, and its next call joins the system again.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
-//! - `gemfire-token` adds a counter to the lock's entry in the region, which the holder increments
-//!   before it enters its critical section. The put is complete when all servers have the new
-//!   value.
-//!
-//! An abandoned call ends the membership of its process.
+//! - `gemfire-token` also increments a counter in the region before its critical section.
 
 pub mod member;
 pub mod system;

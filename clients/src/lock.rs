@@ -5,11 +5,10 @@
 //! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks
 //! to its servers through a [`Session`](crate::Session), and to its host through [`Env`].
 //!
-//! - If a call fails, the lock returns a refusal only if the server certainly did not execute the
-//!   call: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
+//! - After a failed call, the lock returns a refusal only if the server certainly did not execute
+//!   the call ([`CallError::may_have_applied`](crate::CallError::may_have_applied)).
 //! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
-//!   unknown, the lock tries to undo the attempt, and returns [`Acquisition::Unknown`] if it
-//!   cannot.
+//!   unknown, the lock tries to undo the attempt, and otherwise returns [`Acquisition::Unknown`].
 //! - Retries end at the deadline or at an interrupt. Use [`Retry`](crate::Retry), or call
 //!   [`Env::left`] or [`Env::is_interrupted`] in your loop.
 //! - The caller may drop a call's future at any await point, and the lock must stay usable.
@@ -74,7 +73,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The protected storage orders acquisitions by this number (Kleppmann 2016).
+/// A number by which the protected storage orders acquisitions (Kleppmann 2016).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FencingToken(pub u64);
 
@@ -85,7 +84,7 @@ pub struct Lease {
     /// The owner as the server stores it, such as a random value or a connection number.
     pub owner: Bytes,
     pub token: Option<FencingToken>,
-    /// End of the lease on the process's monotonic clock; `None` if the lock does not know it.
+    /// End of the lease on the process's monotonic clock. `None` if the lock does not know it.
     pub valid_until: Option<Monotonic>,
 }
 
@@ -101,33 +100,27 @@ pub enum Acquisition {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Release {
     Released,
-    /// The server no longer had the caller's lock.
     NotHeld,
-    /// The server may have removed the lock.
     Unknown(String),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// The call has updated [`Lease::valid_until`].
     Extended,
     NotHeld,
-    /// The server may have extended the lease.
     Unknown(String),
     Unsupported,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// The lock belonged to the caller when the server answered.
     Ours,
     NotHeld,
-    /// No server confirmed or denied it.
     Unknown(String),
     Unsupported,
 }
 
-/// The calls that an application makes in addition to acquire and release.
+/// Calls that an application makes in addition to acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// Acquires the lock again while holding it: see [`Lock::acquire`].
@@ -138,7 +131,7 @@ pub struct Usage {
     pub extends: bool,
     /// Leaves the critical section when [`Lock::lost`] returns.
     pub leaves: bool,
-    /// The lock renews its own lease, so a critical section may outlast one lease.
+    /// Relies on the lock to renew its lease, so a critical section may outlast one lease.
     pub renews: bool,
 }
 
@@ -150,27 +143,25 @@ impl Usage {
 /// A distributed lock, as one process of an application uses it.
 ///
 /// A lock that notices its loss reports [`Note::LockLost`](crate::env::Note::LockLost), except in a
-/// release. `check` and `extend` report it before they return `NotHeld`, and a watchdog reports it
-/// when the server refuses a renewal.
+/// release. `check` and `extend` report it before they return `NotHeld`; a watchdog reports it when
+/// the server refuses a renewal.
 pub trait Lock {
     /// Retries until [`Settings::acquire_timeout`] has passed.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
-    /// again after its guarded read. It releases the inner lease and continues the outer critical
-    /// section. If the inner acquire fails, it writes nothing and releases the outer lease.
-    /// Operations: acquire, read, *acquire, release*, write, release.
+    /// again after its guarded read, and releases the inner lease. If the inner acquire fails, it
+    /// writes nothing and releases the outer lease.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// The application calls this once per lease, even after the lease's end.
+    /// Called once per lease, even after the end of the lease.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
     /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
-    /// third of the ttl is left, and once more after the lease's end. After `NotHeld` it leaves the
-    /// critical section without a write. After `Unknown` it retries every tenth of the ttl until
-    /// the lease ends. Operations: acquire, read, *extend* as often as needed, write, *extend*,
-    /// release.
+    /// third of the ttl is left, after the lease's end, and after the write. After `NotHeld` it
+    /// leaves the critical section without a write. After `Unknown` it retries every tenth of the
+    /// ttl until the lease ends.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -179,8 +170,7 @@ pub trait Lock {
     /// Asks the server whether the lock still belongs to the caller.
     ///
     /// **Checked** ([`Usage::checks`]): the application checks once per acquisition, directly
-    /// before the guarded write, and writes only if the result is `Ours`. Operations: acquire,
-    /// read, *check*, write, release.
+    /// before the guarded write, and writes only after `Ours`.
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
         let _ = lease;
         Box::pin(std::future::ready(Check::Unsupported))
@@ -189,7 +179,7 @@ pub trait Lock {
     /// Completes when the lock may be lost. Never completes if the lock cannot notice its loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
-    /// section without further writes. Operations: acquire, read, write, release, or fewer.
+    /// section without further writes.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())
@@ -208,9 +198,7 @@ pub trait Lock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deployment {
-    /// One Redis, or one primary found through Sentinel.
     Primary,
-    /// Several Redis masters without replication.
     Independent,
     Memcached,
     ZooKeeper,
@@ -224,12 +212,12 @@ pub enum Deployment {
     Own,
 }
 
-/// The built-in lock of an etcd server changed with version 3.5.0.
+/// Version of the lock built into etcd's server, which changed with 3.5.0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// Before 3.5.0, servers grant the lock to a waiter without checking its key.
+    /// Servers before 3.5.0 grant the lock to a waiter without checking its key.
     Unchecked,
-    /// Since 3.5.0, servers check the waiter's key before they grant the lock.
+    /// Servers since 3.5.0 check the waiter's key before they grant the lock.
     Checked,
 }
 
@@ -239,13 +227,13 @@ pub enum LockForm {
     RowByClients,
     /// A row with an owner and an expiry time on the server's clock.
     RowByServer,
-    /// A lock that belongs to a database connection and ends with it.
+    /// A lock that ends with its database connection.
     Connection,
     /// A key that the server deletes when its lease ends. The process keeps the lease alive.
     Lease,
-    /// A lock that belongs to a session, which the process keeps alive.
+    /// A lock that ends with its session, which the process keeps alive.
     Session,
-    /// The server releases a member's lock when the member departs.
+    /// A lock that the server releases when the member departs.
     Membership,
     /// A member's lock with a lease on the server's clock.
     MemberLease,
@@ -257,12 +245,10 @@ pub enum Coordinator {
     Memcached,
     ZooKeeper,
     PostgreSql,
-    /// Modelled after MariaDB.
     MySql,
     Etcd,
     Chubby,
     GemFire,
-    /// The user's own servers, for the user's own program.
     Own,
 }
 
@@ -281,7 +267,6 @@ impl Deployment {
         }
     }
 
-    /// `true` if a lock lives as long as its process's session.
     pub const fn lives_with_session(self) -> bool {
         matches!(
             self,
@@ -292,7 +277,6 @@ impl Deployment {
         )
     }
 
-    /// `None` if the coordinator has only one way to store a lock.
     pub const fn lock_form(self) -> Option<LockForm> {
         match self {
             Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
@@ -309,7 +293,7 @@ impl Deployment {
 }
 
 impl Coordinator {
-    /// Excludes [`Coordinator::Own`]. In display order.
+    /// All coordinators except [`Coordinator::Own`], in display order.
     pub const ALL: &'static [Coordinator] = &[
         Coordinator::Redis,
         Coordinator::Memcached,
@@ -321,7 +305,6 @@ impl Coordinator {
         Coordinator::GemFire,
     ];
 
-    /// A value of `--coordinator`.
     pub const fn name(self) -> &'static str {
         match self {
             Coordinator::Redis => "redis",
@@ -346,7 +329,6 @@ pub enum Servers {
         sentinels: Vec<Address>,
     },
     Independent(Vec<Address>),
-    /// The servers of a coordinator other than Redis. The process may use any of them.
     Ensemble(Vec<Address>),
 }
 
@@ -357,36 +339,33 @@ pub struct ReplicaWait {
     pub timeout: Duration,
 }
 
-/// Parameters that the application chooses. Durations refer to the process's monotonic clock.
+/// Parameters that the application chooses. Durations are on the process's monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Time to live of a lock at the server.
     pub ttl: Duration,
-    /// Range of the random delay between two attempts.
     pub retry: RangeInclusive<Duration>,
-    /// Ends the retries of `acquire`.
     pub acquire_timeout: Duration,
-    /// Limits a connect to a single server, and each of its replies.
+    /// Time limit of a connect to a single server, and of each reply.
     pub command_timeout: Duration,
-    /// Limits each call to one of several independent masters. Small compared to the ttl.
+    /// Time limit of each call to one of several independent masters; small compared to the ttl.
     pub node_timeout: Duration,
-    /// The replicas that must acknowledge a grant, if the lock supports this.
+    /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,
     /// `true` if a Sentinel client listens for `+switch-master`. redis-py does not.
     pub hears_switches: bool,
-    /// Time for which a failed holder's lock stays taken; `None` for the lock's own default.
+    /// Time for which a failed holder's lock stays taken. `None` uses the lock's own default.
     pub lock_delay: Option<Duration>,
 }
 
 pub struct Definition {
-    /// A value of `--client`.
+    /// The lock's name in `--client`.
     pub name: &'static str,
     pub about: &'static str,
     pub deployment: Deployment,
     pub has_tokens: bool,
     /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,
-    /// Library and version that the lock models.
     pub models: Option<&'static str>,
     /// Builds the lock for a process's first thread. Panics if the servers do not fit.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,

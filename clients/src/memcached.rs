@@ -1,11 +1,8 @@
 //! Locks on memcached.
 //!
-//! Source: article 001, on ways to build a distributed lock: "Memcached: with its `add` command. It
-//! is atomic, and succeeds only if the key is not there." memcached has no scripts, but its `cas`
-//! stores only if the item has not changed since it was read (doc/protocol.txt).
-//!
-//! The server counts a lease in whole seconds and reads its clock once a second, so a lease of ten
-//! seconds ends after nine to ten seconds.
+//! Source: article 001. memcached has no scripts, but `cas` stores an item only if it has not
+//! changed since it was read (doc/protocol.txt). The server counts a lease in whole seconds and
+//! reads its clock once a second, so a lease of ten seconds ends after nine to ten seconds.
 
 pub mod add;
 pub mod cas;
@@ -62,7 +59,7 @@ impl Base {
         }
     }
 
-    /// Stores an expired item. Returns `false` if the item no longer has this id.
+    /// Replaces the item with an expired one. Returns `false` if the item has another cas id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

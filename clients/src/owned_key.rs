@@ -1,5 +1,5 @@
-//! A key that stores its owner's random value, as in most Redis locks (Redis documentation,
-//! "Distributed Locks with Redis", "Correct Implementation with a Single Instance").
+//! A key that stores its owner's random value (Redis documentation, "Distributed Locks with Redis",
+//! "Correct Implementation with a Single Instance").
 
 use crate::call_error::CallError;
 use crate::env::{Draw, Env};
@@ -9,7 +9,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Limits the retries of a release that receives no reply.
+/// Maximum number of attempts to release a lock without getting a reply.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
 /// KEYS: lock. ARGV: owner. Returns 1 if it deleted the key, otherwise 0.
@@ -58,7 +58,6 @@ else
 end"#,
 );
 
-/// Sends `SET key owner NX PX ttl_ms`. Returns `false` if the key already exists.
 pub async fn set_if_absent(
     session: &mut Session,
     key: &str,
@@ -85,7 +84,6 @@ pub(crate) fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallErr
     }
 }
 
-/// Returns `false` if the key did not have the owner's value.
 pub async fn delete_if_owned(
     session: &mut Session,
     key: &str,
@@ -98,7 +96,6 @@ pub async fn delete_if_owned(
     }
 }
 
-/// Returns `false` if the key did not have the owner's value.
 pub async fn extend_if_owned(
     session: &mut Session,
     key: &str,
@@ -112,8 +109,8 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Returns `true` only if the attempt certainly left nothing on the server. A missing key is no
-/// proof, because the attempt's command may still arrive.
+/// Returns `true` only if the attempt certainly left nothing on the server. A missing key proves
+/// nothing, because the attempt's command may still arrive.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }

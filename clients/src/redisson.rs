@@ -1,26 +1,21 @@
-//! `redisson` and its relatives: the locks of the Java library Redisson.
+//! `redisson` and its variants: the locks of the Java library Redisson.
 //!
-//! Source: article 004 names the library; the model follows version 4.7.1-SNAPSHOT of August 2026
-//! (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a hash from
+//! Source: version 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`, `RedissonFairLock`,
+//! `RedissonRedLock`, `LockTask`); article 004 names the library. A lock is a hash from
 //! `uuid:thread` to a count, which only Lua scripts change (`script.rs`). A process that finds the
-//! lock taken subscribes to the lock's channel and waits for a message, but no longer than the
-//! lock's remaining ttl. The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
+//! lock taken waits for a message on the lock's channel, but no longer than the lock's remaining
+//! ttl. The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
 //!
 //! - `redisson` has no lease. The lock lives for `lockWatchdogTimeout` (30 s in the library, the
-//!   ttl in this model), and a watchdog renews it every third of that time. As in the library, a
-//!   watchdog that finds the lock gone **stops without a report**, and the holder continues.
+//!   ttl in this model), and a watchdog renews it every third of that time. A watchdog that finds
+//!   the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
-//! - `redisson-wait` has replicas and a `WAIT` after the acquire, and releases a lock that no
-//!   replica has.
-//! - `redisson-fair` and `redisson-redlock` have their own modules, [`fair`] and [`red_lock`].
+//! - `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no replica has.
+//! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
-//! The model differs from the library in these points. A subscription has its own connection, which
-//! a process opens when it has to wait. Durations come from the monotonic clock, not from
-//! `currentTimeMillis`. Scripts run by digest. The library's latch against resent unlocks is
-//! missing, because the library resends an unlock only after a failed `WAIT`, and the model sends
-//! no `WAIT` after a renewal or an unlock. The owner value of a lease is the hash's entry when the
-//! lock is taken, `uuid:thread=1`, for every acquire by a thread. The threads of one process share
-//! only the uuid; each thread renews its own locks, and listens only for these.
+//! Unlike the library, a process opens its own connection for a subscription, measures durations on
+//! the monotonic clock, and calls scripts by digest. The model has no latch against resent unlocks,
+//! because it sends no `WAIT` after an unlock. The owner value of every acquire is `uuid:thread=1`.
 
 pub mod fair;
 pub mod red_lock;

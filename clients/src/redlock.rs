@@ -1,16 +1,9 @@
 //! `redlock`: the lock on N independent masters.
 //!
-//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", whose five
-//! steps the code marks. Step 2 has a timeout per instance that is small compared to the ttl, and
-//! step 5 also unlocks instances that did not seem to be locked.
-//!
-//! The random delay is from the section "Retry on failure", and the drift from "Safety arguments":
-//! `MIN_VALIDITY = TTL - (T2 - T1) - CLOCK_DRIFT`. The reference implementation (redlock-rb) sets
-//! the drift to 1 % of the ttl plus 2 ms. All times are on the monotonic clock, as Sanfilippo and
-//! Kleppmann both demand ("Is Redlock safe?", 2016).
-//!
-//! [`masters`] has the calls to all masters, [`variants`] the algorithm with a step left out, and
-//! [`libraries`] the deviations of libraries.
+//! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", with the
+//! random delay of "Retry on failure" and the drift of "Safety arguments": 1 % of the ttl plus 2
+//! ms, as in redlock-rb. All times are on the monotonic clock, as Sanfilippo and Kleppmann both
+//! demand ("Is Redlock safe?", 2016). [`libraries`] has the deviations of libraries.
 
 mod masters;
 

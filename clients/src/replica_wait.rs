@@ -1,9 +1,8 @@
 //! `WAIT` after a grant: the client gives up a lock that the replicas do not have yet.
 //!
-//! Source: Redis documentation, `WAIT numreplicas timeout`, which returns the number of replicas
-//! that acknowledged this connection's writes. A failover may still lose an acknowledged lock, but
-//! less often. WAIT must use the connection of the write: from Redis 7.2 on, WAIT on a connection
-//! that has written nothing returns immediately.
+//! Source: Redis documentation, `WAIT numreplicas timeout`. A failover may still lose an
+//! acknowledged lock. From Redis 7.2 on, WAIT returns immediately on a connection that has written
+//! nothing.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};

@@ -6,7 +6,7 @@ use redis_protocol::resp2::types::RangeFrame;
 
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Limits the recursion of the decoder for nested arrays.
+/// Maximum nesting of arrays, which limits the recursion of the decoder.
 const DEPTH_MAX: usize = 8;
 
 const DIGITS_PLAIN_MAX: usize = 18;
@@ -14,7 +14,7 @@ const DIGITS_PLAIN_MAX: usize = 18;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
     Status(Bytes),
-    /// A [`Session`](crate::Session) returns errors only inside an array (`EXEC`).
+    /// An error reply. A [`Session`](crate::Session) returns it only inside an array (`EXEC`).
     Error(String),
     Integer(i64),
     Bulk(Bytes),
@@ -44,7 +44,6 @@ impl Reply {
         }
     }
 
-    /// Removes the first reply from `buffer`. Returns `None` until the reply is complete.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, InvalidReply> {
         if buffer.is_empty() {
@@ -131,8 +130,7 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `false` if the first reply nests deeper than [`DEPTH_MAX`], and `true` for input that
-/// the decoder rejects or cannot read yet.
+/// Returns `true` for invalid or incomplete input too.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

@@ -5,7 +5,7 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Follows an attempt that took no time, so that a loop with zero delays ends.
+/// Delay after an attempt that took no time, so that a loop with zero delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 pub struct Retry {
@@ -16,7 +16,6 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The acquire timeout begins now.
     pub fn start(env: &Env, settings: &Settings) -> Retry {
         let now = env.monotonic_clock();
         Retry {
@@ -27,7 +26,7 @@ impl Retry {
         }
     }
 
-    /// Returns a refusal only if no attempt had an unknown outcome.
+    /// Returns a refusal only if the outcome of every attempt is known.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -51,8 +50,7 @@ impl Retry {
         }
     }
 
-    /// Waits for a random delay. Returns `false` after an interrupt, and immediately if the delay
-    /// would pass the deadline.
+    /// Returns `false` after an interrupt, or if the delay would pass the deadline.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

@@ -1,6 +1,5 @@
 //! Lua scripts ([`Script`]), which EVALSHA calls by digest (Redis documentation, "EVALSHA"). A
-//! restarted or promoted server may not know the script. It then replies NOSCRIPT and executes
-//! nothing.
+//! restarted or promoted server may not know a script, and replies NOSCRIPT without executing it.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -11,9 +10,8 @@ use std::sync::OnceLock;
 
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// Make this a `static`, because it stores its digest.
-///
-/// Redis keeps the writes of a script that fails. Therefore, only a script's first write may fail.
+/// A script and its digest. Make it a `static`, so that the digest is computed only once. Only its
+/// first write may fail, because Redis keeps the earlier writes of a script that fails.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,
@@ -28,14 +26,12 @@ impl Script {
         self.source
     }
 
-    /// SHA-1 of the source in lower-case hexadecimal.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()
         })
     }
 
-    /// Sends EVALSHA, and then EVAL if the server does not know the script.
     pub async fn call(
         &self,
         session: &mut Session,

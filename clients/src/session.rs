@@ -27,7 +27,6 @@ struct Open {
 }
 
 impl Session {
-    /// `timeout` limits each connect and each call.
     pub fn fixed(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session {
             target: Target::Fixed { env: env.clone(), address: address.clone(), timeout },
@@ -53,7 +52,6 @@ impl Session {
         }
     }
 
-    /// Opens one session per independent master, with the node timeout. Panics for other servers.
     pub fn independent(env: &Env, servers: &Servers, settings: &Settings) -> Vec<Session> {
         let Servers::Independent(addresses) = servers else {
             panic!("independent masters are needed, but the servers are {servers:?}")
@@ -64,8 +62,8 @@ impl Session {
             .collect()
     }
 
-    /// Sends the command at most once. An error reply becomes [`CallError::Server`]. Replaces the
-    /// connection once if it broke before the command was sent.
+    /// Sends the command at most once. Replaces a connection that broke before the command was
+    /// sent.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
@@ -92,7 +90,6 @@ impl Session {
         }
     }
 
-    /// Fails if the connection of the last call has ended.
     pub async fn call_on_the_same_connection(
         &mut self,
         words: &[&[u8]],
@@ -109,12 +106,11 @@ impl Session {
         Subscription::subscribe(open.connection, channels).await
     }
 
-    /// `again` allows one retry if the connection was already broken.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // A box keeps the large future of this rare connect out of every call's future.
+                // Boxed, because a large future would enlarge every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

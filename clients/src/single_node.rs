@@ -1,7 +1,6 @@
 //! `single-node`: the lock on one Redis (Redis documentation, "Distributed Locks with Redis",
-//! "Correct Implementation with a Single Instance").
-//!
-//! The document defines no validity time for a single instance, so the lease has none.
+//! "Correct Implementation with a Single Instance"). The source defines no validity time for a
+//! single instance, so the lease has none.
 
 use crate::attempt::take;
 use crate::env::{BoxFuture, Env};

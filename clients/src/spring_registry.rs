@@ -1,18 +1,15 @@
 //! `spring-registry`: threads first compete within their process, and then the processes compete.
 //!
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
-//! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
-//! Redis".
+//! no renewal); article 004, 4 and 5.
 //!
 //! `tryLock(wait, ttl)` takes the process's ReentrantLock within `wait`, and then runs [`OBTAIN`]
 //! every 100 ms for another `wait`. The outermost unlock removes the key if it has the registry's
-//! value, and otherwise throws ConcurrentModificationException. It always releases the
-//! ReentrantLock.
+//! id.
 //!
-//! The value is the registry's client id for the life of a process, so **a process finds its own
-//! lock**, and only the lock inside the process separates its threads. The key is the resource
-//! itself, without the library's prefix. The threads of a process share a [`Registry`]; each thread
-//! has its own connection, whereas the library's threads share one.
+//! The value is the registry's id for the life of a process, so **a process treats its own stale
+//! lock as held**, and only the ReentrantLock separates its threads. Unlike in the library, each
+//! thread has its own connection.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
@@ -122,7 +119,6 @@ pub struct SpringRegistry {
 }
 
 impl SpringRegistry {
-    /// Panics if the servers are independent masters.
     pub fn new(
         registry: &Rc<Registry>,
         env: Env,
@@ -146,7 +142,7 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Like the library, waits for the full `wait`, even after waiting for the lock in the process.
+    /// Waits for the full `wait` again after waiting for the ReentrantLock, as the library does.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {
@@ -196,7 +192,7 @@ impl SpringRegistry {
         self.registry.unlock_inside();
         match removal {
             Ok(true) => Release::Released,
-            // The library throws ConcurrentModificationException.
+            // The library throws ConcurrentModificationException here.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),

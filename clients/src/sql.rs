@@ -1,12 +1,9 @@
 //! Locks in PostgreSQL, a relational database.
 //!
-//! Source: article 000, "most solutions rest on a database", and 004, which names Spring's JDBC
-//! registry. A lock of [`spring`] or [`shedlock`] is a row with an owner and an expiry time, which
-//! any process may overwrite once it considers the row expired. A lock of [`advisory`] or
-//! [`for_update`] belongs to a database session or a transaction, and ends with the connection.
-//!
-//! Each thread has one connection without a pool ([`session`]). The model omits the settings that a
-//! pool sends on a new connection, and a pool's checks of idle connections.
+//! Sources: articles 000 and 004. A lock of [`spring`] or [`shedlock`] is a row with an owner and
+//! an expiry time, which any process may overwrite once it considers the row expired. A lock of
+//! [`advisory`] or [`for_update`] belongs to a database session or a transaction, and ends with the
+//! connection. Each thread has one connection, without a pool and its settings ([`session`]).
 
 pub mod advisory;
 pub mod for_update;

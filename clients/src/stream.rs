@@ -76,7 +76,6 @@ impl Stream {
         self.socket.lift_limit();
     }
 
-    /// Fails with [`CallError::Unsent`] only if it sent no byte.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
         let mut sent = 0;
         while sent < request.len() {

@@ -103,7 +103,7 @@ pub static CLIENTS: &[Definition] = &[
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
     pub flawed: &'static str,
-    /// The same lock without this mistake. It may have other mistakes.
+    /// Name of the same lock without this mistake. That lock may have other mistakes.
     pub fixed: &'static str,
     pub mistake: &'static str,
 }
@@ -439,7 +439,7 @@ mod tests {
         }
     }
 
-    /// Definitions are public, so the compiler cannot report one that the table omits.
+    /// The compiler cannot report a public definition that the table omits.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -31,7 +31,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs the future concurrently with the caller. The task ends with the host.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -43,7 +42,7 @@ impl Env {
     }
 }
 
-/// Returns its result once. Dropping the handle does not end the task.
+/// A handle of a running task. Dropping the handle does not end the task.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,
@@ -74,7 +73,6 @@ impl<T> Slot<T> {
 }
 
 impl<T> Task<T> {
-    /// Has no effect on a finished task.
     pub fn cancel(mut self) {
         self.stop();
     }
@@ -111,7 +109,7 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// Wakes tasks of the same host, as `tokio::sync::Notify` does. Clones share their waiters.
+/// Wakes tasks of the same host, like `tokio::sync::Notify`. Clones share their waiters.
 #[derive(Clone, Default)]
 pub struct Notify {
     inner: Rc<RefCell<Waiters>>,

@@ -1,5 +1,4 @@
-//! A test world with one host, virtual time and servers that each test configures
-//! ([`TestWorld`]). Its trace shows the client's traffic.
+//! A test world with one host, virtual time and simulated servers ([`TestWorld`]).
 
 mod cache;
 mod keeper;

@@ -1,18 +1,15 @@
-//! The locks on ZooKeeper, and their client.
+//! Locks on ZooKeeper, and their client.
 //!
-//! Sources: article 001 ("ephemeral sequential nodes give a lock and a queue of those who wait");
-//! article 002 ("such nodes are deleted when their client disconnects", although their **session**
-//! must end); the recipes of the ZooKeeper documentation; the source of ZooKeeper 3.8 (the Java
-//! client), Curator 5.4.0 and kazoo 2.11.0.
+//! Sources: articles 001 and 002; the recipes of the ZooKeeper documentation; the source of
+//! ZooKeeper 3.8 (the Java client), Curator 5.4.0 and kazoo 2.11.0.
 //!
 //! [`session`] queues a request. [`transport`] assigns an xid, encodes the request ([`protocol`],
 //! [`jute`]) and sends it; [`watches`] keeps the request's watch. When a server stops answering,
-//! the transport fails the requests in flight and connects to the next of [`hosts`] with the
-//! session's number and password, because only a server knows whether the session has ended.
-//! [`ensemble`] then begins a new session. [`curator`] is the client that most Java programs use.
+//! the transport connects to the next of [`hosts`] with the session's number and password.
+//! [`ensemble`] begins a new session when a server reports the end of the old one.
 //!
 //! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the
-//! requested session timeout. A process has one session, so a lock does not support threads.
+//! requested session timeout. A process has one session and supports one thread.
 
 pub mod curator;
 pub mod ensemble;

@@ -22,21 +22,20 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Moved faults begin at multiples of this step.
+    /// Step of the start times that a moved fault may have.
     pub quantum: Micros,
-    /// The processes' commands and idle intervals in a run that has only the incidents `others`.
+    /// Commands and idle intervals of all processes in a run with only the incidents `others`.
     pub places: &'g [Place],
     /// Incidents that stay in place. A moved incident must not collide with them.
     pub others: &'g [DrawnIncident],
 }
 
-/// Draws whether to move the incident. Half of the incidents that can move do.
+/// Returns `true` for a random half of the incidents that can move.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a random place within `part` of the window. Returns `None` if no place
-/// fits.
+/// Moves the incident to a random place in `part` of the window. Returns `None` if no place fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -58,7 +57,6 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// Returns the unmoved incident, or `None` if it collides with another incident.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }
@@ -69,7 +67,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Computes the times at which the main fault may start so that all faults begin in the window.
+/// Returns the times at which the main fault may start so that all faults start in the window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

@@ -3,8 +3,7 @@
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// Draws a uniform integer by widening multiplication (Lemire 2019). The bias is below 2^-32 for
-/// every range used here. An empty range gives its start.
+/// Draws a uniform integer (Lemire 2019; bias below 2^-32). Returns the start of an empty range.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -28,7 +27,6 @@ pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     value.clamp(low, high)
 }
 
-/// Returns `true` with probability `per_mille`/1000.
 pub fn chance(rng: &mut impl Rng, per_mille: u64) -> bool {
     uniform(rng, 0..=999) < per_mille
 }
@@ -39,12 +37,10 @@ pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
-/// Draws nothing and returns `None` if `items` is empty.
 pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }
 
-/// Draws at most `count` items and keeps their order.
 pub fn subset<T: Copy>(rng: &mut impl Rng, items: &[T], count: usize) -> Vec<T> {
     let mut wanted = count.min(items.len());
     let mut chosen = Vec::with_capacity(wanted);

@@ -1,4 +1,4 @@
-//! The fault families that a run combines, written as `pause+failover`.
+//! The fault families of a run, written as `pause+failover`.
 
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
@@ -24,7 +24,7 @@ pub enum UnknownFamily {
          without '{name}'"
     )]
     NotAlone {
-        /// Either `none` or `all`.
+        /// Either `none` or `all`, which cannot be combined.
         name: &'static str,
         text: String,
     },
@@ -39,7 +39,7 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adding `none` changes nothing, and any other family replaces `none`.
+    /// Ignores `none`, and replaces `none` by any other family.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

@@ -1,8 +1,7 @@
 //! The table of fault families ([`FAMILIES`]), with one file for each family.
 //!
-//! Each family draws from its own random stream ([`Stream::Plan`](crate::Stream::Plan) with the
-//! family's index), so adding or removing a family does not change the draws of the others. New
-//! families are appended.
+//! Each family draws from its own random stream, numbered by the family's index, so that adding a
+//! family does not change the draws of the others. New families are appended.
 
 mod timing;
 
@@ -43,7 +42,6 @@ pub use swarm::{Swarmed, swarm};
 
 pub type Drawn = Vec<(SimTime, Fault)>;
 
-/// Draws a family's incidents from the family's own stream.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
@@ -125,7 +123,7 @@ impl Family {
         self.row().1
     }
 
-    /// Tells users which effects the family lacks, or has only with some settings.
+    /// Returns the effects that the family lacks, or has only with some settings, for users.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -165,13 +163,11 @@ impl Family {
         })
     }
 
-    /// Returns `true` if `all` may include the family. Later families must stay out, because the
-    /// plans of published seeds must not change.
+    /// `true` if `all` may include the family. New families would change published plans.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
 
-    /// Also accepts an alias.
     pub fn named(name: &str) -> Option<Family> {
         let known = |family: &Family| family.name() == name || family.aliases().contains(&name);
         FAMILIES.iter().copied().find(known)

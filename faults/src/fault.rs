@@ -193,7 +193,7 @@ impl Fault {
         }
     }
 
-    /// Longest time by which delayed messages may outlast the fault.
+    /// Returns the longest time by which delayed messages may outlast the fault.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -241,7 +241,7 @@ impl Fault {
         }
     }
 
-    /// Directed links that the fault affects. A one-node fault affects the link from it to itself.
+    /// Returns the affected directed links; for a single node, the link from the node to itself.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

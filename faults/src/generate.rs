@@ -9,10 +9,8 @@ use crate::seed::Seed;
 use crate::setting::Setting;
 use crate::time::SimTime;
 
-/// Draws the fault plan of a seed.
-///
-/// Drops the later of two colliding faults. At equal start times, drops the fault of the family
-/// with the higher number. Resolves collisions within each family first.
+/// Draws the fault plan of a seed. Drops the later of two colliding faults or, at equal start
+/// times, the fault of the family with the higher number.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
@@ -21,7 +19,7 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
     pub family: Family,
-    /// The incident's faults do not collide with each other.
+    /// An incident without collisions between its own faults.
     pub incident: Incident,
 }
 

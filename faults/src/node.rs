@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine or a thread. Numbers start at 1: `redis-1`, `client-3`, `client-3.2`. Nodes sort by
-/// variant, and threads directly after their process.
+/// A machine or a thread, such as `redis-1`, `client-3` or `client-3.2`. Nodes sort by variant, and
+/// threads directly after their process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// `redis-1` is the first primary.
@@ -19,11 +19,10 @@ pub enum Node {
     Storage,
     /// A process that uses the lock, and also its first thread.
     Client(u16),
-    /// Any further thread of a process.
     Thread {
-        /// 0 for the probe.
+        /// Number of the process; 0 for the probe.
         client: u16,
-        /// From 2, because the client itself is the first thread.
+        /// Number of the thread, from 2.
         thread: u16,
     },
     /// The process that requests the lock once after all faults have ended. Faults never hit it.
@@ -31,7 +30,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The machine of a thread; any other node is its own machine.
+    /// Returns the machine of a thread. Any other node is its own machine.
     pub const fn machine(self) -> Node {
         match self {
             Node::Thread { client: 0, .. } => Node::Probe,
@@ -40,7 +39,7 @@ impl Node {
         }
     }
 
-    /// Counts threads from 1. Returns a node that is not a process unchanged.
+    /// Returns the thread with this number, from 1. Returns nodes without threads unchanged.
     pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -53,7 +52,6 @@ impl Node {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
-    /// Excludes Sentinels.
     pub const fn is_server(self) -> bool {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }

@@ -37,8 +37,8 @@ impl TimedFault {
         }
     }
 
-    /// Also counts delayed messages, the size of a clock step, and the time that a slow server
-    /// adds to a command.
+    /// Returns the latest time that the fault affects, including delayed messages, the size of a
+    /// clock step, and the time that a slow server adds.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -55,13 +55,12 @@ impl FaultPlan {
         FaultPlan { faults }
     }
 
-    /// Returns the plan with every fault later by this time.
     pub fn later(mut self, by: Micros) -> FaultPlan {
         self.faults.iter_mut().for_each(|timed| timed.at_us = timed.at_us + by);
         self
     }
 
-    /// A fault that never ends counts with its start.
+    /// Counts a fault that never ends with its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -77,7 +76,7 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Largest total of backward clock steps on any one server. Backward steps extend its leases.
+    /// Returns the largest sum of backward clock steps on any server. Backward steps extend leases.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
@@ -91,12 +90,12 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
-    /// The id of the first fault that reaches beyond [`LATEST`].
+    /// Returns the id of the first fault that reaches beyond [`LATEST`].
     pub fn beyond(&self) -> Option<u32> {
         self.faults.iter().find(|timed| timed.reaches() > LATEST).map(|timed| timed.id)
     }
 
-    /// The first node in the plan that is not in the deployment, with the id of its fault.
+    /// Returns the first node in the plan that is not in the deployment, with the id of its fault.
     pub fn unknown_node(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;

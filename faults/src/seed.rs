@@ -1,5 +1,5 @@
 //! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
-//! its own stream id, so removing a consumer does not change the draws of the others.
+//! its own stream id, so that removing a consumer does not change the draws of the others.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -57,7 +57,6 @@ impl Seed {
 }
 
 impl Stream {
-    /// Packs 8 bits for the consumer and 28 bits for each of two nodes.
     fn id(self) -> u64 {
         let (kind, a, b) = match self {
             Stream::Plan(family) => (1, u64::from(family), 0),

@@ -180,7 +180,6 @@ pub enum InvalidSetting {
 }
 
 impl Setting {
-    /// Uses the default window and the default ranges for leases of `ttl_us`.
     pub fn new(topology: Topology, processes: u16, ttl_us: Micros) -> Setting {
         Setting {
             topology,
@@ -195,7 +194,7 @@ impl Setting {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Servers that store the lock, the initial primary first.
+    /// Returns the servers that store the lock, the initial primary first.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -217,7 +216,6 @@ impl Setting {
         }
     }
 
-    /// Every host that a plan may name.
     pub fn targets(&self) -> Vec<Node> {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
@@ -230,7 +228,7 @@ impl Setting {
         }
     }
 
-    /// Number of servers that may fail before the quorum is lost; zero without a quorum.
+    /// Returns the number of servers that may fail before the quorum is lost; 0 without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -255,12 +253,10 @@ impl Setting {
 }
 
 impl Window {
-    /// The time in the window that is closest to `at`.
     pub fn nearest(&self, at: SimTime) -> SimTime {
         at.min(self.end_us).max(self.begin_us)
     }
 
-    /// Zero if the window ends before it begins.
     pub fn length(&self) -> Micros {
         self.end_us.since(self.begin_us)
     }

@@ -18,7 +18,7 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShrunkPlan {
-    /// Minimal if `complete`; violates in any case.
+    /// The minimized plan, which still violates even if it is not minimal.
     pub plan: FaultPlan,
     /// The thresholds of the plan's magnitudes, in plan order.
     pub boundaries: Vec<Boundary>,
@@ -143,8 +143,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Finds a value for which `holds` is true, and false one `step` closer to zero. Prefers multiples
-/// of `step`. Unless `thorough`, searches no further if the first step makes `holds` false.
+/// Returns a value for which `holds` is true, and one `step` closer to zero for which it is false.
+/// Prefers multiples of `step`. Unless `thorough`, ends if the first step makes `holds` false.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

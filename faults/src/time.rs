@@ -27,7 +27,6 @@ impl SimTime {
         self.0
     }
 
-    /// Zero if `earlier` is later.
     pub const fn since(self, earlier: SimTime) -> Micros {
         Micros(self.0.saturating_sub(earlier.0))
     }
@@ -48,7 +47,6 @@ impl Micros {
         self.0
     }
 
-    /// Rounds down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000
     }

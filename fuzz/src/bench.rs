@@ -12,9 +12,9 @@ pub struct Bench<M> {
     machine: M,
     pub now: WallTime,
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// The machine's own open connections, oldest first.
+    /// Open connections that the machine opened, oldest first.
     pub opened: Vec<ConnectionId>,
-    /// The last image with which the machine replaced the disk's contents.
+    /// Last image with which the machine replaced the disk's contents.
     pub image: Option<DiskImage>,
     /// `true` if the machine has stopped or did not start.
     pub stopped: bool,
@@ -45,9 +45,8 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends the pieces of an input to a line-based server, and returns its reply to a new client's
-    /// `request`. Pieces of kinds 0 to 2 are bytes on three connections, a piece of kind 3 lets
-    /// time pass, and a piece of kind 4 reconnects all three.
+    /// Sends an input's pieces, and returns the reply to a new client's `request`. Kinds 0 to 2 are
+    /// bytes on three connections, kind 3 lets time pass, and kind 4 reconnects all three.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -81,9 +80,8 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends the pieces of an input to the machine. Pieces of kinds 0 and 1 are bytes from two
-    /// clients, and a piece of kind 2 is bytes from a third client, the stranger. A piece of kind 3
-    /// lets time pass, and one of kind 4 reconnects the stranger. Calls `look` after each piece.
+    /// Sends the pieces of an input to the machine, and calls `look` after each. Kinds 0 to 2 are
+    /// bytes from three clients, kind 3 lets time pass, and kind 4 reconnects the third client.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -105,7 +103,6 @@ impl<M: Machine> Bench<M> {
         }
     }
 
-    /// Sends a command on a new connection and returns the reply.
     pub fn ask(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let connection = self.accept();
         self.sent.clear();
@@ -161,7 +158,6 @@ impl<M: Machine> Bench<M> {
     }
 }
 
-/// Encodes a command as a RESP array.
 pub fn encode(words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {

@@ -223,7 +223,6 @@ pub fn program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Anything }.program()
 }
 
-/// Generates a program whose result is the same on a real server.
 pub fn comparable_program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Comparable }.program()
 }

@@ -23,7 +23,6 @@ use arbitrary::{Arbitrary, Unstructured};
 
 /// A fuzz target. Its function panics if an input reveals a bug.
 pub struct Target {
-    /// Name of the target's folder in `corpus`.
     pub name: &'static str,
     check: Check,
 }
@@ -45,15 +44,13 @@ impl Target {
     }
 }
 
-/// The decision on whether the corpus keeps an input.
+/// Tells the fuzzer to keep or drop an input in the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     Keep,
-    /// Drops the input, because it tests nothing relevant.
     Reject,
 }
 
-/// All targets, in the order in which they run.
 pub const TARGETS: &[Target] = &[
     Target { name: "protocol", check: Check::Any(protocol::run) },
     Target { name: "commands", check: Check::Any(commands::run) },

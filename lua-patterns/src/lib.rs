@@ -1,6 +1,6 @@
-//! Matches Lua patterns and counts the steps. A pattern with several repetitions, such as
-//! `a*a*a*b`, can take a time that grows exponentially with its length. Lua's own matcher cannot be
-//! interrupted; this one calls its [`Meter`], which can end the script.
+//! Matches Lua patterns and counts the steps. A pattern such as `a*a*a*b` can take exponential
+//! time. Lua's own matcher cannot be interrupted; this one calls its [`Meter`], which may end a
+//! script.
 //!
 //! ```
 //! use fencepost_lua_patterns::{Dialect, Matcher};
@@ -37,7 +37,6 @@ pub enum Dialect {
     Lua54,
 }
 
-/// Errors that end a match.
 #[derive(Debug)]
 pub enum Failure {
     /// The pattern is invalid or too complex, for this reason.
@@ -84,7 +83,6 @@ pub struct Matcher<'m> {
 }
 
 impl<'m> Matcher<'m> {
-    /// Creates a matcher for a pattern without its `^`.
     pub fn new(
         (vm, meter): (&'m mut Vm, Meter),
         dialect: Dialect,
@@ -102,7 +100,6 @@ impl<'m> Matcher<'m> {
         &self.captures
     }
 
-    /// Returns the end of the match that begins at `start`, if there is one.
     pub fn match_at(&mut self, start: usize) -> Matched<Option<usize>> {
         self.captures.clear();
         self.choices.clear();

@@ -10,7 +10,6 @@ fn charge(vm: &mut Vm, steps: usize) -> Result<(), LuaError> {
     if left > 0 { Ok(()) } else { Err(LuaError(Value::Nil)) }
 }
 
-/// Returns the first match, or `None` if the pattern is invalid.
 fn found(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     let mut vm = Vm::sandbox(LuaVersion::Lua54).build();
     vm.set_instr_budget(Some(10_000_000));

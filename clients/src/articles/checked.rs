@@ -1,8 +1,7 @@
-//! `checked`: [`single_node`](crate::single_node), checked again just before the guarded write.
+//! `checked`: [`single_node`](crate::single_node) with a check just before the guarded write.
 //!
-//! Source: article 000, "Handling deadlocks" and "Problems", 4: "at the key step call GET once more
-//! and compare". One mistake remains: **the check and the write are two steps**, so the lock may be
-//! lost between them. `fencing` fixes this, because its storage checks the token of each write.
+//! Source: article 000, "Handling deadlocks" and "Problems", 4. One mistake remains: **the check
+//! and the write are two steps**, so the lock may expire between them. `fencing` fixes this.
 
 use super::{Base, entry};
 use crate::attempt::take;

@@ -1,7 +1,7 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
 //!
-//! Source: article 000, second part, "Java, with Jedis". The class comes from jedis-lock, where the
-//! release is `if (locked) jedis.del(lockKey)`.
+//! Source: article 000, second part, "Java, with Jedis". The class comes from jedis-lock, which
+//! releases with `if (locked) jedis.del(lockKey)`.
 //!
 //! ```text
 //! timeout = timeoutMsecs
@@ -17,18 +17,11 @@
 //! return false
 //! ```
 //!
-//! The timeout counts the sleeps but not the calls, and no attempt follows the last sleep.
-//! `jedis-getset` keeps these mistakes:
-//!
-//! - **The release is a DEL that ignores the owner**, so a holder whose lock has expired removes
-//!   the next holder's lock.
-//! - **The code treats GETSET nil as a loss.** If the holder releases between GET and GETSET, the
-//!   key stays until its time has passed, but no process holds the lock.
-//! - **The loser's GETSET overwrites the winner's time.**
-//!
-//! `jedis-getset-owner` fixes all three: it stores an owner next to the time, and changes the key
-//! only by compare-and-set and compare-and-delete. In both locks **clients compare their own
-//! clocks**.
+//! The timeout counts the sleeps but not the calls. `jedis-getset` keeps these mistakes: **DEL
+//! ignores the owner**; **GETSET nil counts as a loss**, so the new key blocks all processes until
+//! its time has passed; and **the loser's GETSET overwrites the winner's time**.
+//! `jedis-getset-owner` fixes all three with a stored owner, compare-and-set and
+//! compare-and-delete. Both locks **compare the clocks of different clients**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};

@@ -8,13 +8,10 @@
 //! else getDLock() // acquire the lock again
 //! ```
 //!
-//! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease is valid for one ttl from
-//! the time when the client sent the SET or the extension. Each variant has one mistake:
-//!
-//! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
-//!   overwrites the next holder's lock.
-//! - `lua-extend-reacquire`: **the extension takes a lost lock again** (`getDLock`) and the holder
-//!   continues, although another process may have changed the data meanwhile.
+//! `lua-extend` implements the sentence with PEXPIRE. Its lease lasts one ttl from the moment when
+//! the client sent the SET or the extension. In `lua-extend-unchecked` **the extension is a SET
+//! that ignores the owner**. In `lua-extend-reacquire` **the holder takes a lost lock again** and
+//! continues, although another process may have changed the data.
 
 use super::{Base, entry};
 use crate::attempt::take;

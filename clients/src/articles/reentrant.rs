@@ -1,12 +1,10 @@
 //! `reentrant-by-value` and `reentrant-counted`: locks that a holder can take again.
 //!
-//! Source: article 003, 5.2: if the SET of section 1 finds the key taken, the acquire sends GET and
-//! reenters if the value is `my_random_value`. `reentrant-by-value` keeps two mistakes. **It has no
-//! counter**, so the release of an inner acquire removes the lock during the outer critical
-//! section. **A process keeps one `my_random_value` for its whole life**, so after a lost reply to
-//! a SET, the next attempt "reenters" a lock whose ttl began earlier. `reentrant-counted` fixes
-//! both: it counts nested acquires and draws a value for each outermost acquire. Neither lock
-//! extends its ttl on reentry.
+//! Source: article 003, 5.2: if the SET of section 1 finds the key taken, the client sends GET and
+//! reenters if the value is `my_random_value`. `reentrant-by-value` keeps two mistakes: **it has no
+//! counter**, so an inner release removes the outer lock; **a process never changes its
+//! `my_random_value`**, so it may reenter a lock with a shorter remaining ttl. `reentrant-counted`
+//! fixes both. Neither lock extends its ttl on reentry.
 
 use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;

@@ -1,9 +1,7 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL.
 //!
-//! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` replaces setnx, and the
-//! release remains `del(lock_sale_ID)`. One mistake remains: **all processes write the same value,
-//! and DEL ignores it**. A holder that outlasts its ttl removes the next holder's lock, as the
-//! article says in its second problem. `single-node` fixes this; `set-px-get-del` leaves a race.
+//! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` replaces setnx. One
+//! mistake remains: **all processes write the same value**. `single-node` fixes this.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx_ex;

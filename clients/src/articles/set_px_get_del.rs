@@ -1,11 +1,9 @@
 //! `set-px-get-del` and `thread-id-get-del`: the client compares owners before it sends DEL.
 //!
-//! Source: article 001, "Problems", second. Both locks keep one mistake: **GET and DEL are two
-//! commands**, as the article says. If the lock expires between them and another process takes it,
-//! DEL removes that process's lock. `single-node` fixes this. `thread-id-get-del` writes the
-//! article's `Thread.currentThread().getId()`, which is a second mistake: **a thread's number is
-//! unique only within its process**. All main threads have the same number, so the comparison
-//! always succeeds. `set-px-get-del` writes a random value per attempt instead.
+//! Source: article 001, "Problems", second. One mistake remains: **GET and DEL are two commands**,
+//! so DEL may remove the lock of another process. `single-node` fixes this. `thread-id-get-del`
+//! stores the article's `Thread.currentThread().getId()`, which is **unique only within its
+//! process**; `set-px-get-del` stores a random value per attempt instead.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::call_error::CallError;

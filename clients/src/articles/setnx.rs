@@ -1,10 +1,8 @@
 //! `setnx`: SETNX without an expiry.
 //!
-//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`; 1 means acquired, `DEL
-//! foo.lock` releases, and a blocking caller that gets 0 tries again. One mistake remains: **the
-//! key never expires**. If a holder dies, or a DEL or the reply to a SETNX is lost, the lock stays
-//! taken forever. `set-ex-del` fixes this. DEL ignores the owner, which is harmless here because
-//! no other process can take the lock before the DEL.
+//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`, `DEL foo.lock`. One
+//! mistake remains: **the key never expires**, so the lock stays taken if a holder dies or a DEL is
+//! lost. `set-ex-del` fixes this.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx;

@@ -1,10 +1,8 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command.
 //!
-//! Source: article 001, "Lock timeout". The lock keeps the article's mistakes. **SETNX and EXPIRE
-//! are not atomic**, as the article says: a crash or a lost connection between them leaves a key
-//! that never expires. EXPIRE precedes the `try` whose `finally` sends DEL, so an error from EXPIRE
-//! does not release the lock. The caller ignores the reply to EXPIRE, and DEL ignores the owner.
-//! `set-ex-del` is the article's fix.
+//! Source: article 001, "Lock timeout". **SETNX and EXPIRE are not atomic**: after a crash or a
+//! lost connection between them, the key never expires. An error from EXPIRE does not release the
+//! lock. DEL ignores the owner. `set-ex-del` is the article's fix.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

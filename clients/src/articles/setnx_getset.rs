@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variants: waiters use GETSET to take over a lock that is too old. The
-//! value is the time of the acquire.
+//! `setnx-getset` and its variants: the value is the time of the acquire, and waiters take over a
+//! lock that is too old with GETSET.
 //!
 //! Source: article 000, "Handling deadlocks" and the text after it:
 //!
@@ -13,23 +13,17 @@
 //!
 //! `setnx-getset` keeps these mistakes. It stores milliseconds, as the article recommends:
 //!
-//! - **Clients compare their own clocks with the holder's**, as the article says.
-//!   `setnx-getset-server-time` uses TIME instead.
-//! - **GET nil counts as a time long past, and GETSET nil as "another was faster"**, as the article
-//!   says. If the holder releases between a waiter's GET and GETSET, the waiter takes the lock
-//!   without knowing it, and all processes wait until the lock is too old. `setnx-getset-nil` tries
-//!   SETNX again after GET nil, and treats GETSET nil as a success.
-//! - **The loser's GETSET overwrites the winner's time**, which the article calls negligible. But a
-//!   loser that was paused after it read the clock sets the time *back*, so a third process takes
-//!   over the lock early. `setnx-getset-checked` shows that the holder's own check then fails.
-//!   `setnx-getset-owner` takes over by compare-and-set, so losers write nothing.
-//! - **The release is a DEL that ignores the owner.** `setnx-getset-owner` stores the time and a
-//!   random owner, and releases by compare-and-delete.
+//! - **Clients compare their own clocks with the holder's.** `setnx-getset-server-time` uses TIME.
+//! - **GET nil counts as an old lock, and GETSET nil as a loss.** If the holder releases between
+//!   the two, the waiter takes the lock without knowing it. `setnx-getset-nil` repeats SETNX after
+//!   GET nil, and treats GETSET nil as a success.
+//! - **The loser's GETSET overwrites the winner's time.** A loser that was paused after reading its
+//!   clock sets the time *back*, so a third process takes over too early. `setnx-getset-owner`
+//!   takes over by compare-and-set; `setnx-getset-checked` shows that the holder's own check fails.
+//! - **DEL ignores the owner.** `setnx-getset-owner` releases by compare-and-delete.
 //!
-//! `setnx-getset-seconds` stores whole seconds, which the article advises against. Two processes
-//! still cannot take over the same stale lock, because each writes a time more than `expire` after
-//! the stale time. But the holder's check breaks, because two acquisitions within one second store
-//! the same value.
+//! `setnx-getset-seconds` stores whole seconds, so the holder's check cannot distinguish two
+//! acquisitions within one second.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
@@ -118,7 +112,7 @@ enum Clock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
-    /// GET nil counts as a time long past, and GETSET nil means that another process was faster.
+    /// GET nil counts as an old lock, and GETSET nil as a loss.
     IsTimeout,
     /// The client repeats SETNX after GET nil, and treats GETSET nil as a success.
     IsFree,

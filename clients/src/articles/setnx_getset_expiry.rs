@@ -1,4 +1,4 @@
-//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the lock's end time.
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the lock's expiry time.
 //!
 //! Source: article 000, second part, "Pseudo-code":
 //!
@@ -14,16 +14,10 @@
 //! ```
 //!
 //! Unix time is in whole seconds, and the 1 compensates for the rounding. A nil reply counts as a
-//! time long past, so GETSET nil is a success. `setnx-getset-expiry` keeps these mistakes:
-//!
-//! - **The guard of the release checks a time, not an owner.** If another process has taken over
-//!   the lock, its time is in the future, so the DEL removes that process's lock. If the lock has
-//!   expired and no other process has taken it, the guard prevents the DEL.
-//! - **The loser's GETSET overwrites the winner's time.**
-//!
-//! `setnx-getset-expiry-owner` fixes both: it stores an owner next to the time, and changes the key
-//! only by compare-and-set and compare-and-delete. In both locks **clients compare their own
-//! clocks**, which `setnx-getset-server-time` fixes.
+//! past time. `setnx-getset-expiry` keeps these mistakes: **the release checks a time instead of an
+//! owner**, and **the loser's GETSET overwrites the winner's time**. `setnx-getset-expiry-owner`
+//! fixes both with a stored owner, compare-and-set and compare-and-delete. Both locks **compare the
+//! clocks of different clients**.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

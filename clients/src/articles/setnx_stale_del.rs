@@ -1,12 +1,10 @@
-//! `setnx-stale-del` and `setnx-stale-compare`: waiters remove a lock that is too old. The value is
-//! the time of the acquire.
+//! `setnx-stale-del` and `setnx-stale-compare`: the value is the time of the acquire, and waiters
+//! remove a lock that is too old.
 //!
-//! Source: article 000, "Handling deadlocks", first version. `setnx-stale-del` keeps its mistakes.
-//! **DEL does not check the value again**, as the article says: C2 and C3 both find the lock of C1
-//! stale; C2 deletes it and takes the lock; C3 deletes C2's lock and takes the lock too.
-//! `setnx-stale-compare` and `setnx-getset` fix this. **Clients compare their own clocks with the
-//! holder's**, and **the release is a DEL that ignores the owner**. Variants of `setnx-getset` fix
-//! both.
+//! Source: article 000, "Handling deadlocks", first version. **DEL does not check the value
+//! again**: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
+//! C2's lock and takes the lock too. `setnx-stale-compare` fixes this. **Clients compare their own
+//! clocks with the holder's**, and **DEL ignores the owner**; variants of `setnx-getset` fix both.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

@@ -1,4 +1,4 @@
-//! The times that locks store as the value of their key.
+//! Times that locks store as the value of their key.
 
 use super::AttemptFailure;
 use crate::call_error::CallError;
@@ -19,7 +19,6 @@ else
 end"#,
 );
 
-/// Returns `false` if the key no longer has the value `seen`.
 pub async fn set_if_unchanged(
     session: &mut Session,
     key: &str,
@@ -35,9 +34,9 @@ pub async fn set_if_unchanged(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// Only a time. The client writes it with GETSET and compares it itself.
+    /// A time, which the client writes with GETSET and compares itself.
     Bare,
-    /// A time and an owner. The server compares the value before it changes it.
+    /// A time and an owner, which scripts compare on the server before they change the key.
     Owned,
 }
 
@@ -58,7 +57,6 @@ fn owned(time: i64, env: &Env) -> Bytes {
     Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
 }
 
-/// Returns `None` if the value does not begin with a number.
 pub fn time_of(value: &[u8]) -> Option<i64> {
     let digits = value.split(|byte| *byte == b':').next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
@@ -68,12 +66,10 @@ pub(super) fn time_in(value: &[u8]) -> Result<i64, AttemptFailure> {
     time_of(value).ok_or_else(|| AttemptFailure::Failed("the key's value is not a time".to_owned()))
 }
 
-/// Wall clock in milliseconds since the Unix epoch, rounded down.
 pub fn now_ms(env: &Env) -> i64 {
     env.wall_clock().as_millis()
 }
 
-/// Wall clock in whole seconds since the Unix epoch, rounded down.
 pub fn now_seconds(env: &Env) -> i64 {
     now_ms(env).div_euclid(1_000)
 }

@@ -1,25 +1,18 @@
 //! `watchdog` and its variants: a background task renews the lease until the release.
 //!
-//! Source: article 001, "Concurrency is still possible". The holder starts a daemon that extends a
-//! lock that is about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second,
-//! and again every 20 s. The holder closes the daemon when it is done. If the node dies, the daemon
-//! dies too, and the lock expires.
+//! Source: article 001, "Concurrency is still possible". The holder's daemon extends a lock that is
+//! about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second, and then
+//! every 20 s. If the node dies, the lock expires.
 //!
-//! `watchdog` applies the idea carefully to the lock of [`single_node`](crate::single_node). It
-//! renews every third of the ttl by compare-and-expire on its own connection. The holder stops it
-//! before the release. It reports the loss when the server refuses a renewal, or when a whole ttl
-//! passes without a confirmed renewal. A pause of the whole process for longer than the ttl still
-//! causes an overlap. **A holder that hangs keeps the lock forever**; `watchdog-capped` therefore
-//! stops renewing after [`LEASES_MAX`] ttls and reports the loss before the lock expires.
-//!
+//! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
+//!   compare-and-expire. It reports the loss when the server refuses a renewal, or when a whole ttl
+//!   passes without a confirmed renewal. **A holder that hangs keeps the lock forever.**
+//! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
-//!   renewal extends the lock exactly to the time of the next renewal**: a lock renewed at the 29th
-//!   second expires at the 49th, just before or after the next renewal arrives. **EXPIRE ignores
-//!   the owner**, and the daemon ignores the reply, so it can extend another process's lock.
-//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. A SET that
-//!   arrives after the release restores the lock, or replaces the next owner with the old one.
-//! - `watchdog-unstopped` **never stops the daemon**. While its own process lives, the daemon
-//!   extends the locks of other processes, even of dead processes.
+//!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
+//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**, which may
+//!   arrive after the release.
+//! - `watchdog-unstopped` **never stops the daemon**, which then extends other processes' locks.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -34,7 +27,7 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// `watchdog-capped` stops renewing this many ttls after the grant.
+/// Number of ttls after the grant at which `watchdog-capped` stops renewing.
 pub const LEASES_MAX: u32 = 6;
 
 pub const DEFINITION: Definition = entry(
@@ -117,7 +110,7 @@ struct RenewalPolicy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewal {
     IfOwned,
-    /// Sends PEXPIRE instead of the article's EXPIRE, to support ttls that are not whole seconds.
+    /// Sends PEXPIRE instead of the article's EXPIRE, to support fractions of a second.
     Expire,
     GetThenSet,
 }

@@ -1,4 +1,4 @@
-//! Calls to a Chubby cell. Any replica can name the master, which answers all other calls (2.2).
+//! Calls to a Chubby cell. Each replica can name the master, which answers all other calls (2.2).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env};
@@ -16,7 +16,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Cell {
         let Servers::Ensemble(members) = servers else {
             panic!("a cell is needed, but the servers are {servers:?}")

@@ -1,11 +1,9 @@
-//! A session, as the Chubby client library maintains it (2.8):
+//! A client's session with a Chubby cell (2.8). A KeepAlive is always pending.
 //!
-//! - A KeepAlive is always pending. The master answers it shortly before the lease ends.
-//! - The **local lease** is a conservative estimate of the lease at the master. It begins when the
-//!   client sends the KeepAlive, and is shorter by a sixteenth, because clocks differ in rate.
-//! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
-//!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
-//!   the session is safe again; otherwise the library assumes that it has expired.
+//! - The **local lease** begins when the client sends the KeepAlive, and is shorter than the
+//!   master's by a sixteenth, because clocks differ in rate.
+//! - When it ends, the session is **in jeopardy**: the library blocks all calls and looks for a
+//!   master for a **grace period** of 45 s, after which the session counts as expired.
 //! - After a change of master, the next KeepAlive sends the new epoch number back (2.9).
 
 use super::cell::Cell as Cluster;
@@ -18,14 +16,13 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Time that a session in jeopardy has to recover (2.8: "45s by default").
+/// Maximum length of a session's jeopardy (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     Safe,
-    /// The local lease has ended, and the library looks for a master.
     Jeopardy,
     Expired,
 }
@@ -35,13 +32,12 @@ pub enum Failure {
     Expired {
         may_have_applied: bool,
     },
-    /// The master refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, but the cell may have executed the call. Holds the last failure.
+    /// The call timed out after this failure. The cell may have executed the call.
     Late(String),
 }
 
-/// A background task keeps the session alive. A dropped session expires at the master.
+/// Expires at the master after it is dropped, because the client then stops the KeepAlives.
 pub struct Session {
     cell: Rc<Cluster>,
     shared: Rc<Shared>,
@@ -92,13 +88,11 @@ impl Session {
         self.shared.id
     }
 
-    /// Numbers the next acquire, so that the cell recognises a delayed one.
     pub fn next_acquire(&self) -> u64 {
         self.shared.acquires.set(self.shared.acquires.get() + 1);
         self.shared.acquires.get()
     }
 
-    /// Completes at the first event or change of status after this call.
     pub fn changed(&self) -> Notified {
         self.shared.changed.notified()
     }

@@ -1,5 +1,4 @@
-//! Interrupts of lock calls ([`Env::interrupting`]). An interrupt ends the call's next wait. The
-//! lock then stops retrying, but its cleanup and its background tasks continue.
+//! Interrupts of lock calls, which end the call's next wait and its retries, but not its cleanup.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;
@@ -47,7 +46,6 @@ impl Interrupt {
 }
 
 impl Env {
-    /// Interrupts the call at its next wait, and then runs it to its end.
     pub async fn interrupting<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
         self.interrupt.0.set(Stage::Pending);
         let _ends = Ends(&self.interrupt);
@@ -60,12 +58,10 @@ impl Env {
         .await
     }
 
-    /// `true` if this thread's current call has noticed an interrupt.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.0.get() == Stage::Delivered
     }
 
-    /// The time until the deadline, or zero after an interrupt.
     pub fn left(&self, deadline: Monotonic) -> Duration {
         match self.is_interrupted() {
             true => Duration::ZERO,

@@ -1,9 +1,8 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Retries follow clientv3 (`clientv3/retry.go`): the client repeats a read until a member answers,
-//! and repeats a change only if it certainly did not send it. The library waits 25 ms plus or minus
-//! a tenth between two tries (`defaultBackoffWaitBetween`), without a timeout. In this client a
-//! call ends after the `command_timeout`, as if the application had set a deadline in its context.
+//! As in clientv3 (`clientv3/retry.go`), the client repeats a read until a member answers, and a
+//! change only if it certainly did not send it. It waits 25 ms plus or minus a tenth between two
+//! tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call; clientv3 has no timeout.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -14,14 +13,12 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// gRPC's code UNAVAILABLE: the member cannot answer now.
 const UNAVAILABLE: i64 = 14;
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The server did not execute the call.
     Refused(String),
     /// The cluster has no leader or is slow to agree, and may execute the call later.
     Unavailable(String),
@@ -65,7 +62,6 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Starts with a random member. Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Gateway {
         let Servers::Ensemble(members) = servers else {
             panic!("a cluster is needed, but the servers are {servers:?}")
@@ -120,7 +116,7 @@ impl Gateway {
         }
         let (status, answer) = outcome?;
         *self.idle.borrow_mut() = Some(link);
-        // A streamed answer has one value per line, and the client needs only the first.
+        // A streamed answer has one value per line. The client needs only the first.
         let text = String::from_utf8_lossy(&answer);
         let first = text.lines().next().unwrap_or_default();
         let value: Value = serde_json::from_str(first)
@@ -151,7 +147,6 @@ impl Gateway {
         }
     }
 
-    /// Retries until the deadline while no member answers.
     pub async fn read(
         &self,
         path: &str,

@@ -1,4 +1,4 @@
-//! HTTP connections ([`Link`]) that send one request at a time.
+//! HTTP connections with one request at a time ([`Link`]).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -9,7 +9,6 @@ use std::time::Duration;
 const HEAD_MAX: usize = 64 << 10;
 const PIECE_MAX: usize = 64 << 20;
 
-/// After an error, the connection cannot be used.
 pub struct Link {
     stream: Stream,
     timeout: Duration,
@@ -28,7 +27,6 @@ enum Body {
 }
 
 impl Link {
-    /// `timeout` limits the connect and each request.
     pub async fn open(env: &Env, to: &Address, timeout: Duration) -> Result<Link, CallError> {
         let none = |reason: String| no_connection(to, reason);
         match env.timeout(timeout, env.connect(to)).await {
@@ -43,7 +41,6 @@ impl Link {
         self.read_body(head).await
     }
 
-    /// Like [`Link::ask`], but waits for the answer without a limit.
     pub async fn ask_without_timeout(
         &mut self,
         path: &str,
@@ -96,7 +93,6 @@ impl Link {
         self.stream.lift_limit();
     }
 
-    /// Returns `None` at the end of the body.
     pub async fn read_piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),

@@ -1,4 +1,4 @@
-//! The queue of a lock's contenders. Each contender has a key with its lease below one prefix.
+//! The queue of a lock's contenders: keys below one prefix, each with its contender's lease.
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
@@ -11,7 +11,6 @@ pub struct Place {
     pub is_first: bool,
 }
 
-/// Creates the key unless it exists.
 pub async fn enter(
     gateway: &Gateway,
     (prefix, key): (&str, &str),
@@ -32,8 +31,7 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before `revision`, and the cluster's revision at the read. Returns
-/// `None` if the prefix has no older key.
+/// Returns the last key created before `revision`, if there is one, and the cluster's revision.
 pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,
@@ -45,7 +43,6 @@ pub async fn last_key_before(
     Ok(last.map(|key| (key, number(&before["header"]["revision"]))))
 }
 
-/// Retries until the deadline while no member answers.
 pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result<bool, Failure> {
     let found = gateway.read("kv/range", &json!({"key": to_base64(key)}), deadline).await?;
     Ok(!found["kvs"][0].is_null())
@@ -70,7 +67,7 @@ fn enter_request(prefix: &str, key: &str, lease: i64) -> Value {
     json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
 }
 
-/// Equivalent to `WithLastCreate` and `WithMaxCreateRev`.
+/// Requests the key as `WithLastCreate` and `WithMaxCreateRev` do.
 fn last_key_request(prefix: &str, revision: i64) -> Value {
     json!({
         "key": to_base64(prefix), "range_end": to_base64(end_of(prefix)), "limit": "1",
@@ -79,7 +76,7 @@ fn last_key_request(prefix: &str, revision: i64) -> Value {
     })
 }
 
-/// The end of the key range below a prefix that ends in a slash (`GetPrefixRangeEnd`).
+/// Returns the end of the key range below a prefix that ends in a slash (`GetPrefixRangeEnd`).
 fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

@@ -10,15 +10,14 @@
 //! ```
 //!
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as in
-//! `etcdctl lock`. If the key is gone at the release, the lock reports that it was not held; the
-//! library ignores the missing key.
+//! `etcdctl lock`. A release that finds no key returns `NotHeld`; the library ignores it.
 //!
-//! - `etcd-mutex-unchecked` is the mutex of 3.4.0 to 3.4.45, which **does not check its own key
-//!   after the wait**. If its lease has ended meanwhile, the key is gone, and another process may
-//!   hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
-//! - The mutex does not notify a holder whose session ends. The holder of `etcd-mutex-done` leaves
-//!   its critical section when `Session.Done` fires. In `etcd-mutex-fencing` the storage checks the
-//!   revision that created the key, as the documentation of etcd advises.
+//! - `etcd-mutex-unchecked` is the mutex of 3.4, which **does not check its own key after the
+//!   wait**. If its lease has ended, another process may hold the lock (etcd issue 11456; fixed by
+//!   `b14c7cd44` in 3.5.0).
+//! - The holder of `etcd-mutex-done` leaves its critical section when `Session.Done` fires.
+//! - In `etcd-mutex-fencing` the storage checks the revision that created the key, as etcd's
+//!   documentation advises.
 
 use super::gateway::{Failure, Gateway};
 use super::keys::{self, Place};

@@ -1,12 +1,9 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
 //!
-//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and its documentation (`v3lock.proto`):
-//! "The returned key [...] exists [...] so long as the caller owns the lock." As in the Jepsen
-//! analysis of etcd 3.4.3, the client keeps the lease alive and calls the server.
-//!
-//! Every 3.4 server has this mistake: **it does not check the caller's key after the wait**, so it
-//! grants the lock to a caller whose lease has ended (etcd issue 11456). The servers of
-//! `etcd-lock-api-fixed` check the key, as servers since 3.5.0 do.
+//! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and `v3lock.proto`. The client keeps the
+//! lease alive and calls the server. Every 3.4 server has this mistake: **it does not check the
+//! caller's key after the wait**, so it grants the lock to a caller whose lease has ended (etcd
+//! issue 11456). The servers of `etcd-lock-api-fixed` check the key, as in 3.5.0.
 
 use super::gateway::{Failure, Gateway};
 use super::session::Session;

@@ -1,13 +1,9 @@
 //! An etcd session: a lease that a background task keeps alive.
 //!
-//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
-//!
-//! - The client renews the lease when a third of its ttl has passed since the last answer. After a
-//!   failed renewal it tries again after 500 ms (`retryConnWait`).
-//! - The session is done when a server reports that the lease is gone, or when the ttl passes
-//!   without an answer (5 s for the first answer). The application notices this only if it waits
-//!   for `Session.Done`.
-//! - `Close` revokes the lease.
+//! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`. The client
+//! renews the lease a third of its ttl after the last answer. After a failed renewal it tries again
+//! after 500 ms (`retryConnWait`). The session is done when a server reports that the lease is
+//! gone, or when the ttl passes without an answer (5 s for the first answer).
 
 use super::gateway::{Failure, Gateway};
 use super::number;
@@ -22,10 +18,8 @@ use std::time::Duration;
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(500);
 
-/// The lease of a dropped session expires at the server.
 pub struct Session {
     gateway: Rc<Gateway>,
-    /// The client names its keys after this id.
     pub lease: i64,
     shared: Rc<Shared>,
     task: Option<Spawned>,
@@ -38,7 +32,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Rounds the ttl up to whole seconds.
     pub async fn open(
         gateway: &Rc<Gateway>,
         ttl: Duration,
@@ -62,7 +55,6 @@ impl Session {
         .await;
     }
 
-    /// Revokes the lease, which deletes all keys of the session.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.stop_keep_alive();
         let id = self.lease.to_string();

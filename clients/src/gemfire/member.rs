@@ -1,6 +1,6 @@
-//! A process that is a member of a distributed system ([`Member`]). Its cache closes when a server
-//! reports the member's departure. It also closes when the servers that answered within 2.5 member
-//! timeouts have at most half of the view's weight (the oldest server weighs 15, the others 10).
+//! A process as a member of a distributed system ([`Member`]). Its cache closes when a server
+//! reports the member's departure, or when the servers that answered within 2.5 member timeouts
+//! have at most half of the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -24,13 +24,11 @@ pub enum Failure {
         /// `true` if a server may have executed the call, or may not yet know of the departure.
         may_have_applied: bool,
     },
-    /// The server refused the call permanently, with this reason.
     Refused(String),
-    /// No answer arrived in time, but a server may have executed the call. Holds the last failure.
+    /// The call timed out after this failure. A server may have executed it.
     Late(String),
 }
 
-/// A dropped member departs without a message.
 pub struct Member {
     shared: Rc<Shared>,
     tasks: Vec<Spawned>,
@@ -59,7 +57,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
-    /// `true` if the grantor reported the departure, so it has released the member's locks.
+    /// `true` if the grantor reported the departure and has therefore released the member's locks.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,
@@ -67,7 +65,6 @@ struct Shared {
 }
 
 impl Member {
-    /// Tries the servers in turn, beginning with a random one.
     pub async fn join(system: &Rc<System>, deadline: Monotonic) -> Result<Member, Failure> {
         let env = &system.env;
         let name = String::from_utf8_lossy(&fresh_digits(env)[..8]).into_owned();
@@ -130,12 +127,10 @@ impl Member {
         self.shared.is_closed.get()
     }
 
-    /// After this time without answers the member departs.
     pub fn silence(&self) -> Duration {
         self.shared.silence()
     }
 
-    /// Numbers the next lock call, so that servers recognise a delayed one.
     pub fn next_serial(&self) -> u64 {
         self.shared.serials.set(self.shared.serials.get() + 1);
         self.shared.serials.get()
@@ -164,7 +159,7 @@ impl Member {
         }
     }
 
-    /// Also cancels a lock call. Returns whether the lock was held.
+    /// Also cancels a waiting lock call. Returns `true` if the lock was held.
     pub async fn unlock(
         &self,
         lock: &str,
@@ -182,7 +177,6 @@ impl Member {
         }
     }
 
-    /// Writes the new value to every server of the view, and returns it.
     pub async fn increment(&self, key: &str, deadline: Monotonic) -> Result<u64, Failure> {
         loop {
             let view = self.shared.view.borrow().clone();
@@ -294,7 +288,8 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache. The grantor may not know of the departure unless it reported it.
+    /// Closes the cache. Without a report from the grantor, the grantor may not know of the
+    /// departure.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -17,7 +17,6 @@ pub struct System {
 }
 
 impl System {
-    /// Panics if the servers are not an ensemble.
     pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> System {
         let Servers::Ensemble(servers) = servers else {
             panic!("servers of a system are needed, but the servers are {servers:?}")

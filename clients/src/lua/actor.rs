@@ -42,7 +42,7 @@ impl Actor {
         }
     }
 
-    /// Boxed, because calls can be nested.
+    /// Boxes the future, because calls can be nested.
     fn call_within(
         &self,
         function: &Pinned,
@@ -162,7 +162,7 @@ impl Actor {
     }
 }
 
-/// Error replies that show a mistake in the script, because they do not depend on the run.
+/// Beginnings of error replies that reveal a mistake in the script in every run.
 const WRONG_COMMANDS: [&str; 8] = [
     "ERR unknown command",
     "ERR unknown subcommand",

@@ -86,7 +86,7 @@ impl CoordinatorConnection {
     }
 }
 
-/// A request that finds the shared connection in use opens another one.
+/// A shared connection. A request that finds it in use opens another one.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 pub(super) struct SlotGuard<'s, T> {

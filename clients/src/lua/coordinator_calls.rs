@@ -137,7 +137,7 @@ fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) 
     }
 }
 
-/// NULL becomes `false`, because Lua lists cannot contain `nil`.
+/// Converts NULL to `false`, because Lua lists cannot contain `nil`.
 fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
     let cell =
         |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));

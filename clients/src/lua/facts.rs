@@ -1,4 +1,4 @@
-//! Reads a script's facts from its table `lock` and from the functions that it defines.
+//! Reads a script's table `lock`, and finds the functions that the script defines.
 
 use super::lint::nearest;
 use super::machine::{Machine, PARTS};

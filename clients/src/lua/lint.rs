@@ -43,8 +43,7 @@ fn is_missing(name: &str) -> bool {
     MISSING.contains(&name)
 }
 
-/// Adds the position of the first word of `problem`, and the function that the script may have
-/// meant.
+/// Adds the position of the problem's first word, and a suggestion for a misspelt function.
 pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
     let name = problem.strip_prefix("lock.").unwrap_or(problem);
     let name = name.split([' ', ':']).next().unwrap_or_default();
@@ -69,7 +68,6 @@ fn functions(tokens: &[TokenInfo]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Allows at most two edits.
 pub(super) fn nearest<'n>(name: &str, valid: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let near = valid.into_iter().map(|valid| (strsim::levenshtein(name, valid), valid)).min();
     near.filter(|(edits, _)| *edits <= 2).map(|(_, valid)| valid)

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Script {
-    /// Panics if the servers do not fit the script's deployment.
     pub fn build(&self, env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
         let place = Rc::new(Place::new(&env, servers, settings, self.facts.deployment));
         let actor = Process::new(&env, &self.source, (servers, settings))
@@ -47,7 +46,6 @@ impl Scripted {
         vec![LuaValue::from(lease.resource.as_str()), LuaValue::Bytes(lease.owner.clone())]
     }
 
-    /// Fails if a background task has failed earlier.
     async fn call(
         &self,
         function: Function,
@@ -225,7 +223,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Rejects numbers, because 0 is true in Lua.
+/// Rejects numbers, because Lua treats 0 as true.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,
@@ -309,7 +307,7 @@ fn valid_until(
             ));
         }
     };
-    // Moves a time before the start of the run to the start.
+    // A time before the start of the run becomes the start.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

@@ -1,5 +1,4 @@
-//! Lua states ([`Machine`]), each with one script. A thread reuses idle states for later processes,
-//! because creating a state takes longer than most runs. Scripts cannot change shared tables.
+//! Lua states ([`Machine`]), each with one script. Threads reuse them to save the slow creation.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
@@ -13,9 +12,9 @@ use std::cmp::Ordering;
 
 /// Limit on a script's instructions at one instant of virtual time.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
-/// Extra instructions charged for each resumption of a coroutine.
+/// Number of instructions charged for each resumption of a coroutine.
 const RESUMPTION: i64 = 50;
-/// After this growth in bytes, the machine collects garbage between two processes.
+/// Growth in bytes after which the machine collects garbage between two processes.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
 
@@ -80,7 +79,7 @@ impl Machine {
         let told = |error: luna_core::frontend::SyntaxError| {
             String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
         };
-        // Loads the unchanged text first, so that syntax errors name the script's own lines.
+        // Loads the unchanged text first, so that syntax errors have the script's line numbers.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
         let mut natives = vec![vm.native(order), vm.native(charge_search)];
@@ -141,7 +140,7 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Adds the function that the coroutine began with, which Lua omits after a tail call.
+    /// Adds the coroutine's first function, which Lua omits after a tail call.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();
@@ -226,7 +225,7 @@ impl Machine {
     }
 }
 
-/// Lists a table's keys in an order that does not depend on addresses.
+/// Sorts a table's keys in an order that does not depend on addresses.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));

@@ -6,9 +6,9 @@ use luna_core::vm::{LuaError, Vm};
 /// Limit on a script's memory, in bytes.
 pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// This many steps of pattern matching take as long as one instruction.
+/// Number of steps of pattern matching that cost one instruction.
 const STEPS_PER_INSTRUCTION: usize = 4;
-/// Calls that process at most this many bytes are free.
+/// Number of bytes that a call may process without charge.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
@@ -48,7 +48,7 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(0)
 }
 
-/// Plain search may compare the wanted text at every byte.
+/// Charges for the worst case: each byte of the text is compared with the whole wanted text.
 fn charge_plain_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let [text, wanted] = [0, 1].map(|place| size_of(vm.nat_arg(slot, count, place)));
     work(vm, text.saturating_mul(1 + wanted / BYTES_PER_INSTRUCTION) / BYTES_PER_INSTRUCTION)?;
@@ -116,7 +116,7 @@ pub(super) fn steps(vm: &mut Vm, steps: usize) -> Result<(), LuaError> {
     work(vm, steps / STEPS_PER_INSTRUCTION)
 }
 
-/// Takes away the budget, so that the script ends even if it catches the error.
+/// Sets the budget to zero, so that the script ends even if it catches the error.
 fn end(vm: &mut Vm, reason: &str) -> LuaError {
     vm.set_instr_budget(None);
     vm.rt_err(reason)

@@ -1,4 +1,4 @@
-//! Lua functions for clocks and random numbers. They return without yielding.
+//! Lua functions for clocks and random numbers, which return without yielding.
 
 use crate::env::{Draw, Env};
 use luna_core::runtime::Value;

@@ -83,7 +83,7 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
-    /// Arguments of a new coroutine, or results of the request that it yielded.
+    /// Arguments of a new coroutine, or results of a request.
     Values(Vec<LuaValue>),
     Failed {
         message: String,

@@ -1,4 +1,4 @@
-//! Checked scripts ([`Script`]), with the facts that a script states about itself.
+//! Checked scripts ([`Script`]) and their settings.
 
 use super::facts::{Facts, facts_of};
 use super::lint::{describe_fact, unknown_call};
@@ -9,20 +9,18 @@ use std::sync::Arc;
 
 const TEXT_MAX: usize = 256 * 1024;
 
-/// A lock in Lua that has passed all checks before its first run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
     pub(super) source: Arc<Source>,
     pub(super) facts: Facts,
 }
 
-/// Formatted as FILE:LINE:COLUMN: problem.
+/// A mistake in a script, formatted as FILE:LINE:COLUMN: problem.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidScript(pub(super) String);
 
 impl Script {
-    /// Error messages name the script `file`.
     pub fn read(file: &str, text: &str) -> Result<Script, InvalidScript> {
         if text.len() > TEXT_MAX {
             let bytes = text.len();
@@ -66,17 +64,15 @@ impl Script {
         self.facts.models.as_deref()
     }
 
-    /// The requested ttl in milliseconds.
     pub fn ttl_ms(&self) -> Option<u64> {
         self.facts.ttl_ms
     }
 
-    /// The shortest and the longest requested retry delay, in milliseconds.
+    /// Returns the shortest and the longest requested retry delay, in milliseconds.
     pub fn retry_ms(&self) -> Option<(u64, u64)> {
         self.facts.retry_ms
     }
 
-    /// `true` if the reason of a refusal is an error in the script, not of a server.
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -1,13 +1,12 @@
-//! Charges for string.find, match, gmatch and gsub before Lua runs them, because Lua's own matcher
-//! cannot be interrupted.
+//! Charges for pattern searches before Lua runs them, because Lua's matcher cannot be interrupted.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
 
-/// Charges for one search and returns the number of matches. The arguments are the text, the
-/// pattern, the first byte's number, and the kind of search: "first", "every" or "replace".
+/// Charges for one search and returns the number of matches. Arguments: the text, the pattern, the
+/// position of the first byte, and the kind of search ("first", "every" or "replace").
 pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let argument = |vm: &Vm, place| vm.nat_arg(slot, count, place);
     let (Value::Str(text), Value::Str(pattern), Value::Int(first), Value::Str(kind)) =
@@ -28,7 +27,6 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     while at <= text.len() {
         let found = match matcher.match_at(at) {
             Ok(found) => found.filter(|end| Some(*end) != last),
-            // Lua reports the same problem when it runs the search.
             Err(Failure::Pattern(_)) => break,
             Err(Failure::Raised(error)) => return Err(error),
         };
@@ -42,7 +40,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     Ok(vm.nat_return(slot, &[Value::Int(matches)]))
 }
 
-/// Counts negative numbers from the end, as Lua does.
+/// Converts a start position, which Lua counts from the end if it is negative, to an offset.
 fn start_of(first: i64, length: usize) -> Option<usize> {
     let back = usize::try_from(first.unsigned_abs()).unwrap_or(usize::MAX);
     match first {

@@ -1,10 +1,9 @@
-//! The text of a script ([`Source`]), and the positions of errors in it.
+//! A script's text ([`Source`]), and the positions of errors in it.
 
 use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
 use sha1::{Digest, Sha1};
 
-/// Lua's name for the script in error messages.
 pub(super) const CHUNK: &str = "?lua";
 
 #[derive(PartialEq, Eq, Debug)]
@@ -72,7 +71,6 @@ impl Source {
         count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
     }
 
-    /// The offset in the line of the first `token` that the parser rejects.
     fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
         let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let refuses = |at: usize| {
@@ -84,7 +82,7 @@ impl Source {
     }
 }
 
-/// Adds the line number of the first script line in the traceback, if the error has none.
+/// Adds the line of the innermost script function in the traceback, if the error has none.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -1,4 +1,4 @@
-//! Decodes the values that a script yields into requests to the host ([`Request`]).
+//! Decodes the values that a script yields into [`Request`]s to the host.
 
 use super::machine::Machine;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
-    /// `place` counts Redis masters from 1; 0 means the only server.
+    /// A Redis call. `place` is the number of the master from 1, or 0 for the only server.
     Call {
         place: usize,
         words: Words,

@@ -1,9 +1,7 @@
 //! `memcached-add`: `add` takes the lock, `delete` releases it.
 //!
-//! Source: article 001, which releases the same lock on Redis by DEL. Two mistakes remain.
-//! **`delete` ignores the owner**, so a holder that outlasts its lease removes the next holder's
-//! lock. **The lock trusts the requested lease**, which may end almost a second early.
-//! `memcached-cas` fixes both.
+//! Source: article 001. Two mistakes remain: **`delete` ignores the owner**, and **the lock relies
+//! on the full lease**, which may end almost a second early. `memcached-cas` fixes both.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::env::BoxFuture;

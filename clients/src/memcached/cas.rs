@@ -1,12 +1,8 @@
 //! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it; the cas id is its token.
 //!
-//! Source: memcached's doc/protocol.txt. `cas` stores only if the item has not changed since it was
-//! read, and an item stored with a negative expiry expires immediately. Together they replace the
-//! missing compare-and-delete.
-//!
-//! The cas id counts all items that the server ever stored, and begins at 1 again after a restart.
-//! The lock requests one second more than its lease, because the server may expire it almost a
-//! second early.
+//! Source: memcached's doc/protocol.txt. The release stores an expired item with `cas`, which fails
+//! if another process has stored an item since the read. The cas id begins at 1 again after a
+//! restart. The lock adds a second to its lease, because an item may expire almost a second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;
@@ -101,9 +97,9 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// The item was stored, but was gone before the client read its id.
+    /// The item was stored, but had expired before the client read its cas id.
     Lost,
-    /// The item was stored, but the client could not read its id.
+    /// The item was stored, but the client could not read its cas id.
     Unconfirmed(CallError),
 }
 

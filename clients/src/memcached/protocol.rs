@@ -1,15 +1,14 @@
-//! Parses answers in memcached's text protocol.
+//! Answers in memcached's text protocol.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
 const LINE_MAX: usize = 2_048;
-/// Twice the server's default limit, in bytes.
+/// Maximum item size in bytes: twice the server's default.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Without its line end.
     Line(String),
     Items(Vec<Item>),
 }
@@ -17,7 +16,6 @@ pub enum Answer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
     pub value: Bytes,
-    /// Only `gets` returns it.
     pub cas: Option<u64>,
 }
 
@@ -68,7 +66,7 @@ fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     }
 }
 
-/// Parses `key flags length [cas]`. Returns the length and the cas id.
+/// Parses `key flags length [cas]` and returns the length and the cas id.
 fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     let words: Vec<&str> = head.split(' ').collect();
     let length: usize = words.get(2)?.parse().ok().filter(|length| *length <= ITEM_MAX)?;

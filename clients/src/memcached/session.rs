@@ -6,7 +6,6 @@ use crate::env::{Address, Env};
 use crate::stream::{Stream, connect};
 use std::time::Duration;
 
-/// Closes its connection after any failure.
 pub struct Session {
     env: Env,
     address: Address,
@@ -15,12 +14,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// `timeout` limits each connect and each call.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends the command at most once. Reconnects if the connection was broken before that.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {

@@ -1,15 +1,10 @@
 //! `mysql-get-lock`: `GET_LOCK` and `RELEASE_LOCK`, with a lock that belongs to the connection.
 //!
-//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base: the server
-//! releases the lock when the session ends, normally or not. Flyway, Liquibase, Rails' migrations
-//! and django-mysql's `Lock` also use one connection and a timeout in whole seconds.
-//!
-//! One mistake remains: **the holder does not notice that its session has ended** until it releases
-//! the lock. A restart of the server, `wait_timeout`, KILL or a proxy that drops idle connections
-//! ends the session and the lock. `mysql-get-lock-checked` checks the owner right before the
-//! guarded write, as django-mysql's `is_held` does.
-//!
-//! The owner value is the number of the connection, as in `IS_USED_LOCK`.
+//! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base. The owner
+//! value is the number of the connection, as in `IS_USED_LOCK`. One mistake remains: **the holder
+//! does not notice that its session has ended** until it releases the lock.
+//! `mysql-get-lock-checked` checks the owner just before the guarded write, like django-mysql's
+//! `is_held`.
 
 use super::connection;
 use super::protocol::{Rows, quoted};
@@ -92,7 +87,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // On a closed connection, the server has released the lock or soon will.
+            // The server releases the lock when the connection closes.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld

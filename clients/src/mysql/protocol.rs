@@ -1,5 +1,4 @@
 //! Client side of the MySQL protocol: login without a password, and text queries.
-//! Sources: the MySQL internals documentation; the MariaDB knowledge base.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -10,7 +9,7 @@ const BODY_MAX: usize = 1024 * 1024;
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
-/// Values as text; `None` means NULL.
+/// Rows of values as text. `None` means NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,7 +43,6 @@ pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// Returns the first packet's body, or `None` if the packet is incomplete.
 pub fn take(input: &mut BytesMut) -> Result<Option<Bytes>, CallError> {
     let Some(head) = input.first_chunk::<4>() else { return Ok(None) };
     let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;

@@ -1,5 +1,5 @@
-//! A client of a MySQL server ([`Session`]), which connects on demand. It replaces a connection
-//! that broke before a statement was sent, unless the connection may own a lock.
+//! A client of a MySQL server ([`Session`]). It replaces a connection that broke before a statement
+//! was sent, unless the connection may own a lock.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -24,17 +24,16 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// `timeout` limits each connect, and each statement outside a lock's queue.
+    /// Applies `timeout` to each connect, and to each statement except while it waits for a lock.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// The number of the open connection (`CONNECTION_ID()`).
     pub fn id(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// May use a new connection. Adds `wait` to the time limit of the statement.
+    /// Runs a statement on any connection. Adds `wait` to the statement's time limit.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {
@@ -45,7 +44,6 @@ impl Session {
         }
     }
 
-    /// Fails with [`CallError::Unsent`] if no connection is open.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
@@ -53,7 +51,6 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// Takes the connection out of the session, so that an error or a dropped call closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,

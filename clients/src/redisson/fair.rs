@@ -1,20 +1,14 @@
 //! `redisson-fair`: a queue serves waiters in order of arrival.
 //!
-//! Source: `RedissonFairLock` of the version that [`super`] names. Article 004 describes the idea
-//! (a list as the queue, all in Lua).
+//! Source: `RedissonFairLock` of the version that [`super`] names. The lock has two further keys: a
+//! list as the queue, and a sorted set with an expiry time for each waiter, by the **clock of the
+//! client** that arrived: the lock's remaining ttl plus a `wait` for each earlier waiter. The next
+//! acquire removes the first waiter if its time has passed.
 //!
-//! The lock has two further keys: a list as the queue, and a sorted set with an expiry time for
-//! each waiter, by the **clock of the client** that arrived. That time is the lock's remaining ttl,
-//! plus a `wait` for each earlier waiter. The next process that tries to acquire the lock removes
-//! the first waiter if its time has passed, so a dead waiter blocks the queue only until then. A
-//! waiter that gives up leaves the queue, and each waiter listens to its own channel.
-//!
-//! The model keeps the library's oddities. A new waiter's time is that of the last waiter plus a
-//! `wait`, and each grant subtracts a `wait` from every waiter's time. If the queue is never empty,
-//! the times stay constant while the clock advances, so **the script removes live waiters after a
-//! `wait` and a lease**. The lock's definition therefore promises no order. A waiter behind a dead
-//! waiter **polls without a pause** while the lock is free, because the script then returns a
-//! waiting time of zero. The release of an expired lock **counts as released**.
+//! The model keeps the library's oddities. While the queue is never empty, expiry times stay
+//! constant, so **the script removes live waiters after a `wait` and a lease**, and the definition
+//! promises no fairness. A waiter behind a dead waiter **polls without a pause** while the lock is
+//! free. The release of an expired lock **counts as released**.
 
 use super::rlock::LockOptions;
 use super::{DEFINITION, build};

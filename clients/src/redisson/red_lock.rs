@@ -4,18 +4,16 @@
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
 //! ttl:
 //!
-//! 1. The library takes one lock after the other **for twice the wait**. For each lock it waits on
+//! 1. The library takes one lock after the other **for twice the wait**. It waits for each lock on
 //!    the lock's channel, for at most that lock's share of the wait.
-//! 2. A majority is enough. Without a majority the library releases the taken locks and begins
-//!    again, until the wait is over.
+//! 2. Without a majority the library releases the taken locks and begins again, until the wait is
+//!    over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
-//!    ignores the answer.
+//!    ignores the answer. Without this step a lock stays for twice the wait.
 //! 4. The library does not measure how long these steps take, so the lease has **no drift and no
 //!    validity**.
 //!
-//! A lock that step 1 took and step 3 did not reach stays for twice the wait. The model uses the
-//! same `uuid:thread` on all servers; the library has a different one for each client object, but
-//! never compares them. The model unlocks the servers one after the other.
+//! The model uses the same `uuid:thread` on all servers.
 
 use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
@@ -110,7 +108,6 @@ impl RedLock {
         }
     }
 
-    /// Returns `Released` if the caller held a majority.
     async fn release_all(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

@@ -1,4 +1,4 @@
-//! One Redisson lock at one server ([`RLock`]): acquire, wait, renewal and release.
+//! A Redisson lock at one server ([`RLock`]): acquire, wait, renewal and release.
 
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// After this many grants that no replica acknowledges, the attempt fails (`retryAttempts`).
+/// Number of unacknowledged grants after which the attempt fails (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
@@ -29,7 +29,6 @@ pub struct LockOptions {
     pub synchronous: bool,
 }
 
-/// Opens a session for the thread of an `Env`, always to the same server.
 pub type Open = Rc<dyn Fn(&Env) -> Session>;
 
 pub struct RLock {
@@ -51,7 +50,6 @@ struct Watch {
 
 enum Attempt {
     Locked,
-    /// Limits the wait for a message about the release.
     Held(Option<Duration>),
 }
 
@@ -92,11 +90,10 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws, although the server may have executed the acquire.
+                // The library throws here, although the server may have executed the acquire.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // Redisson retries commands that it could not send or that the server rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {
@@ -105,7 +102,7 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The client may have missed a message before it subscribed.
+                    // The lock may have been released before the client subscribed.
                     continue;
                 }
             }
@@ -164,7 +161,7 @@ impl RLock {
         }
     }
 
-    /// Waits for at most a third of the reply timeout, as the library does by default.
+    /// Waits for at most a third of the reply timeout, the library's default.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -191,7 +188,7 @@ impl RLock {
         self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// The library's `unlock()`. Retries only commands that could not be sent.
+    /// Releases the lock as `unlock()` does. Retries only commands that could not be sent.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let mut outcome = self.unlock_once(key).await;
         for _ in 1..RELEASE_ATTEMPTS {
@@ -272,7 +269,7 @@ impl RLock {
         }
     }
 
-    /// Like the library, decrements the count even if the unlock failed.
+    /// Decrements the count even if the unlock failed, as the library does.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -1,4 +1,4 @@
-//! Scripts equivalent to those of Redisson's locks. Times are in milliseconds.
+//! Scripts equivalent to Redisson's, with times in milliseconds.
 
 use crate::script::Script;
 

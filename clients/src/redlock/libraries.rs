@@ -1,17 +1,15 @@
-//! Redlock as three libraries implement it. Time, quorum and release follow the library;
-//! connections and timeouts are those of this crate. All three use one random value for all
-//! attempts of an acquire.
+//! Redlock as three libraries implement it, with their timing, quorum and release but this crate's
+//! connections and timeouts. All three use one random value for all attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
-//!   the wall clock**, with a drift of 1 % and 2 ms, and makes 3 attempts 200 ms apart. If it
-//!   takes the lock but one master gives an error, it **raises `MultipleRedlockException`**, and
-//!   the majority keeps the key.
-//! - `node-redlock` 5 (main branch) asks all masters in parallel, with a drift of 1 % and 2 ms. It
-//!   **does not compare the end of the validity with the current time**. It makes 10 retries 100 to
-//!   300 ms apart. It **releases a failed attempt's keys only after the last attempt**, so a
-//!   process blocks itself.
-//! - `redsync` 4 asks all masters in parallel, with a drift of 1 % without the 2 ms. It makes 32
-//!   tries 50 to 250 ms apart.
+//!   the wall clock**, with a drift of 1 % and 2 ms, and makes 3 attempts 200 ms apart. If one
+//!   master gives an error after a majority was locked, it **raises `MultipleRedlockException`**
+//!   and unlocks nothing.
+//! - `node-redlock` 5 asks all masters in parallel, with a drift of 1 % and 2 ms. It **does not
+//!   compare the end of the validity with the current time**. It makes 10 retries 100 to 300 ms
+//!   apart, and **releases a failed attempt's keys only after the last attempt**.
+//! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes 32 tries 50 to 250 ms
+//!   apart.
 
 use super::masters::{Failure, Masters};
 use super::variants::attempt_together;
@@ -115,7 +113,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // A lease's end is always on the monotonic clock.
+            // Converts the elapsed wall-clock time to the monotonic clock of the lease.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

@@ -13,7 +13,6 @@ use std::task::Poll;
 pub(super) enum Vote {
     Locked,
     NotLocked,
-    /// The master cannot have the key, because the client did not reach it.
     Unreached,
     Unknown,
 }
@@ -24,7 +23,6 @@ pub(super) enum Removal {
     Absent,
     /// The master no longer has the key. An earlier request without a reply may have removed it.
     Gone,
-    /// `reached` means that the request may have arrived.
     Unanswered {
         reached: bool,
     },
@@ -118,7 +116,6 @@ impl Masters {
         Votes(answers.iter().map(Vote::of).collect())
     }
 
-    /// Returns `true` if a master may still have the key.
     pub(super) async fn unlock_all(
         &mut self,
         resource: &str,

@@ -1,16 +1,13 @@
-//! Redlock with one step left out or changed. The correct twin of each variant is `redlock`, unless
-//! the list names another:
+//! Redlock with one step left out or changed. The correct twin is `redlock`, unless stated:
 //!
 //! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a late majority is
 //!   enough, and the lease has no validity.
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
 //!   lock**. A master whose answer was lost keeps the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
-//!   processes**, the middle of the range. Processes that split the votes once soon split them
-//!   again. Its twin is `redlock-parallel`, with a random delay.
-//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. Random
-//!   bits do not follow the order of grants, so a storage that compares them rejects rightful
-//!   holders and accepts stale ones. Its twin is `fencing`.
+//!   processes**, which split the votes again and again. Its twin is `redlock-parallel`.
+//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**, which do
+//!   not follow the order of grants. Its twin is `fencing`.
 
 use super::masters::{Failure, Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};

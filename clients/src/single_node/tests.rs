@@ -204,8 +204,7 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // Two of these replies leave no doubt. The script's reply 1 confirms the undo. The bytes after
-    // the nil make the client close the connection before the next command.
+    // Two replies leave no doubt: 1 confirms the undo, and bytes after nil close the connection.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),

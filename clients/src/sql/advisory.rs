@@ -1,13 +1,8 @@
 //! `pg-advisory`: a session-level advisory lock (`pg_try_advisory_lock`, `pg_advisory_unlock`).
 //!
-//! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
-//! is released or the session ends.
-//!
-//! One mistake remains: **the holder does not notice that its session has ended** until it releases
-//! the lock. A cut network, a restart of the server or a timeout at the server ends the connection
-//! and the lock.
-//!
-//! The owner value is the process id of the backend, as in `pg_locks`.
+//! Source: PostgreSQL 15's documentation, "Advisory Locks". One mistake remains: **the holder does
+//! not notice that its session has ended** until it releases the lock. The owner value is the
+//! process id of the backend, as in `pg_locks`.
 
 use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};
@@ -37,7 +32,7 @@ struct Advisory {
     server: Session,
 }
 
-/// The 64-bit FNV-1a hash of the resource's name.
+/// Returns the 64-bit FNV-1a hash of the resource's name.
 pub fn number(resource: &str) -> i64 {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     resource.bytes().fold(0xcbf2_9ce4_8422_2325, mix) as i64
@@ -50,7 +45,6 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// Closes the connection if the outcome is unknown.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {

@@ -1,13 +1,9 @@
 //! `select-for-update`: a transaction locks a row before the critical section, and COMMIT frees it.
 //!
-//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `FOR UPDATE` keeps
-//! other transactions from locking or changing the row until the transaction ends. `lock_timeout`
-//! limits the wait in the server's queue to the application's timeout.
-//!
-//! One mistake remains: **only the end of the connection ends the transaction of a paused holder**,
-//! so all other processes wait for the whole pause. In `select-for-update-timeout` the server ends
-//! the transaction after the ttl (`idle_in_transaction_session_timeout`) and frees the lock. The
-//! holder notices this when it commits.
+//! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `lock_timeout`
+//! limits the wait for the row. One mistake remains: **only the end of the connection ends the
+//! transaction of a paused holder**. In `select-for-update-timeout` the server ends the transaction
+//! after the ttl (`idle_in_transaction_session_timeout`), which the holder notices when it commits.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};

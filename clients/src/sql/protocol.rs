@@ -1,8 +1,6 @@
-//! The client's side of PostgreSQL's protocol, version 3.0 ("Frontend/Backend Protocol"), with
-//! extended queries, unnamed statements and values as text.
-//!
-//! Like pgjdbc, the client sends a statement as Parse, Bind, Describe, Execute and Sync in one
-//! message. A pending BEGIN precedes the statement in the same message.
+//! The client's side of PostgreSQL's protocol 3.0, with extended queries, unnamed statements and
+//! values as text. Like pgjdbc, the client sends a statement as Parse, Bind, Describe, Execute and
+//! Sync in one message, preceded by a pending BEGIN.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -10,16 +8,13 @@ use std::fmt;
 
 const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// The declared type of a parameter, which pgjdbc derives from the Java type.
+/// Declared type of a parameter, which pgjdbc derives from the Java type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// For a `java.sql.Timestamp`. The server infers the type.
+    /// Lets the server infer the type, as pgjdbc does for a `java.sql.Timestamp`.
     Unspecified,
-    /// For a `java.lang.String`.
     Varchar,
-    /// For a `long`.
     Int8,
-    /// For a `LocalDateTime`.
     Timestamp,
 }
 
@@ -37,9 +32,7 @@ impl Parameter {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatementResult {
-    /// Such as `UPDATE 1`.
     pub tag: String,
-    /// Values as text; `None` means NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
@@ -77,7 +70,7 @@ pub fn startup() -> Vec<u8> {
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// The server executes the statement at the next Sync.
+/// Encodes a statement, which the server executes at the next Sync.
 pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     let count = (parameters.len() as u16).to_be_bytes();
     let kinds: Vec<u8> = parameters.iter().flat_map(|one| one.kind.oid().to_be_bytes()).collect();
@@ -99,7 +92,6 @@ pub fn sync(out: &mut Vec<u8>) {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The process id of the backend.
     Key(u32),
     Row(Vec<Option<String>>),
     Complete(String),
@@ -115,7 +107,6 @@ pub enum Answer {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// `true` if the error ends the session.
     pub is_fatal: bool,
     pub code: String,
     pub message: String,

@@ -1,8 +1,8 @@
-//! A client of a PostgreSQL server ([`Session`]), which connects on demand.
+//! A client of a PostgreSQL server ([`Session`]).
 //!
-//! A session keeps its connection until an error or a dropped call. It replaces a connection once
-//! that broke before the client sent anything, unless a lock or a transaction was bound to it. With
-//! several hosts, each connect takes the first host that answers and accepts writes
+//! A session keeps its connection until an error or a dropped call. It replaces a connection that
+//! broke before the client sent anything, unless a lock or a transaction was bound to it. With
+//! several hosts, it connects to the first host that accepts writes
 //! (`target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc).
 
 use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
@@ -26,33 +26,29 @@ struct Open {
     is_standby: bool,
 }
 
-/// After a refusal, the caller must roll back its transaction.
+/// Error of a statement. After a refusal, the caller must roll back its transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
-    /// Compares the SQLSTATE of a refusal.
     pub fn is(&self, code: &str) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.code == code)
     }
 }
 
 impl Session {
-    /// `timeout` limits each connect and each statement.
     pub fn new(env: &Env, hosts: &[Address], timeout: Duration) -> Session {
         Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
     }
 
-    /// The process id of the backend, as in `pg_locks`.
     pub fn backend(&self) -> Option<u32> {
         self.open.as_ref().map(|open| open.backend)
     }
 
-    /// Ends every lock and transaction that is bound to the connection.
     pub fn close(&mut self) {
         self.open = None;
     }
 
-    /// May use a new connection, so the statement must not depend on a lock or a transaction.
+    /// Runs a statement on any connection. The statement must not depend on a lock or transaction.
     pub async fn run(
         &mut self,
         sql: &str,
@@ -71,7 +67,6 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// Fails with [`CallError::Unsent`] if no connection is open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -92,12 +87,11 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Returns `false` if the transaction had failed, so that the server rolled it back.
+    /// Returns `false` if the server rolled back the transaction, because it had failed.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }
 
-    /// Closes the connection if the rollback fails.
     pub async fn roll_back(&mut self) {
         if self.run_next("ROLLBACK", &[]).await.is_err() {
             self.open = None;
@@ -121,7 +115,6 @@ impl Session {
         }
     }
 
-    /// Takes the connection out of the session, so that an error or a dropped call closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],

@@ -1,18 +1,13 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` first tries
-//! an INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
-//! nothing, it tries an UPDATE. The statements are in `PostgresSqlStatementsSource`, and with
-//! `usingDbTime()` in `PostgresSqlServerTimeStatementsSource`. Each statement is its own
-//! transaction. The owner (`lockedBy`) is the name of the host; the model draws it once for each
-//! process. `lockAtLeastFor` is zero. The library does not wait; the application tries again, as a
-//! scheduler does.
+//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
+//! INSERT for a new name, and otherwise, or if the INSERT inserts nothing, an UPDATE. The
+//! statements are from `PostgresSqlStatementsSource` and, with `usingDbTime()`, from
+//! `PostgresSqlServerTimeStatementsSource`, in the form of version 4 (`cast(... as interval)`). The
+//! owner (`lockedBy`) is drawn once per process. The application retries.
 //!
-//! One mistake remains: **the current time comes from the client's clock** unless `usingDbTime()`
-//! is set (ShedLock's README asks for synchronised clocks). A client whose clock is fast finds
-//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock. Its
-//! statements contain `cast(... as interval)`, as ShedLock's did until version 5, instead of
-//! `make_interval(secs => ...)`.
+//! One mistake remains: **the current time comes from the client's clock**. A client with a fast
+//! clock takes the lock too early. `shedlock-db-time` uses the database's clock.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -26,7 +21,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// The limit of `JdbcTemplateStorageAccessor`.
+/// Number of attempts in `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 pub const DEFINITION: Definition = Definition {
@@ -94,7 +89,6 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// `true` if the library's `LockRecordRegistry` contains the name.
     is_known: bool,
 }
 
@@ -163,7 +157,7 @@ impl ShedLock {
         }
     }
 
-    /// Retries after a refusal. Like the library, gives up if the answer is lost.
+    /// Retries after a refusal. Gives up if the answer is lost, as the library does.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {
@@ -174,7 +168,7 @@ impl ShedLock {
             });
             match self.execute(self.statements.unlock, &values).await {
                 Ok(true) => return Release::Released,
-                // The library ignores that the UPDATE changed no row.
+                // The library ignores an UPDATE that changed no row.
                 Ok(false) => return Release::NotHeld,
                 Err(Failure::Refused(refusal)) => last = refusal.message,
                 Err(error) => return Release::Unknown(error.to_string()),

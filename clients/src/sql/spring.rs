@@ -4,31 +4,21 @@
 //! 7.0 (`jdbc-7`).
 //!
 //! `tryLock(wait)` takes the process's ReentrantLock within `wait`, and then calls `acquire()`
-//! every 100 ms until the wall clock shows that `wait` is over. After a transient error (SQLSTATE
-//! class 40, such as a serialization failure) it calls `acquire()` again immediately. After a
-//! failed COMMIT (TransactionSystemException) 4 throws, and 5.4.8 and later call `acquire()` again
-//! immediately. `acquire()` runs the statements of its generation (`GENERATIONS`) in one
-//! transaction. The lock is held if the UPDATE or the INSERT changed a row; a duplicate key is a
-//! refusal. The outermost `unlock()` sends the DELETE and releases the ReentrantLock. After a
-//! transient error 4 throws, and later versions try again immediately. 7 throws if the DELETE found
-//! no row.
+//! every 100 ms until `wait` has passed on the wall clock. `acquire()` runs the statements of its
+//! generation (`GENERATIONS`) in one transaction; a duplicate key is a refusal. The outermost
+//! `unlock()` sends the DELETE and releases the ReentrantLock; 7 throws if the DELETE found no row.
+//! The registry repeats `acquire()` after a transient error (SQLSTATE class 40), `unlock()` too
+//! from 5.4 on, and `acquire()` after a failed COMMIT (TransactionSystemException) from 5.4.8 on.
 //!
-//! The client id belongs to the repository and stays the same for the life of a process, so a
-//! process finds its own row and continues. The key is the resource itself; the library converts it
-//! to a UUID.
+//! These mistakes remain. **`now` comes from the client's clock**: a fast client takes a lock that
+//! has not expired, and a slow client loses its row. **Only the application renews the row.**
+//! Generations 4 and 5 do not check whether the release found the row. In `jdbc-5-app-id` **every
+//! process has the same client id**, the application's name, so each UPDATE changes the rows of
+//! other processes.
 //!
-//! These mistakes remain. **`now` comes from the client's clock**: a client whose clock is fast
-//! takes a lock that has not expired, and a client whose clock is slow loses its row. **Only the
-//! application renews the row.** Generations 4 and 5 do not check whether the release found the
-//! row. `jdbc-5-app-id` gives every process the name of the application as its client id (`new
-//! DefaultLockRepository(dataSource, applicationName)`), as some programs do: **each process's
-//! UPDATE treats every other process's row as its own**.
-//!
-//! The model sets the isolation level with BEGIN; the library sends it in an earlier message. After
-//! a duplicate key PostgreSQL rolls back the transaction at its COMMIT. The model does not report
-//! this, and neither do drivers before pgjdbc 42.2.11. Later drivers throw, and Spring from 5.4.8
-//! on then tries again without its 100 ms. `ON CONFLICT DO NOTHING` in `jdbc-7`, which the
-//! documentation recommends for PostgreSQL from 6.1 on, avoids the error.
+//! The model sends the isolation level with BEGIN; the library sends it earlier. After a duplicate
+//! key, the COMMIT rolls back. The model does not report this, and neither do drivers before pgjdbc
+//! 42.2.11. `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
@@ -262,7 +252,7 @@ impl Jdbc {
         }
     }
 
-    /// The library's `DefaultLockRepository.acquire`. Returns whether the caller now has the row.
+    /// Follows `DefaultLockRepository.acquire`. Returns `true` if the caller now has the row.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -316,14 +306,14 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // 7.0 throws ConcurrentModificationException. Earlier generations do not check.
+            // 7.0 throws ConcurrentModificationException here. Earlier generations do not check.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
         }
     }
 
-    /// The library's `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
+    /// Follows `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);

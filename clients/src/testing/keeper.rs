@@ -1,4 +1,4 @@
-//! A ZooKeeper ensemble for tests, whose members share one tree.
+//! A ZooKeeper ensemble for tests. All members share one tree.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;
@@ -15,7 +15,6 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// Each watch has a path and a socket; `true` marks a watch on children.
     watches: BTreeSet<(bool, String, usize)>,
 }
 

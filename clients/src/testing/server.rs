@@ -14,7 +14,7 @@ pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {
     pub(crate) number: usize,
-    /// A new connection has the single word `CONNECT`.
+    /// The command's words, or the single word `CONNECT` for a new connection.
     pub(crate) words: &'a [String],
 }
 
@@ -31,15 +31,10 @@ pub(crate) enum Answer {
     Late(u64),
     /// Executes the command this many milliseconds late, and does not reply.
     AppliedLate(u64),
-    /// Executes the command and loses the reply.
     Lost,
-    /// Loses the request. A connect is never answered.
     Dropped,
-    /// Executes the command and resets the connection instead of replying.
     ResetAfter,
-    /// Resets the connection without executing the command, or refuses the connect.
     ResetBefore,
-    /// Sends these bytes instead of executing the command.
     Says(&'static str),
 }
 
@@ -215,7 +210,6 @@ impl Store {
         }
     }
 
-    /// Supports only hashes with one field, stored as `field=count`.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

@@ -1,4 +1,4 @@
-//! The state and the events of the test world.
+//! State and events of the test world.
 
 use super::cache::{self, CACHE_PORT, Cache};
 use super::keeper::{ForSocket, KEEPER_PORT, Keeper, KeeperRequest};
@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) keeper: Keeper,
     pub(super) cache: Cache,
     pub(super) draws: [u64; 2],
-    /// In microseconds. Clocks of missing hosts are exact.
+    /// Offset of each host's wall clock in microseconds, if it is not exact.
     pub(super) wall_ahead: BTreeMap<HostKey, i64>,
     pub(super) log: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! [`TestWorld`], in which a test runs locks and controls servers, clocks and time.
+//! A [`TestWorld`], in which a test runs locks and controls servers, clocks and time.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
@@ -23,7 +23,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 const EVENTS_MAX: usize = 100_000;
-/// Longest line of a trace with a request and its reply.
+/// Maximum length of a trace line with a request and its reply.
 const EXCHANGE_MAX: usize = 84;
 const REPLY_AFTER_US: u64 = 1_000;
 
@@ -54,7 +54,6 @@ impl TestWorld {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// `mishaps` decides the outcome of each command and connection attempt.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -203,8 +202,8 @@ impl TestWorld {
         state.handle(event);
     }
 
-    /// The traffic since the last call, with numbered owner values. A reply after 1 ms is on its
-    /// request's line.
+    /// Returns the traffic since the last call, with numbered owner values. A reply after 1 ms is
+    /// on the line of its request.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -222,7 +221,6 @@ impl TestWorld {
     }
 }
 
-/// Returns `None` for an unusual delay, or if the joined line is too long.
 fn exchange(request: &str, reply: &str) -> Option<String> {
     let ((asked, _), (answered, said)) = (request.split_once(" < ")?, reply.split_once(" > ")?);
     let parts = |head: &str| {

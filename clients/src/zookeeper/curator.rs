@@ -1,21 +1,18 @@
 //! Curator's client ([`Curator`]): retries, new sessions, and the connection state for listeners.
 //!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
-//! `RetryLoop`, `ExponentialBackoffRetry`). These parts matter to a lock:
+//! `RetryLoop`, `ExponentialBackoffRetry`):
 //!
 //! - An operation waits for a connection, at most for the connection timeout. Curator retries the
-//!   operation three times after a connection loss or the end of a session
-//!   (`RetryLoop.callWithRetry`).
+//!   operation three times after a connection loss or the end of a session (`callWithRetry`).
 //! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
 //!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
-//!   server** (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` at its default of
-//!   100), and a new session begins. At the servers the old session and its nodes may live on.
+//!   server** (`checkSessionExpiration`), although its nodes may live on at the servers.
 //! - Durations are measured with `System.currentTimeMillis`, the wall clock.
 //!
-//! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s).
-//! The retry policy is `ExponentialBackoffRetry(base, 3)`, whose base is the shortest retry delay
-//! in the settings. When an operation ends, the library removes its watchers (`removeWatchers`).
-//! The model leaves them, and they fire later without a listener.
+//! The connection timeout is a quarter of the session's, as in Curator's defaults. The retry policy
+//! is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay in the settings as base.
+//! Unlike the library, the model does not remove the watchers of an operation that ended.
 
 pub mod create;
 pub mod lock_internals;
@@ -37,24 +34,21 @@ pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKe
 
 const RETRIES: u32 = 3;
 
-/// Smallest base of the retry delays, so that time passes between two attempts.
+/// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// Curator's reaction if no server confirms the deletion of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// The node remains after one failed deletion.
+    /// Leaves the node in place after one failed deletion.
     Once,
-    /// A background task retries the deletion until it succeeds (`delete().guaranteed()`).
+    /// Retries the deletion in the background until it succeeds (`delete().guaranteed()`).
     Guaranteed,
 }
 
-/// The states that listeners receive (`ConnectionState`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionState {
     Latent,
     Connected,
-    /// No server is connected. The session may continue.
     Suspended,
     /// The session has ended, or Curator assumes that it has.
     Lost,
@@ -117,7 +111,6 @@ impl Curator {
         self.0.core.session.borrow().clone()
     }
 
-    /// Retries the operation as the policy allows. Each attempt uses the current session.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -134,7 +127,7 @@ impl Curator {
         }
     }
 
-    /// Sleeps, or returns `false` if the policy allows no retry (`SleepingRetry.allowRetry`).
+    /// Sleeps and returns `true`, or returns `false` if the policy allows no retry.
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;
@@ -174,12 +167,10 @@ impl Curator {
         });
     }
 
-    /// Number of times that the connection or the session has been lost.
     pub fn interruptions(&self) -> u64 {
         self.0.core.interruptions.get()
     }
 
-    /// Completes when a `ConnectionStateListener` would learn of a further loss.
     pub async fn wait_for_interruption_after(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }
@@ -215,7 +206,6 @@ pub fn is_retryable(error: &ZooKeeperError) -> bool {
     }
 }
 
-/// Handles session events (`ConnectionStateManager.processEvents`).
 async fn manage(core: Rc<Core>) {
     loop {
         let event = match core.patience() {

@@ -1,4 +1,4 @@
-//! The ZooKeeper client of one process ([`Client`]), which replaces an ended session.
+//! A process's ZooKeeper client ([`Client`]), which replaces an ended session.
 
 use super::session::Session;
 use super::shared::SessionOptions;
@@ -18,7 +18,6 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// Requests the ttl as session timeout. Panics if the servers are not an ensemble.
     pub fn new(
         env: &Env,
         servers: &Servers,

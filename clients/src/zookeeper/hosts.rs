@@ -3,7 +3,7 @@
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// Follows a round in which the client tried every server (`hostProvider.next(1000)`).
+/// Delay after a round in which the client tried every server (`hostProvider.next(1000)`).
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
 pub struct Hosts {
@@ -13,7 +13,6 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Shuffles the servers. Panics if there are none.
     pub fn shuffled(env: &Env, servers: &[Address]) -> Hosts {
         assert!(!servers.is_empty(), "an ensemble has a server");
         let mut servers = servers.to_vec();
@@ -28,7 +27,6 @@ impl Hosts {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Waits first if the client has tried all servers.
     pub async fn next(&mut self, env: &Env) -> Address {
         let next = self.current.map_or(0, |current| (current + 1) % self.servers.len());
         self.current = Some(next);
@@ -39,7 +37,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Call this when the last tried server has accepted the session.
+    /// Records that the last tried server has accepted the session.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

@@ -31,19 +31,19 @@ impl Encoder {
         self
     }
 
-    /// The length as an `int`, then the bytes.
+    /// Writes the length as an `int`, then the bytes.
     pub fn buffer(mut self, bytes: &[u8]) -> Encoder {
         self = self.count(bytes.len());
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// A `ustring`, which is a `buffer` of UTF-8.
+    /// Writes a `ustring`, which is a `buffer` of UTF-8.
     pub fn string(self, text: &str) -> Encoder {
         self.buffer(text.as_bytes())
     }
 
-    /// A `vector<ustring>`: the number of strings as an `int`, then the strings.
+    /// Writes a `vector<ustring>`: the number of strings as an `int`, then the strings.
     pub fn strings(self, texts: &[String]) -> Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }
@@ -59,11 +59,9 @@ impl Encoder {
     }
 }
 
-/// The unread rest of a record.
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Removes one complete frame from the received bytes. Returns `None` until there is one.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);
@@ -85,14 +83,13 @@ impl Decoder {
         Ok(i64::from_be_bytes(self.array()?))
     }
 
-    /// Reads a `boolean` or a `byte`.
     #[cfg(test)]
     pub fn byte(&mut self) -> Result<u8, Malformed> {
         let [byte] = self.array()?;
         Ok(byte)
     }
 
-    /// A null buffer counts as empty.
+    /// Reads a buffer. A null buffer counts as empty.
     pub fn buffer(&mut self) -> Result<Bytes, Malformed> {
         match self.int()? {
             -1 => Ok(Bytes::new()),
@@ -100,13 +97,12 @@ impl Decoder {
         }
     }
 
-    /// Fails if the text is not UTF-8.
     pub fn string(&mut self) -> Result<String, Malformed> {
         String::from_utf8(self.buffer()?.to_vec())
             .map_err(|_| Malformed("a string that is not UTF-8".to_owned()))
     }
 
-    /// A null vector counts as empty.
+    /// Reads a vector of strings. A null vector counts as empty.
     pub fn strings(&mut self) -> Result<Vec<String>, Malformed> {
         let count = self.int()?.max(0);
         (0..count).map(|_| self.string()).collect()

@@ -1,21 +1,16 @@
 //! `kazoo-lock`: the lock of the Python library kazoo.
 //!
-//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` (`acquire`, `_inner_acquire`, `_find_node`,
-//! `_get_predecessor`, `_best_effort_cleanup`, `release`) and `kazoo.retry.KazooRetry`. The calls
-//! are `acquire(timeout=...)` with the acquire timeout, and `release()`, on one `Lock` object for
-//! the life of the process.
+//! Source: kazoo 2.11.0, `kazoo.recipe.lock.Lock` and `kazoo.retry.KazooRetry`. The calls are
+//! `acquire(timeout=...)` and `release()` on one `Lock` object for the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object never changes**, so the lock finds a node
-//!   whose create reply was lost. The lock does not check which session created the node.
-//! - kazoo does not set watches again after a reconnect. It notifies its watchers of the lost
-//!   connection. A waiting lock also has a connection listener, so it checks the queue again.
+//!   whose create reply was lost, even if another session created the node.
+//! - kazoo does not set watches again after a reconnect, but notifies its watchers of the lost
+//!   connection. A waiting lock then checks the queue again.
 //! - While the client is disconnected, requests wait instead of failing with a connection loss.
-//! - `release` retries forever. Until it succeeds, `is_acquired` is true, even after the session
-//!   has ended.
+//! - `release` retries forever. A release that finds no node returns `NotHeld`; the library ignores
+//!   it.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
-//!
-//! If the release finds no node, the lock reports that it was not held; the library ignores the
-//! missing node.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, ZooKeeperError};
@@ -65,9 +60,8 @@ struct State {
     node: Option<String>,
 }
 
-/// An exception of the library's `_inner_acquire`.
 enum Exception {
-    /// The library catches it and calls `_inner_acquire` again.
+    /// An exception after which the library calls `_inner_acquire` again.
     Retryable(String),
     Final(String),
 }
@@ -139,7 +133,7 @@ impl KazooLock {
         }
     }
 
-    /// The library's `_inner_acquire`. Returns the name of the node at the head of the queue.
+    /// Follows `_inner_acquire`. Returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds the lock".to_owned()));
@@ -214,7 +208,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// The library's `_best_effort_cleanup`, except that it returns errors.
+    /// Follows `_best_effort_cleanup`, but returns errors.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {

@@ -1,8 +1,7 @@
-//! `zookeeper-naive` and its relatives: the documentation's recipe on the plain client.
+//! `zookeeper-naive` and its variants: the documentation's recipe on the plain client.
 //!
-//! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
-//! those who wait"; article 002 says that the nodes are deleted "when the client disconnects". The
-//! steps are those of the ZooKeeper documentation, "ZooKeeper Recipes and Solutions", "Locks":
+//! Sources: articles 001 and 002 on ephemeral sequential nodes; the ZooKeeper documentation,
+//! "ZooKeeper Recipes and Solutions", "Locks":
 //!
 //! ```text
 //! acquire: 1. create /lock/node- with the sequence and the ephemeral flag
@@ -14,17 +13,14 @@
 //! ```
 //!
 //! These mistakes remain. After a connection loss the client **retries a create without checking
-//! whether the node exists**, so it may leave a second node without an owner. (The recipe's note on
-//! recoverable errors recommends a GUID.) A release that ends in a connection loss **leaves the
-//! node**, which lives as long as the session; a later acquire by the same process waits for that
-//! node. The holder never checks whether its session has ended.
+//! whether the node exists**, although the recipe recommends a GUID. A release that ends in a
+//! connection loss **leaves the node**, which blocks a later acquire by the same process. The
+//! holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
-//! - `zookeeper-herd` watches the children of `/lock` in steps 4 and 5, so every change wakes all
-//!   waiters.
+//! - `zookeeper-herd` watches the children of `/lock`, so every change wakes all waiters.
 //! - `zookeeper-lost-watch` does not set its watches again at another server
-//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the notification of the
-//!   deletion alone** (a latch that a watcher counts down).
+//!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the deletion alone**.
 
 use super::ensemble::{Client, Ensemble};
 use super::protocol::{CreateMode, NodeChange, ZooKeeperError};
@@ -125,7 +121,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Step 1 of the recipe. The mistake: after a lost reply it creates another node.
+    /// Runs step 1 of the recipe. The mistake: after a lost reply it creates another node.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -1,4 +1,4 @@
-//! The records of ZooKeeper's client protocol (`zookeeper.jute` of ZooKeeper 3.8).
+//! Records of ZooKeeper's client protocol (`zookeeper.jute` of ZooKeeper 3.8).
 
 use super::jute::{Decoder, Encoder, Malformed};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ pub enum ZooKeeperError {
     /// The connection was lost while the request was in transit, or the client could not open it.
     #[error("connection loss")]
     ConnectionLoss,
-    /// The servers have deleted the ephemeral nodes of the session.
+    /// The session has ended, and the servers have deleted its ephemeral nodes.
     #[error("session expired")]
     SessionExpired,
     #[error("session moved")]
@@ -41,9 +41,9 @@ impl ZooKeeperError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CreateMode {
     Persistent,
-    /// The server deletes the node with its session, and appends a sequence number to its name.
+    /// A node that the server deletes with its session and names with a sequence number.
     EphemeralSequential,
-    /// The server deletes the node some time after the deletion of its last child.
+    /// A node that the server deletes some time after its last child.
     Container,
 }
 
@@ -67,7 +67,7 @@ pub enum Request {
     Delete {
         path: String,
     },
-    /// Reads a node's stat. A watch also works if the node does not exist.
+    /// Reads a node's stat. The server sets a watch even if the node does not exist.
     Exists {
         path: String,
         watch: bool,
@@ -136,7 +136,7 @@ impl Request {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // An answer for a container also has a stat, as for `create2`. No caller needs it.
+                // The answer for a container also contains a stat (`create2`).
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -156,17 +156,14 @@ impl Request {
 pub enum Response {
     Path(String),
     Stat(Stat),
-    /// Unordered.
     Children(Vec<String>),
     Nothing,
 }
 
-/// The fields of a node's stat that locks read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
     /// Zxid of the transaction that created the node, which serves as a fencing token.
     pub czxid: i64,
-    /// The session that owns the node, or 0 for a persistent node.
     pub ephemeral_owner: i64,
 }
 
@@ -198,9 +195,8 @@ impl ReplyHeader {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
-    /// 0 before the first server has answered.
+    /// Number of the session; 0 before the first server has answered.
     pub session: i64,
-    /// Proves the ownership of the session.
     pub password: Bytes,
 }
 
@@ -225,7 +221,7 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
     Accepted {
-        /// The session outlives its last heartbeat by this time.
+        /// Time by which the session outlives its last heartbeat.
         timeout: Duration,
         credentials: Credentials,
     },
@@ -233,7 +229,6 @@ pub enum ConnectResponse {
 }
 
 impl ConnectResponse {
-    /// Ignores `readOnly`, which servers before 3.4 omit.
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
@@ -254,7 +249,6 @@ pub enum NodeChange {
     Children,
 }
 
-/// Returns the change and the node's path.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

@@ -9,7 +9,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Clones share the session, which expires after the last clone is dropped.
+/// A session, which expires after its last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -27,7 +27,6 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// The session outlives its last heartbeat by about `timeout`.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -42,7 +41,6 @@ impl Session {
         Session(Rc::new(Owner { shared, task }))
     }
 
-    /// Returns the node's path, which includes the number of a sequential node.
     pub async fn create(&self, path: &str, mode: CreateMode) -> Result<String, ZooKeeperError> {
         match self.ask(Request::Create { path: path.to_owned(), mode }, None).await? {
             Response::Path(path) => Ok(path),
@@ -50,7 +48,6 @@ impl Session {
         }
     }
 
-    /// Fails with `NoNode` if the node does not exist.
     pub async fn delete(&self, path: &str) -> Result<(), ZooKeeperError> {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
@@ -69,7 +66,6 @@ impl Session {
         }
     }
 
-    /// Sets a given watch only if the node exists.
     pub async fn get_data(
         &self,
         path: &str,
@@ -79,7 +75,6 @@ impl Session {
         self.ask(request, watcher.cloned()).await.map(stat_of)
     }
 
-    /// Returns names in no particular order. Sets a given watch only if the node exists.
     pub async fn get_children(
         &self,
         path: &str,
@@ -96,7 +91,6 @@ impl Session {
         self.0.shared.state.borrow().status
     }
 
-    /// 0 before a server has assigned a number.
     pub fn id(&self) -> i64 {
         self.0.shared.state.borrow().credentials.session
     }

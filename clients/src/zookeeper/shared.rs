@@ -1,4 +1,4 @@
-//! The state and the pending requests of a session.
+//! State and pending requests of a session.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};
@@ -8,22 +8,19 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Behaviour of a client that loses its server while it has watches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
     /// Sets the watches again at the next server, which reports missed events (`primeConnection`).
     Restore,
-    /// Notifies each watcher of the loss and forgets it (`zookeeper.disableAutoWatchReset`,
-    /// kazoo's `_reset_watchers`).
+    /// Notifies and forgets all watchers (`zookeeper.disableAutoWatchReset`, `_reset_watchers`).
     Forget,
 }
 
-/// Behaviour of requests that a client makes while it is not connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// Queued requests fail when the next attempt to connect fails (`SendThread.cleanup`).
+    /// Fails queued requests when the next attempt to connect fails (`SendThread.cleanup`).
     FailWithConnect,
-    /// Requests wait for a connection or the end of the session (`_session_callback`).
+    /// Keeps requests until there is a connection or the session ends (`_session_callback`).
     UntilConnected,
 }
 
@@ -34,7 +31,6 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The Java client with its default settings.
     pub const JAVA: SessionOptions =
         SessionOptions { after_loss: AfterLoss::Restore, queued: Queued::FailWithConnect };
     pub const KAZOO: SessionOptions =
@@ -43,13 +39,12 @@ impl SessionOptions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// No server answers. The session may continue.
     Connecting,
     Connected,
     Closed,
 }
 
-/// `ClientCnxn.Packet`: a queued request, its watcher and the place for its answer.
+/// A queued request, its watcher and the place for its answer (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,
@@ -127,7 +122,6 @@ impl Shared {
         answer
     }
 
-    /// Handles a new connection (`onConnected`, `primeConnection`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -140,7 +134,6 @@ impl Shared {
         state.watches.notify_all(WatchedEvent::Connected);
     }
 
-    /// Handles a lost connection, or a failed attempt to open one (`cleanAndNotifyState`).
     pub(super) fn lose(&self) {
         let state = &mut *self.state.borrow_mut();
         if state.status == Status::Closed {

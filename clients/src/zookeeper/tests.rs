@@ -208,7 +208,6 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
             creates += usize::from(call.name() == "create-sequential");
             match call.name() {
                 "create-sequential" if creates == 2 => Answer::Lost,
-                // The server reports the end of the session, but the session's node still exists.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
                         "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\
@@ -287,7 +286,6 @@ async fn break_all(world: &std::rc::Rc<TestWorld>, after_ms: u64) {
     ["zk1", "zk2", "zk3"].iter().for_each(|host| world.reset_connections(host));
 }
 
-/// The second create is the first whose parent exists.
 fn lose_second_create() -> impl FnMut(&Call<'_>) -> Answer {
     let mut creates = 0;
     move |call| {

@@ -1,17 +1,14 @@
-//! The task that keeps a session connected. It moves to another server when the current server
+//! The task that keeps a session connected, and moves it to another server when the current server
 //! stops answering. Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8:
 //!
-//! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, which ends
-//!   with the server's answer to the connect request.
+//! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, up to the
+//!   server's answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, and after 10 s at the
 //!   latest. If it has sent nothing for more than a second, the ping is due a second earlier.
-//! - Before every attempt after the first connection, the client waits for a random time of up to a
-//!   second.
+//! - The client waits for a random time of up to a second before each reconnect.
 //!
-//! Only a server can tell the client that its session is over. kazoo 2.11 (`ConnectionHandler`) has
-//! the same timeouts, but other pings and delays. No lock depends on these differences, so the
-//! model of kazoo's lock uses the times of the Java client.
+//! kazoo 2.11 has the same timeouts. Its other pings and delays affect no lock.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -27,11 +24,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The client never stays silent for longer (`MAX_SEND_PING_INTERVAL`).
+/// Maximum time in which the client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// After this much silence, the client sends its next ping this much earlier.
+/// After a second of silence, the next ping is due a second earlier.
 const PING_MARGIN: Duration = Duration::from_secs(1);
-/// The Java client sleeps for up to 999 ms before it reconnects (`nextLong(1000)`).
+/// Maximum sleep of the Java client before it reconnects (`nextLong(1000)`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
@@ -48,7 +45,6 @@ pub(super) struct Transport {
 }
 
 enum End {
-    /// The connection broke, was silent or sent malformed data. Another server may work.
     Lost,
     Expired,
 }

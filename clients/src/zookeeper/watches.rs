@@ -1,4 +1,4 @@
-//! The watches of a client ([`Watches`], `ZKWatchManager` of ZooKeeper 3.8).
+//! A client's watches ([`Watches`], `ZKWatchManager` of ZooKeeper 3.8).
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -8,15 +8,12 @@ use std::task::{Poll, Waker};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchedEvent {
-    /// The session continues at a server (`SyncConnected`).
     Connected,
-    /// No server answers (`Disconnected`).
     Disconnected,
     Expired,
     Node(NodeChange),
 }
 
-/// A queue of events for a single task.
 #[derive(Default, Debug)]
 pub struct Watcher {
     events: RefCell<VecDeque<WatchedEvent>>,
@@ -57,8 +54,7 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Records the watcher if the server has set its watch. `exists` means that the server found
-    /// the node.
+    /// Records the watcher if the server has set its watch. `exists` is `true` if the node exists.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -74,7 +70,7 @@ impl Watches {
         }
     }
 
-    /// Each watch fires once, so this removes the watchers that it notifies.
+    /// Notifies the watchers of a change, and removes them, because each watch fires once.
     pub fn fire(&mut self, change: NodeChange, path: &str) {
         let kinds: &mut [&mut Watchers] = match change {
             NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
@@ -86,7 +82,6 @@ impl Watches {
         }
     }
 
-    /// Does not remove the watches.
     pub fn notify_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {
@@ -98,7 +93,6 @@ impl Watches {
         *self = Watches::default();
     }
 
-    /// Returns `None` if there are no watches to set at another server.
     pub fn restore_request(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -4,7 +4,6 @@ use crate::times::SESSION_LEASE_US;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the replica in the cell, from 1.
     pub id: u8,
     pub host: String,
     /// Port for clients and the other replicas.
@@ -13,11 +12,9 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this replica.
     pub me: u8,
     /// All replicas of the cell, including this one. With fewer than two, the cell has one replica.
     pub members: Vec<Member>,
-    /// Seed for the random waits between elections.
     pub seed: u64,
     pub session_lease_us: u64,
     pub connections_max: usize,

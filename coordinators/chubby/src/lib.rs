@@ -19,15 +19,11 @@
 //! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |
 //! | A new master accepts only KeepAlives, emits a fail-over event to each session, and waits until each session has acknowledged the event or ended. | 2.9 |
 //!
-//! The client's rules are in the `clients` crate, module `chubby`.
-//!
-//! Where the paper leaves points open, the model makes **its own choices**: the protocol (see
-//! [`Chubby`]), waiters served in order of arrival, KeepAlive replies in the last third of the
-//! lease, clock rates that differ by up to a sixteenth, and Paxos on a single value, the whole
-//! state.
-//!
-//! **Not modelled**: file contents and caches (2.7), directories, ACLs, shared locks, ephemeral
-//! files, proxies, partitioning, backup.
+//! The client's rules are in the `clients` crate, module `chubby`. The model makes **its own
+//! choices** where the paper leaves points open: the protocol (see [`Chubby`]), waiters served in
+//! order of arrival, KeepAlive replies in the last third of the lease, clock rates that differ by
+//! up to a sixteenth, and Paxos on a single value. **Not modelled**: file contents and caches
+//! (2.7), directories, ACLs, shared locks, ephemeral files, proxies, partitioning, backup.
 //!
 //! ```
 //! use fencepost_chubby::{Chubby, Config};

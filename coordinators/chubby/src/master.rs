@@ -31,7 +31,6 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// Creates a new master, which assumes the longest possible leases and lock-delays (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));

@@ -1,10 +1,9 @@
-//! The replicas' agreement ([`Replica`]). The replicas run Paxos on a single value, the whole
-//! state, which the master overwrites with each new state.
+//! The replicas' agreement ([`Replica`]): Paxos on a single value, the whole state.
 //!
-//! A replica without a master for the duration of a master lease asks the other replicas for
-//! promises, with a higher ballot than any that it knows. With promises from a majority, the
-//! replica becomes the master, and starts from the latest state that any replica in the majority
-//! has accepted. A replica that accepts a state grants the master a lease by its own clock.
+//! A replica without a master for the duration of a master lease asks the others for promises, with
+//! a higher ballot than any it knows. With promises from a majority it becomes the master, and
+//! starts from the latest state that any of them has accepted. A replica that accepts a state
+//! grants the master a lease by its own clock.
 
 mod leading;
 
@@ -49,7 +48,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Creates a replica that supports no master until any lease it may have granted has expired.
+    /// Supports no master until any lease that the replica may have granted has expired.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };

@@ -110,7 +110,6 @@ impl Chubby {
                 let introduction = format!("replica {}\n", self.config.me).into();
                 self.peers.connected(connection, introduction, &mut self.out.list);
             }
-            // The replica stops, because it must not forget what it has acknowledged.
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }
@@ -308,7 +307,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // Settles before the input, because this master's lease may have expired.
+        // Runs before the input, because this master's lease may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

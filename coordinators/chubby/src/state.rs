@@ -16,7 +16,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Number of times that the lock went from free to held: the sequencer's generation number.
+    /// Generation number of the sequencer: how often the lock went from free to held.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -38,7 +38,6 @@ pub(crate) enum Hold {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Waiter {
     pub(crate) session: u64,
-    /// Number of the waiter's acquire within its session, by which a release cancels it.
     pub(crate) acquire: u64,
     pub(crate) delay_us: u64,
 }

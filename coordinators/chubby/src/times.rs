@@ -1,6 +1,6 @@
 //! Durations, in microseconds of the local monotonic clock.
 
-/// Extension of a session's lease (2.8: "the default extension is 12s").
+/// Default extension of a session's lease (2.8: "the default extension is 12s").
 pub const SESSION_LEASE_US: u64 = 12_000_000;
 /// Longest extension, which an overloaded master chooses (3.1: "around 60s").
 pub const SESSION_LEASE_MAX_US: u64 = 60_000_000;

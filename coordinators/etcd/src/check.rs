@@ -56,7 +56,7 @@ fn txn(txn: &Txn) -> Result<(), Refusal> {
     })
 }
 
-/// A branch may neither put a key twice nor put a key that it deletes.
+/// Refuses a branch that puts a key twice or puts a key that it deletes.
 fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     let deletes = |key: &[u8]| {
         ops.iter().any(|op| match op {

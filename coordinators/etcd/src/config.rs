@@ -2,7 +2,6 @@
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the member, from 1.
     pub id: u8,
     pub host: String,
     /// Port for both clients and the other members.
@@ -11,19 +10,15 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this server.
     pub me: u8,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
-    /// Seed for random election timeouts.
     pub seed: u64,
     /// Heartbeat interval, in milliseconds (`--heartbeat-interval`).
     pub heartbeat_ms: u64,
-    /// Number of heartbeats per election timeout.
     pub election_ticks: u64,
     /// `true` if the server-side lock checks the waiter's key after the wait (since 3.5.0).
     pub lock_checks_key: bool,
-    /// Maximum number of connections. The real server has no limit.
     pub connections_max: usize,
     /// Prefix of the locks that the server reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,

@@ -1,4 +1,4 @@
-//! The gateway's HTTP/1.1, with the messages and the header order of Go's server.
+//! The gateway's HTTP/1.1, with the messages and header order of Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 
 /// Maximum size of a request's head: Go's `DefaultMaxHeaderBytes` plus the slack that Go adds.
 const HEAD_MAX: usize = (1 << 20) + 4096;
-/// Maximum number of headers. The real server has no limit.
 const HEADERS_MAX: usize = 256;
 /// Maximum size of a body. The real server reads any body, but then refuses more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
@@ -288,7 +287,6 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Formats the `Date` header with Hinnant's `civil_from_days`.
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

@@ -1,5 +1,5 @@
-//! Leases (`lease/lessor.go`). Only the leader tracks expiry, by its own clock, and revokes through
-//! the log. A new leader extends every lease to its full ttl plus an election timeout.
+//! Leases (`lease/lessor.go`). Only the leader tracks expiry, by its own clock. A new leader
+//! extends every lease to its full ttl plus an election timeout.
 
 use crate::refusal::Refusal;
 use bytes::Bytes;

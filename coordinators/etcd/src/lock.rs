@@ -1,11 +1,8 @@
-//! The server-side lock, `/v3/lock/lock` and `/v3/lock/unlock` (`api/v3lock/lock.go`), which runs
-//! `concurrency.Mutex` in the server.
+//! The server-side lock, `/v3/lock/lock` and `/v3/lock/unlock` (`api/v3lock/lock.go`).
 //!
-//! A caller's key is `<name>/<lease in hex>`. The contender whose key was created first holds the
-//! lock, and the others wait until all earlier keys are gone. 3.4 then reports success even if the
-//! waiter's own key has expired with its lease (etcd issue 11456, found by Jepsen in 3.4.3). 3.5.0
-//! checks the key first (`b14c7cd44`, "concurrency: make lock more reliable"); the fix was never
-//! backported to 3.4.
+//! A caller's key is `<name>/<lease in hex>`, and the contender with the oldest key holds the lock.
+//! 3.4 reports success even if the waiter's own key has expired with its lease (etcd issue 11456);
+//! 3.5.0 checks the key first (`b14c7cd44`).
 
 use crate::locking::{Locking, Stage, TTL};
 use crate::pending::Task;

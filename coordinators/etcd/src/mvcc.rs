@@ -1,4 +1,4 @@
-//! All revisions of all keys ([`Store`]). The model never compacts them.
+//! All revisions of all keys ([`Store`]), without compaction.
 
 use crate::refusal::Refusal;
 use crate::request::Range;
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// End of the range: empty for a single key, and a zero byte for all keys from `key` on.
+    /// End of the range. Empty means a single key; a zero byte means all keys from `key` on.
     pub(crate) end: Bytes,
 }
 
@@ -204,7 +204,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // A descending sort must also keep the order of equal entries.
+        // Equal entries keep their order in a descending sort too.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

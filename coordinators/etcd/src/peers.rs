@@ -1,4 +1,4 @@
-//! Connections between members. Each member sends only on connections that it opens.
+//! Connections between members, each of which sends only on connections that it opens.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;

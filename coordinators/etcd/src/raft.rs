@@ -1,5 +1,4 @@
-//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. The module does no
-//! I/O.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote.
 //!
 //! A member that hears from no leader for a random one to two election timeouts becomes a
 //! candidate. A leader that does not hear from a majority for an election timeout steps down. A
@@ -198,7 +197,7 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // If this member was an isolated candidate, the reply tells the leader its higher term.
+            // The reply tells the leader about the higher term of an isolated candidate.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });

@@ -21,7 +21,6 @@ pub(crate) enum Refusal {
     Timeout,
     TimeoutLeaderFailed,
     TimeoutConnectionLost,
-    /// The cluster had no leader for the whole timeout.
     DeadlineExceeded,
     SessionExpired,
     /// An error of the server-side lock, which hides the original error code.

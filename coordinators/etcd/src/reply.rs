@@ -1,4 +1,4 @@
-//! The gateway's JSON for answers, which omits zero values and quotes 64-bit numbers.
+//! Answers in the gateway's JSON, which omits zero values and quotes 64-bit numbers.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};

@@ -1,4 +1,4 @@
-//! Client requests, parsed from the gateway's JSON. The log stores them in the same form.
+//! Client requests in the gateway's JSON, which is also their form in the log.
 
 mod json;
 

@@ -17,7 +17,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Wake-up delay in milliseconds at which the server assumes that it was paused.
+/// Delay in milliseconds after which the server assumes that it was paused.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
@@ -202,7 +202,7 @@ impl Etcd {
         }
     }
 
-    /// Only a leader sends before its writes are on disk.
+    /// Sends messages. Members other than the leader wait until their writes are on disk.
     fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

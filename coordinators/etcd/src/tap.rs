@@ -1,10 +1,9 @@
-//! Reports lock holders to the judge. The keys show who holds a lock.
+//! Reports lock holders to the judge, based on the keys.
 //!
-//! A `concurrency.Mutex` lock is a prefix. Its contenders are the keys `<lock>/<lease in hex>`, and
-//! the contender whose key was created first holds the lock. An etcd3gw lock is the key
-//! `/locks/<lock>`. If the server reports all keys, every other key is also a lock. Its owner is
-//! the key's value or, if the value is empty, the lease. A holder's token is the revision that
-//! created its key.
+//! A `concurrency.Mutex` lock is a prefix with the keys `<lock>/<lease in hex>`. The contender with
+//! the oldest key holds the lock. An etcd3gw lock is the key `/locks/<lock>`. If the server reports
+//! all keys, every other key is also a lock. The owner is the key's value or, if the value is
+//! empty, the lease. A holder's token is the revision that created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;

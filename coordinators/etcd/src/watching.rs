@@ -6,7 +6,6 @@ use crate::request::{Watch, WatchCancel, WatchCreate};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Maximum number of watchers. The real server has no limit.
 const WATCHERS_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// Number of the server in the system, from 1.
     pub id: u8,
     pub host: String,
     /// Port for processes and the other servers.
@@ -14,7 +13,6 @@ pub struct Server {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Server::id`] of this server.
     pub me: u8,
     /// All servers, including this one. With fewer than two servers, the server runs alone.
     pub servers: Vec<Server>,
@@ -41,12 +39,12 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Silence before a removal: one timeout until servers suspect the member, 1.5 for two checks.
+    /// Returns the silence before a removal: a timeout until suspicion, and 1.5 for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Time between the end of a member's connection and its removal.
+    /// Returns the time from the end of a member's connection to its removal.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

@@ -55,7 +55,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// Creates a grantor that grants nothing until these members have reported their locks.
+    /// Grants nothing until these members have reported their locks.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,
@@ -73,7 +73,7 @@ impl Grantor {
         !self.recovering.is_empty()
     }
 
-    /// The first member to report a lock keeps it.
+    /// Records a member's locks. The first member to report a lock keeps it.
     pub(crate) fn recover(&mut self, process: &str, held: Vec<(String, Hold)>) {
         if !self.recovering.remove(process) {
             return;

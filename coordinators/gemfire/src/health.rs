@@ -1,4 +1,4 @@
-//! Failure detection ([`Health`]), which records when this server last heard from a member.
+//! Failure detection ([`Health`]), based on when this server last heard from a member.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {

@@ -16,11 +16,9 @@
 //! The model makes **its own choices** on these points: the protocol (see [`GemFire`]); processes
 //! have no vote and are never the grantor; the youngest server is the grantor (in Geode, the first
 //! member that asks for a lock); a majority of the configured servers founds a system; and the
-//! smaller of two systems gives up.
-//!
-//! **Not modelled**: locators, a ring of neighbours that check each other, suspension of a whole
-//! lock service, `becomeLockGrantor`, persistent regions, values other than numbers, regions with
-//! LOCAL scope.
+//! smaller of two systems gives up. **Not modelled**: locators, a ring of neighbours that check
+//! each other, suspension of a lock service, `becomeLockGrantor`, persistent regions, values other
+//! than numbers, regions with LOCAL scope.
 //!
 //! ```
 //! use fencepost_gemfire::{Config, GemFire};

@@ -1,4 +1,4 @@
-//! Membership views ([`View`]), whose members are the servers and the processes.
+//! Membership views ([`View`]) of servers and processes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ const WEIGHT: u32 = 10;
 /// Modulus of view numbers. The remainder is the proposer's number.
 const PROPOSERS_MAX: u64 = 256;
 
-/// One incarnation of a server. A restarted server counts as a new member.
+/// An incarnation of a server. A restarted server counts as a new member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Life {
     pub(crate) id: u8,

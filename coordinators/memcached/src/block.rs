@@ -1,4 +1,4 @@
-//! A storage command whose data block has not arrived yet.
+//! A storage command that still waits for its data block.
 
 use crate::clock::Expiry;
 use bytes::Bytes;

@@ -26,8 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading at which the flush takes effect. The flush deletes items stored at or before
-    /// this reading, and items whose cas id is below `cas`.
+    /// Clock reading of the flush, which deletes older items and items with a cas id below `cas`.
     at: u64,
     cas: u64,
 }
@@ -154,7 +153,6 @@ impl Cache {
         self.items.keys().cloned().collect()
     }
 
-    /// Follows `item_size_ok` with the default limit of 1 MB.
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

@@ -48,8 +48,7 @@ impl Clock {
         self.read_us = now.monotonic.0;
     }
 
-    /// Converts an expiry as `realtime` does: 0 never expires, a negative value has already
-    /// expired, a value up to 30 days is a duration, and a larger value is a wall-clock time.
+    /// Converts an expiry as `realtime` does: a negative value has expired, and 0 never expires.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,

@@ -1,5 +1,4 @@
-//! Numbers in commands, as `safe_strtol` and similar functions in util.c parse them. As with C's
-//! `strtol`, leading spaces and a sign are allowed, and a space and any text may follow the digits.
+//! Numbers in commands, parsed like `safe_strtol` in util.c, which ignores text after a space.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;

@@ -14,11 +14,9 @@ const LINE_MAX: usize = 2_048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Memory limit for items, in bytes (`-m`).
     pub memory_limit: usize,
-    /// Maximum number of connections (`-c`).
     pub connections_max: usize,
-    /// Prefix of the keys whose changes the server reports to the judge. `None` reports no changes.
+    /// Prefix of the keys to report to the judge after a change. `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
 }
 
@@ -28,7 +26,7 @@ impl Default for Config {
     }
 }
 
-/// A restart loses all items.
+/// A memcached server. A restart loses all items.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,

@@ -1,4 +1,4 @@
-//! Storage commands, each of which is a line followed by a data block.
+//! Storage commands, which consist of a line and a data block.
 
 use crate::block::{Mode, Storing};
 use crate::cache::Cache;

@@ -1,11 +1,3 @@
-//! Tests that send random commands to a real memcached and to the model, whose replies must be
-//! byte-identical.
-//!
-//! Without memcached the tests are skipped, or fail if `FENCEPOST_REAL_MEMCACHED=1`.
-//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. No sequence depends on elapsed
-//! time; unit tests of the clock cover expiry, with measurements of the real server in
-//! docs/fidelity.md.
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
@@ -250,7 +242,7 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Also deletes the keys, because a delayed `flush_all` can bring flushed items back.
+/// Deletes the keys too, because a delayed `flush_all` can bring flushed items back.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

@@ -1,4 +1,4 @@
-//! The character sets and collations of connections ([`Charset`]).
+//! Character sets and collations of connections ([`Charset`]).
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Charset {

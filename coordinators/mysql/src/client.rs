@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which runs one statement at a time and reads no packets while it does.
+//! A client ([`Client`]), which reads no packets while it runs a statement.
 
 mod commands;
 mod login;
@@ -33,8 +33,8 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Writes the committed changes to the log. Returns the number of the sync for which the commit
-    /// waits (`innodb_flush_log_at_trx_commit`), or `None` if nothing changed.
+    /// Logs the committed changes. Returns the number of the sync that the commit waits for
+    /// (`innodb_flush_log_at_trx_commit`), or `None` if nothing changed.
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {
@@ -77,7 +77,7 @@ enum Stage {
     Ready,
 }
 
-/// Ends at a deadline on the wall clock, as in the real server.
+/// A wait with a deadline on the wall clock, as in the real server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
@@ -88,7 +88,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Returns `None` if the wait ends immediately, as when its deadline overflows 64 bits in ns.
+    /// Returns `None` if the wait ends immediately, for example because its deadline overflows.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

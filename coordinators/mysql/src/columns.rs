@@ -1,4 +1,4 @@
-//! Derives the column definitions of a result from the types of its expressions.
+//! Column definitions of a result, derived from the types of its expressions.
 
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;
@@ -30,7 +30,7 @@ const PART: u16 = 16_384;
 const NO_CHARSET: u16 = 63;
 const NO_PLACES: u8 = 39;
 const NAME_MAX: usize = 255;
-/// Number of characters above which an integer has the type BIGINT.
+/// Maximum number of characters for which an integer has the type INT.
 const LONG_MAX: u32 = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! Executes statements on tables row by row. A [`Run`] stops and later resumes at a locked row.
+//! Executes statements on tables row by row. A [`Run`] stops at a locked row and resumes later.
 
 mod assign;
 mod bind;

@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::variables::Setting;
 
 const NAME_MAX: usize = 192;
-/// Smallest number of seconds that rounds to 2^63 as a double.
+/// Minimum number of seconds that rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,6 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
-    /// Start of the statement in microseconds since the Unix epoch.
     now: i64,
     /// `true` for DO, which reports errors as messages and continues with NULL.
     continues_after_errors: bool,
@@ -216,7 +215,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns a value as a lock name, which ends at the first NUL byte. An empty name counts as NULL.
+/// Converts a value to a lock name, which ends at the first NUL byte. Treats an empty name as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -263,8 +262,7 @@ fn get_lock(
     if locks.take(session.id, &name) {
         return Ok(Attempt::Over(Value::truth(true)));
     }
-    // A timeout of 0 fails without a deadlock check. A negative fraction of a second also times out
-    // immediately, but only after that check.
+    // A timeout of 0 fails before the deadlock check, and a negative fraction after that check.
     if wanted.micros == 0 {
         session.forget_messages();
         return Ok(Attempt::Over(Value::truth(false)));

@@ -1,4 +1,4 @@
-//! The server as a machine ([`Mysql`]), with its connections, its replies, and a timer.
+//! The server as a machine ([`Mysql`]), with its connections, replies and timer.
 
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
@@ -22,14 +22,11 @@ const FIRST_SESSION: SessionId = 3;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// Seed for the random salts of sessions.
     pub seed: u64,
     /// Prefix of the user locks and of the locked rows of tables named `locks` to report to the
     /// judge. An empty prefix also reports locked rows of other tables, as `table/key`.
     pub watch: Option<String>,
-    /// Statements that create the tables when a server starts without tables.
     pub schema: String,
 }
 

@@ -1,4 +1,4 @@
-//! The state of one client between statements ([`Session`]).
+//! A client's state between statements ([`Session`]).
 
 use crate::charset::Charset;
 use crate::error::{Outcome, SqlError};
@@ -125,7 +125,7 @@ impl Session {
             return Err(SqlError::new(1102, "42000", message));
         }
         let is_known = |known: &&&str| {
-            // Other names are case-sensitive, because they name folders.
+            // The names of other databases are case-sensitive, because they name folders.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
         let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());

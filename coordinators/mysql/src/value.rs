@@ -1,4 +1,4 @@
-//! Values of expressions ([`Value`]), and their encoding in results.
+//! Values of expressions ([`Value`]) and their encoding in results.
 
 use crate::number::Decimal;
 use crate::timestamp::Instant;

@@ -1,4 +1,4 @@
-//! The modelled session variables.
+//! The session variables that the model supports.
 
 use crate::VERSION;
 use crate::error::{Outcome, SqlError};
@@ -90,7 +90,7 @@ impl Variables {
         }
     }
 
-    /// Checks an assignment. `None` means the default. Errors: 1193, 1231, 1232, 1238.
+    /// Checks an assignment. A `value` of `None` means the default. Errors: 1193, 1231, 1232, 1238.
     pub(crate) fn check(&self, name: &str, value: Option<&Value>) -> Outcome<Change> {
         if name == "autocommit" {
             return autocommit(value).map(Change::Autocommit);

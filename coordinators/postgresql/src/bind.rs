@@ -1,4 +1,4 @@
-//! Resolves the names and types in expressions (binding).
+//! Resolves the names and types in expressions.
 
 mod functions;
 mod operators;

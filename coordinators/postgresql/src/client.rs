@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which runs one statement at a time and reads no messages while it does.
+//! A client ([`Client`]), which reads no messages while it runs a statement.
 
 mod extended;
 mod query;
@@ -201,7 +201,7 @@ impl Client {
         }
     }
 
-    /// The commit remains, and the client gets a warning.
+    /// Ends a commit's wait for the standby with a warning. The transaction stays committed.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

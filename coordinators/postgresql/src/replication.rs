@@ -1,11 +1,9 @@
 //! Streaming replication from a primary to a standby. A synchronous commit waits for the standby's
-//! disk.
+//! disk. Source: PostgreSQL's documentation, "Streaming Replication Protocol".
 //!
 //! The frames are `w` (a part of the log, in fencepost's own format), `r` (the standby's progress)
-//! and `k` (a request for an `r`). Both servers start with the same data, as after pg_basebackup.
-//!
-//! Source: PostgreSQL's documentation, "Streaming Replication Protocol". Not modelled: more than
-//! one timeline behind a standby, cascades, slots, and conflicts between queries and replay.
+//! and `k` (a request for an `r`). Both servers start with the same data. Not modelled: more than
+//! one timeline behind a standby, cascades, slots, conflicts of queries with replay.
 
 pub(crate) mod receiver;
 pub(crate) mod replay;

@@ -1,4 +1,4 @@
-//! The server as a machine ([`Postgresql`]), with its connections, its replies, and a timer.
+//! The server as a machine ([`Postgresql`]), with its connections, replies and timer.
 
 mod late;
 
@@ -35,13 +35,9 @@ const FIRST_STANDBY_PID: u32 = 501_001;
 pub struct Config {
     /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).
     pub syncs: bool,
-    /// Statements that a server without tables runs at startup.
     pub schema: String,
-    /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// Seed for the random secrets of sessions.
     pub seed: u64,
-    /// Locks that the server reports to the judge. `None` reports no locks.
     pub watch: Option<Watch>,
     pub replication: Replication,
 }
@@ -404,8 +400,7 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // A failed sync of the log is a PANIC (`issue_xlog_fsync` in xlog.c), and recovery needs
-        // the same file, so the whole server stops.
+        // A failed sync of the log is a PANIC (`issue_xlog_fsync`). Recovery needs the same file.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

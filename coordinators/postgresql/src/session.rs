@@ -1,4 +1,4 @@
-//! The state of one client between statements ([`Session`]).
+//! A client's state between statements ([`Session`]).
 
 use crate::error::{Outcome, SqlError};
 use crate::settings::Settings;
@@ -13,7 +13,6 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backend: Backend,
-    /// Connection of the client. `None` for the session that creates the schema.
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) secret: u32,
     pub(crate) user: String,

@@ -1,4 +1,4 @@
-//! The store, with row versions, transactions and locks.
+//! Row versions, transactions and locks.
 
 pub(crate) mod heap;
 pub(crate) mod locks;

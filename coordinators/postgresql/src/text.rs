@@ -1,4 +1,4 @@
-//! Checks UTF-8 with PostgreSQL's error, which also refuses NUL bytes.
+//! Checks UTF-8, refusing NUL bytes, with PostgreSQL's error.
 
 use crate::error::{Outcome, SqlError};
 

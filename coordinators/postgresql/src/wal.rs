@@ -1,4 +1,4 @@
-//! The log, in fencepost's own format. Each commit is one group of records.
+//! The log, in fencepost's own format, with one group of records per commit.
 
 use crate::bind::Binder;
 use crate::error::Outcome;
@@ -29,7 +29,7 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction id and command number of logged rows: before those of every running transaction.
+/// Transaction id and command number of logged rows, which precede every running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. With an empty prefix, rows of other tables count as locks
-    /// named `table/key` while they are locked FOR UPDATE.
+    /// Prefix of the names to report. An empty prefix also reports rows of other tables while they
+    /// are locked FOR UPDATE, as `table/key`.
     pub prefix: String,
-    /// Tables whose rows are locks, named by their key column.
+    /// Tables with a lock per row, named by the key column.
     pub tables: Vec<LockTable>,
     /// An advisory lock and its name. Other advisory locks are named by their numbers.
     pub advisory: (i64, String),
@@ -24,17 +24,14 @@ pub struct Watch {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LockTable {
     pub table: &'static str,
-    /// Column with the name of the lock.
     pub key: &'static str,
     pub held: HeldWhen,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeldWhen {
-    /// The row exists, and a column names the owner.
     Present {
         owner: &'static str,
-        /// Column with the start or the end of the lease.
         stamp: &'static str,
         /// Time in microseconds after `stamp` at which another process may take over the lock.
         ttl_us: i64,
@@ -77,7 +74,6 @@ pub(crate) struct Watching {
 
 pub(crate) trait Connections {
     fn of(&self, backend: Backend) -> Option<ConnectionId>;
-    /// Returns a backend's connection, even if the session is closing.
     fn last_of(&self, backend: Backend) -> Option<ConnectionId>;
 }
 

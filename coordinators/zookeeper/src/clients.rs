@@ -1,4 +1,4 @@
-//! Handles client sessions and frames, up to queueing each request.
+//! Client sessions and frames, up to the queueing of each request.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};
@@ -251,7 +251,7 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Records that the session is alive, and returns whether it exists. A follower returns `true`.
+    /// Records that the session is alive. Returns `true` if it exists or this server is a follower.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

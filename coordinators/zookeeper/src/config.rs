@@ -1,11 +1,9 @@
 //! Configuration of a server, as in `zoo.cfg` ([`Config`]).
 
-/// Number of a server in its ensemble (`myid`).
 pub type MemberId = u8;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Number of the server (`myid`), from 1.
     pub id: MemberId,
     pub host: String,
     /// Port for both clients and the other members.
@@ -14,7 +12,6 @@ pub struct Member {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// [`Member::id`] of this server (`myid`).
     pub me: MemberId,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,

@@ -1,9 +1,6 @@
-//! Agreement in an ensemble. The members commit the same transactions in the same order. A
-//! transaction is committed once a majority has it on disk.
-//!
-//! Members use the client port and send a greeting first ([`links`](crate::member::links)). A
-//! leader and followers that do not hear from each other for too long start a new
-//! [`election`](crate::member::election).
+//! Agreement in an ensemble. The members commit the same transactions in the same order, each once
+//! a majority has it on disk. A leader and followers that do not hear from each other for too long
+//! start a new [`election`](crate::member::election).
 
 mod follower;
 mod leader;
@@ -33,8 +30,7 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // The member applies its whole log, including uncommitted entries. The next leader discards
-        // the entries that it does not keep.
+        // Applies the whole log. The next leader may discard entries that are not committed.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

@@ -12,7 +12,7 @@ pub(crate) struct Record {
     pub(crate) children: usize,
 }
 
-/// Zxid of a proposal and the changed node. `None` means that the proposal deletes the node.
+/// Zxid of a proposal and the changed node, or `None` for a deletion.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

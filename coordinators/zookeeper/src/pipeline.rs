@@ -1,4 +1,4 @@
-//! The path of a request from its queue to its reply.
+//! A request's path from its queue to its reply.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
@@ -95,7 +95,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // No client requested the end of this session, so the session has expired.
+            // The session has expired, because no client requested its end.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);

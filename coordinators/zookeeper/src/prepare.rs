@@ -120,7 +120,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // The log records the owner implied by the operation, not the one implied by the flags.
+        // The log records the owner that the operation implies, not the one that the flags imply.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,
@@ -191,7 +191,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// A refusal rolls back earlier parts and skips later parts.
+    /// Runs the parts of a multi. A refusal rolls back earlier parts and skips later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();
@@ -211,7 +211,7 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// The child counts of the parents change only on commit.
+    /// Deletes the session's nodes. The child counts of their parents change only on commit.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.outstanding_changes.ephemerals(self.tree, self.session);
         for path in &paths {
@@ -226,12 +226,12 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
-/// Refuses to change the only node that is not open to all, or its children.
+/// Refuses to change `/zookeeper/config`, the only node that is not open to all, and its children.
 fn writable(path: &str) -> Result<(), Refusal> {
     if path == "/zookeeper/config" { Err(Refusal::NoAuth) } else { Ok(()) }
 }
 
-/// Reads an access control list, and returns whether it grants everything to everyone.
+/// Reads an access control list. Returns `true` if the list grants everything to everyone.
 fn read_acl(reader: &mut Reader<'_>) -> Result<bool, Refusal> {
     let entry = |reader: &mut Reader<'_>| {
         let (permissions, scheme, id) = (reader.int()?, reader.string()?, reader.string()?);

@@ -1,4 +1,4 @@
-//! Read requests. Each server answers them from its own tree, which may lag behind the leader's.
+//! Read requests, which each server answers from its own tree.
 
 use crate::code::{Operation, Refusal};
 use crate::jute::{Reader, Writer};

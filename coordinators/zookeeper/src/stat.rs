@@ -1,4 +1,4 @@
-//! Metadata of a node, as stored and as sent to clients.
+//! A node's metadata, as stored and as sent to clients.
 
 use crate::jute::Writer;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,6 @@ pub(crate) struct StoredStat {
     pub(crate) version: i32,
     /// Number of children ever created. Clients get the number of child changes instead.
     pub(crate) created: i32,
-    /// Session that owns the node, [`CONTAINER_OWNER`], or 0.
     pub(crate) owner: i64,
     pub(crate) pzxid: i64,
 }

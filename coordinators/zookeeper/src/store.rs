@@ -34,7 +34,7 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// Loads the state. As in the real server, every complete logged transaction counts.
+    /// Loads the state. Every complete logged transaction counts, as in the real server.
     pub(crate) fn load(files: &Files) -> Store {
         let base: Tree = files.snapshot.as_ref().map(decode).unwrap_or_default();
         let (tree, base_zxid) = (base.clone(), base.zxid);

@@ -1,11 +1,9 @@
-//! Reports lock holders to the judge. A lock's queue consists of a node's children, and the head of
-//! the queue holds the lock.
+//! Reports lock holders to the judge. A lock is named after the path of its node. Its queue is the
+//! node's children with sequence numbers, and the head of the queue holds the lock.
 //!
-//! A lock is named after the path of its node, without the leading slash. Its contenders are the
-//! children whose names end in a sequence number. An ephemeral node at the lock's own path is also
-//! a lock. A semaphore's leases are below `leases`; the nodes below `locks` are another queue. A
-//! session's second contender in a queue is reported as `<queue>/twice`, because the session's
-//! client may not know both nodes.
+//! An ephemeral node at the lock's own path is also a lock. A semaphore's leases are below
+//! `leases`; the nodes below `locks` are another queue. A session's second contender in a queue is
+//! reported as `<queue>/twice`, because its client may not know both nodes.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
@@ -122,7 +120,7 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first contender whose session has an earlier contender.
+/// Returns the first contender, and the first one that is its session's second contender.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

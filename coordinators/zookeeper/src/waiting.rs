@@ -1,4 +1,4 @@
-//! A request in its session's queue.
+//! Requests in the queue of their session.
 
 use crate::code::Operation;
 use bytes::Bytes;

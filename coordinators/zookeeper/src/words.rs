@@ -1,8 +1,8 @@
-//! Four-letter words, the commands that an operator sends to a server.
+//! Four-letter words, which are an operator's commands to a server.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {
-    /// Mode `standalone`, `leader` or `follower`, or `None` while the server serves no clients.
+    /// `standalone`, `leader` or `follower`; `None` while the server serves no clients.
     pub(crate) mode: Option<&'static str>,
     pub(crate) zxid: i64,
     pub(crate) node_count: usize,
@@ -17,7 +17,7 @@ const WORDS: [&[u8; 4]; 18] = [
     b"srst", b"stat", b"wchc", b"wchp", b"wchs", b"mntr", b"isro", b"hash",
 ];
 
-/// Answers a four-letter word. Only `srvr` is allowed, as by default in the real server.
+/// Answers a four-letter word. Allows only `srvr`, the real server's default.
 pub(crate) fn answer(word: &[u8], about: About) -> Option<String> {
     let word = WORDS.iter().find(|known| known.as_slice() == word)?;
     if *word != b"srvr" {

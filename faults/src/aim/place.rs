@@ -1,4 +1,4 @@
-//! The activity of a process at a given time, such as waiting for the reply to a command.
+//! A process's activity at a given time, such as waiting for the reply to a command.
 
 use crate::node::Node;
 use crate::time::SimTime;
@@ -17,7 +17,7 @@ pub enum Phase {
     Idle,
 }
 
-/// One command of a process with its reply, or an interval in which the process sends nothing.
+/// A command of a process with its reply, or an interval in which the process sends nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     pub phase: Phase,
@@ -29,7 +29,7 @@ pub struct Place {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
-    /// A command and its reply. A time is `None` if the step never happened.
+    /// A command and its reply. The time of a step that never happened is `None`.
     Command {
         server: Node,
         sent: SimTime,

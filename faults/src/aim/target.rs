@@ -1,4 +1,4 @@
-//! Computes when a fault must begin to hit a command of a process, and moves the incident there.
+//! Computes the start with which a fault hits a command, and moves the incident there.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -29,8 +29,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns one start time for each stage of a command that the fault can hit, and two for an idle
-/// interval.
+/// Returns a start time for each stage that the fault can hit, and two for an idle interval.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -132,7 +131,6 @@ impl Place {
     }
 }
 
-/// Also swaps the incident's nodes with those of the place.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,

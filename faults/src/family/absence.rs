@@ -42,7 +42,6 @@ fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
     gone.into_iter().map(|node| (at, death(rng, setting, node, Some(away)))).collect()
 }
 
-/// Adds a fifth to the lease, because clocks drift.
 pub(super) fn longer_than_any_lease(ttl_us: Micros) -> Micros {
     Micros(ttl_us.as_micros() + ttl_us.as_micros() / 5)
 }

@@ -26,7 +26,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
         return vec![Incident { at: None, faults }];
     }
-    // Only differences between clocks matter, so all hosts drift at the same time.
+    // All hosts drift at the same time, because only differences between clocks matter.
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);
@@ -37,7 +37,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Limits each clock's rate `h` so that a fast clock gains at most `drift_ppm` on a slow one:
+/// Limits each clock's rate `h` so that a fast clock gains at most `drift` on a slow one:
 /// `(1 + h) / (1 - h) <= 1 + drift`, so `h <= drift / (2 + drift)`.
 fn rate_max(drift_ppm: u32) -> i32 {
     let drift = u64::from(drift_ppm);

@@ -16,7 +16,7 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// After two failovers, few locks remain that a third could lose.
+/// Maximum number of failovers per plan. A third would find few locks to lose.
 const STRIKES_MAX: u16 = 2;
 /// Thousandths of failed primaries that pause. The others crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
@@ -39,7 +39,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // Later failovers find an unknown primary, so half of them guess.
+        // Later failovers do not know the current primary, so half of them guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));
@@ -68,8 +68,7 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Minimum downtime of a failed server: the time of a takeover or, without Sentinel, longer than
-/// any lease.
+/// Returns a failed server's minimum downtime: a takeover or, without Sentinel, more than a lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -77,9 +76,9 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// Upper bound on the time from a failure to the first write at the new primary. Each Sentinel
-/// waits for down-after, polls the others once a second, waits up to a second before an election,
-/// and checks the replicas once a second (`sentinelFailoverStateMachine` in sentinel.c).
+/// Returns an upper bound on the time from a failure to the first write at the new primary. Each
+/// Sentinel waits for down-after, polls the others, waits for an election, and checks the replicas
+/// (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }

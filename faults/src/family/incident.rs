@@ -1,4 +1,4 @@
-//! The unit that families draw: one or more faults that must move together in time.
+//! The unit that families draw: faults that must move together in time.
 
 use super::Drawn;
 use crate::fault::Fault;
@@ -9,7 +9,7 @@ use crate::time::SimTime;
 pub struct Incident {
     /// Start of the main fault; `None` if the incident fills the window and cannot move.
     pub at: Option<SimTime>,
-    /// In drawing order, which need not be chronological.
+    /// Faults in drawing order, which need not be chronological.
     pub faults: Drawn,
 }
 

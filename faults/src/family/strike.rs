@@ -1,4 +1,4 @@
-//! Strikes hit several servers within one lease, and may cut off other servers meanwhile.
+//! Strikes, which hit several servers within one lease and may cut off other servers.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

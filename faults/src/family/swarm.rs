@@ -1,5 +1,5 @@
-//! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012).
-//! Each seed enables a random subset of families with reduced ranges, so no fault hides another.
+//! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, ISSTA 2012). Each seed enables
+//! a random subset of families with reduced ranges, so that no fault hides another.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};

@@ -77,7 +77,6 @@ impl FaultKind {
         }
     }
 
-    /// An instantaneous fault leaves nothing to heal.
     pub fn is_instant(self) -> bool {
         match self {
             FaultKind::ClockJump

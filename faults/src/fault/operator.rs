@@ -32,7 +32,7 @@ pub enum OperatorCommand {
 impl OperatorCommand {
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// The command as reports print it. Some texts abbreviate the real command.
+    /// Returns the command as reports print it, which may be an abbreviation.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

@@ -1,4 +1,4 @@
-//! How `failover` removes a primary.
+//! The event with which `failover` removes a primary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

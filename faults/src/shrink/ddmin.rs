@@ -1,5 +1,5 @@
-//! The algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating Failure-Inducing
-//! Input", IEEE TSE 2002), except that it tests the empty list first.
+//! ddmin (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE
+//! 2002), except that it tests the empty list first.
 
 /// Returns a part of `items` that fails, but passes without any one item. `items` must fail.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {

@@ -40,7 +40,6 @@ impl Magnitude {
         }
     }
 
-    /// For people, without the unit.
     pub fn in_words(self) -> &'static str {
         match self {
             Magnitude::DurationUs => "duration",
@@ -59,7 +58,6 @@ impl Magnitude {
     }
 }
 
-/// Returns all magnitudes of the fault with their values.
 pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     let us = |span: &Micros| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
     match fault {
@@ -95,7 +93,6 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// Returns the fault unchanged if it does not have the magnitude.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());

@@ -110,7 +110,7 @@ fn spans_and_instants_saturate() {
 #[test]
 fn the_table_holds_the_families_of_the_command_line_in_their_places() {
     let names: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
-    // A family's index numbers its random stream, so this list may only grow at the end.
+    // This list may only grow at the end, because a family's index numbers its random stream.
     let promised = [
         "none", "pause", "replication-lag", "failover", "clock-drift", "clock-jump", "restart",
         "partition", "lost-reply", "latency", "storage-delay", "suspend", "client-crash",

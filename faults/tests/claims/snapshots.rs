@@ -1,5 +1,3 @@
-//! Plans that published seeds produce. They may change only with a new version.
-
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};
 

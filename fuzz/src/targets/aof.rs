@@ -1,5 +1,4 @@
-//! Reads arbitrary bytes as an append-only file. The server must refuse the file, or rewrite it as
-//! a file that a second rewrite does not change.
+//! Reads bytes as an append-only file, which the server must refuse or rewrite.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

@@ -1,6 +1,5 @@
-//! Sends arbitrary bytes to an etcd server, which must then tell its version to another client. If
-//! the input begins with 5, the server is one of three, and pieces of kind 5 are from another
-//! server.
+//! Sends bytes to an etcd server, which must then tell its version to another client. If the input
+//! begins with 5, the server is one of three, and pieces of kind 5 are from another.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -1,4 +1,4 @@
-//! Sends arbitrary bytes to a memcached server, whose output must end with a complete line.
+//! Sends bytes to a memcached server. Its output must end with a complete line.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -1,4 +1,4 @@
-//! Sends arbitrary bytes to a MariaDB server, whose clients must receive complete packets.
+//! Sends bytes to a MariaDB server. Its clients must receive complete packets.
 
 use crate::bench::Bench;
 use fencepost_machine::{ConnectionId, DiskImage};

@@ -1,4 +1,4 @@
-//! Sends arbitrary bytes to a PostgreSQL server, whose clients must receive complete messages.
+//! Sends bytes to a PostgreSQL server. Its clients must receive complete messages.
 
 use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};

@@ -1,4 +1,4 @@
-//! Sends arbitrary bytes on three connections to a Redis server, whose replies must be valid RESP.
+//! Sends bytes on three connections to a Redis server. Its replies must be valid RESP.
 
 use crate::targets::typed;
 use fake_redis::{

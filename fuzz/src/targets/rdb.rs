@@ -1,5 +1,4 @@
-//! Reads arbitrary bytes as a snapshot. The server must refuse the snapshot, or save it as a
-//! snapshot that a second save does not change.
+//! Reads bytes as a snapshot, which the server must refuse or save.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};

@@ -1,5 +1,4 @@
-//! Runs a generated program or arbitrary text as a script, and checks that a later script on a new
-//! server sees no effects of it.
+//! Runs a script. A later script on a new server must not see its effects.
 
 use crate::bench::Bench;
 use crate::programs::program;

@@ -114,8 +114,6 @@ fn a_loser_that_writes_nothing_lets_no_third_in() {
     assert!(!overlap, "{trace}");
 }
 
-/// The loser reads its clock at 0 s, the winner takes over at 8.9 s, and a third process tries at
-/// 10.1 s.
 fn early_third(name: &str) -> (bool, String) {
     let world = stale_world(late_get(1, 9_000));
     let mut locks = [0, 1, 2].map(|_| world.lock(name, &one(), &one_attempt()));

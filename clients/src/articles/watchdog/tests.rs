@@ -85,7 +85,6 @@ fn a_ttl_without_any_confirmed_renewal_is_noted() {
 
 #[test]
 fn a_renewal_that_the_release_overtakes_is_refused() {
-    // The client sends the second renewal at 6671.666 ms.
     let mut renewals = 0;
     let (world, mut lock) = one_redis("watchdog", move |call: &Call<'_>| {
         let is_renewal = call.name() == "EVALSHA" && call.words.len() == 5;

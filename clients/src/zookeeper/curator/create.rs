@@ -1,26 +1,22 @@
-//! Creates nodes as Curator does: a GUID in the name lets the client find its node after a lost
-//! reply. Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`,
-//! `findProtectedNodeInForeground`, `protectedPathInForeground`), `ProtectedMode`,
-//! `FindAndDeleteProtectedNodeInBackground` and `ZKPaths.mkdirs`.
+//! Creates nodes as Curator 5.4.0 does (`CreateBuilderImpl`): a GUID in the name lets the client
+//! find its node after a lost reply.
 
 use super::Curator;
 use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// Curator's protection of a sequential create against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// After a lost reply the client creates another node.
     None,
-    /// The name contains a GUID. Any node with this GUID counts as the created node.
+    /// The client accepts any node with its GUID in the name.
     AnySession,
-    /// The name contains a GUID. The client deletes a node with this GUID that another session
-    /// created (`validateFoundNode`).
+    /// The client accepts a node with its GUID if its own session created the node, and otherwise
+    /// deletes the node (`validateFoundNode`).
     SameSession,
 }
 
-/// Creates an ephemeral node, and a missing parent as a container. Returns the path.
+/// Creates an ephemeral node, and a missing parent as a container. Returns the node's path.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,

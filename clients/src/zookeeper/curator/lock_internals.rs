@@ -1,6 +1,5 @@
-//! The queue of a lock ([`LockInternals`]). Source: Curator 5.4.0, `LockInternals` (`attemptLock`,
-//! `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver` (`createsTheLock`,
-//! `getsTheLock`, `fixForSorting`).
+//! A lock's queue ([`LockInternals`]). Source: Curator 5.4.0, `LockInternals` (`attemptLock`,
+//! `internalLockLoop`, `deleteOurPath`) and `StandardLockInternalsDriver`.
 
 use super::create::{Protection, create_sequential};
 use super::{Curator, Deletion};
@@ -31,7 +30,6 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Waits for its turn in the queue. Returns the node's path, or `None` on timeout.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = RemainingWait { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -56,7 +54,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // As in the library, an exception during the deletion replaces the earlier exception.
+            // An exception during the deletion replaces the earlier exception, as in the library.
             self.delete(path).await?;
         }
         outcome
@@ -113,13 +111,12 @@ impl LockInternals {
             .map(|_| ())
     }
 
-    /// Leaves the queue. Returns `false` if the node was already gone.
     pub async fn delete(&self, path: &str) -> Result<bool, ZooKeeperError> {
         self.curator.delete(path, self.deletion).await
     }
 }
 
-/// Measured on the wall clock (`millisToWait`, `startMillis`).
+/// Remaining wait on the wall clock (`millisToWait`, `startMillis`).
 struct RemainingWait {
     left: Duration,
     since: WallClock,

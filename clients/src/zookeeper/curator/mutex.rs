@@ -1,21 +1,18 @@
-//! `curator-mutex` and its relatives: Curator's reentrant lock.
+//! `curator-mutex` and its variants: Curator's reentrant lock.
 //!
-//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
-//! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the acquire timeout and
-//! `release()`. As in the library, **the holder does not notice that its session has ended**:
-//! `isAcquiredInThisProcess()` stays true until the release. If the release finds no node, the lock
-//! reports that it was not held; the library ignores the missing node.
+//! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`), with the queue of
+//! [`super::lock_internals`]. **The holder does not notice that its session has ended**. A release
+//! that finds no node returns `NotHeld`; the library ignores it.
 //!
-//! - `curator-suspended` has a `ConnectionStateListener`, as Curator's documentation demands, and
-//!   leaves its critical section at SUSPENDED and at LOST.
-//! - `curator-fencing` reads its node after the acquire, and passes the czxid to the storage as a
-//!   fencing token.
-//! - `curator-unprotected` creates its node without `withProtection()`, so it retries a create
-//!   whose reply is lost. This mistake is **planted**; Curator's locks are protected.
-//! - `curator-any-session` has protection that ignores the session (Curator before 4.3.0,
-//!   CURATOR-498), so the lock accepts a node of an earlier session as its own.
-//! - `curator-unguaranteed` deletes its node without `guaranteed()`. This mistake is **planted**:
-//!   after a connection loss the library clears the thread's data, and the node remains.
+//! - `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as Curator's
+//!   documentation demands.
+//! - `curator-fencing` passes the czxid of its node to the storage as a fencing token.
+//! - `curator-unprotected` creates its node without `withProtection()` (**planted**), so after a
+//!   lost reply it creates another node.
+//! - `curator-any-session` accepts a node of an earlier session as its own (Curator before 4.3.0,
+//!   CURATOR-498).
+//! - `curator-unguaranteed` deletes its node without `guaranteed()` (**planted**), so the node
+//!   remains after a connection loss.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;

@@ -2,10 +2,7 @@
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
 //! (`internalAcquire1Lease`). A process that holds the semaphore's mutex creates a lease, and waits
-//! until the number of leases is within the limit, which is one. All other waiters are in the queue
-//! of the mutex.
-//!
-//! A second acquire by the holder waits in vain until its timeout.
+//! until no other lease is left. A second acquire by the holder waits in vain until its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -75,7 +72,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // As in the library, an exception during this release hides `outcome`.
+        // An exception during this release hides `outcome`, as in the library.
         lock.delete(&turn).await?;
         outcome
     }

@@ -1,9 +1,7 @@
-//! Frames that ZooKeeper 3.8.0 (Debian) accepted, and its answers.
-
 use super::*;
 use bytes::BytesMut;
 
-/// Gives all permissions to everyone.
+/// ACL of real frames, which gives all permissions to everyone.
 const OPEN_ACL: &str = "000000010000001f00000005776f726c6400000006616e796f6e65";
 
 fn hex(bytes: &[u8]) -> String {

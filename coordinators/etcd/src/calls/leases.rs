@@ -1,4 +1,4 @@
-//! Renewal and lookup of leases, which bypass the log because only the leader tracks expiry.
+//! Renews and looks up leases without the log, because only the leader tracks expiry.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};
@@ -28,7 +28,6 @@ impl Etcd {
         }
     }
 
-    /// Returns `None` if the call must wait for the lease's revocation.
     fn answer_lease_call(
         &mut self,
         (id, renews): (i64, bool),

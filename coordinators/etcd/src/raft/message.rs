@@ -27,7 +27,6 @@ pub(crate) struct Message {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// Asks for a vote, with the end of the candidate's log (`MsgVote`).
     Vote {
         index: u64,
         log_term: u64,
@@ -35,7 +34,6 @@ pub(crate) enum Body {
     VoteReply {
         reject: bool,
     },
-    /// Appends entries to a follower's log (`MsgApp`).
     Append {
         index: u64,
         log_term: u64,
@@ -56,9 +54,7 @@ pub(crate) enum Body {
     HeartbeatReply {
         context: u64,
     },
-    /// Forwards a proposal to the leader (`MsgProp`).
     Propose(Proposal),
-    /// Asks the leader for a read index (`MsgReadIndex`).
     ReadIndex {
         id: u64,
     },

@@ -23,7 +23,6 @@ fn alone() -> World {
 fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
     let mut world = alone();
     world.ask(0, ("lease/grant", "{\"TTL\":3,\"ID\":1}"), 20);
-    // The keys are `res/1`, `res/2` and `other`.
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzE=\",\"lease\":1}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzI=\"}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"b3RoZXI=\"}"), 20);
@@ -40,7 +39,6 @@ fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
 #[test]
 fn a_lock_of_the_gateway_s_client_is_a_key_and_survives_a_restart() {
     let mut world = alone();
-    // The key is `/locks/res` with the value `me`.
     world.ask(0, ("kv/put", "{\"key\":\"L2xvY2tzL3Jlcw==\",\"value\":\"bWU=\"}"), 20);
     assert_eq!(tap_lines(&mut world), [(KeyChange::Granted, "me".to_owned(), Some(2))]);
     world.crash(0, Crash::Power);

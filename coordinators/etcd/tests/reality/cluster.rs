@@ -140,7 +140,7 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// Writes nothing, because
+/// A transaction whose condition is false, so that it writes nothing.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -200,7 +200,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // Unless a new leader extends the lease, it ends before the write that follows the failure.
+    // Without an extension by a new leader, the lease ends before the write after the failure.
     script.cluster.pass(2_500);
     // An election after this check would make the test stop the wrong member.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
@@ -278,7 +278,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // Only these calls see all earlier changes. Before other calls, the members must catch up.
+        // These calls see all earlier changes. Before other calls, the members must catch up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));

@@ -1,7 +1,3 @@
-//! Tests that send random requests to a real etcd and to the model. Without etcd the tests are
-//! skipped, or fail if `FENCEPOST_REAL_ETCD=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the number of
-//! sequences, and `FENCEPOST_DIFFERENTIAL_SEED` varies them.
-
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cluster;

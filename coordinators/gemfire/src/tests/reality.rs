@@ -1,7 +1,3 @@
-//! Compares the model with a locator and three members of Apache Geode 1.15.1. Without `java`,
-//! `javac` and the libraries of `ci/install.sh geode`, the tests are skipped, or fail if
-//! `FENCEPOST_REAL_GEMFIRE=1`. Times must differ by less than a member timeout.
-
 mod members;
 mod model;
 
@@ -188,7 +184,6 @@ fn a_real_member_that_goes_on_believes_for_a_moment_that_it_holds_the_lock() {
     assert_eq!(members.ask(0, "lock key 0 -1"), "true");
     members.send(1, "lock key 60000 -1");
     members.stop(0);
-    // The paused process answers only after it has been resumed.
     members.send(0, "held key");
     assert_eq!(members.answer(1), "true", "it has departed, and another holds the lock");
     members.resume(0);

@@ -1,4 +1,4 @@
-//! Executes the commands of the client/server protocol, such as COM_QUERY and COM_PING.
+//! Executes the commands of the client/server protocol, such as COM_QUERY.
 
 use super::{Client, Core};
 use crate::error::SqlError;

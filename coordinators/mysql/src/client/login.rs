@@ -22,8 +22,7 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const MULTI_STATEMENTS: u32 = 1 << 16;
 const PLUGIN_AUTH: u32 = 1 << 19;
 const LENGTH_ENCODED: u32 = 1 << 21;
-/// The real server's capabilities, except compression, LOCAL INFILE, session tracking,
-/// CLIENT_DEPRECATE_EOF and MariaDB's protocol extensions.
+/// The real server's capabilities that the model supports.
 const CAPABILITIES: u32 = 0x807f_f75f;
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Executes the statements of a query, each of which gets its own reply.
+//! Executes a query's statements, each of which gets its own reply.
 
 use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};

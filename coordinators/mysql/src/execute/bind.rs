@@ -1,4 +1,4 @@
-//! Binds column names to positions, and refuses comparisons that the model does not support.
+//! Binds column names to positions. Refuses comparisons that the model does not support.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Expression, Function, Inner, List, Named};
@@ -139,7 +139,7 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Binds two operands. A string that is compared with a time becomes a time.
+    /// Binds two operands. Converts a string to a time if it is compared with a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {

@@ -124,7 +124,6 @@ fn drop_table(name: &TableName, if_there: bool, context: &mut Context<'_>) -> Ou
         let error = SqlError::new(1051, "42S02", format!("Unknown table '{}.{}'", name.0, name.1));
         return context.session.note(error, if_there);
     };
-    // The real server would wait for the end of the transaction that uses the table.
     if context.store.is_used(id, context.session.id) {
         return Err(SqlError::unsupported("DROP TABLE on a table in use"));
     }

@@ -218,7 +218,7 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // Without gap locks, a row whose deletion is committed counts as missing.
+        // Without gap locks, a row counts as missing once its deletion is committed.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()
@@ -227,7 +227,7 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // A semi-consistent read skips a locked row whose committed version does not match.
+            // A semi-consistent read skips a locked row if its committed version does not match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Blocked(_)
@@ -247,7 +247,7 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // As in the real server, also locks the gap before the next row.
+                // The real server also locks the gap before the next row.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }
@@ -374,7 +374,6 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Returns the key if the condition fixes the primary key.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

@@ -8,7 +8,6 @@ use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 
 const CHAR_MAX: u64 = 255;
-/// Longest VARCHAR in characters. The real server allows more.
 const VARCHAR_MAX: u64 = 8_000;
 
 impl Parser<'_> {

@@ -24,7 +24,7 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Expression depth limit, measured on the real server. The stack suffices (`tests/depth.rs`).
+/// Expression depth limit of the real server (measured). `tests/depth.rs` checks the stack size.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ pub(crate) enum Expression {
     Count,
     /// Current time, with its number of decimals. The flag is `true` for UTC.
     Now(u8, bool),
-    /// Sum of a time and an interval. The number is the unit in microseconds, with a sign.
+    /// Sum of a time and an interval. The number is the interval's unit in signed microseconds.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),

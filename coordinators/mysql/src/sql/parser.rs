@@ -1,4 +1,4 @@
-//! The parser's position in the statement ([`Parser`]).
+//! A position in a statement's tokens ([`Parser`]).
 
 use super::token::Token;
 

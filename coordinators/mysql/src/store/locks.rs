@@ -1,9 +1,8 @@
 //! Locks on rows and on the gaps before them, as in InnoDB.
 //!
-//! One lock object may cover several rows, because locks of one kind are merged; the number of
-//! objects matters for choosing a deadlock victim. A lock waits for the conflicting locks before it
-//! in its row's queue, whether granted or not, and remembers one of these locks. The place behind
-//! the last row (the supremum) has a gap that can be locked.
+//! One lock object may cover several rows; the number of objects matters for choosing a deadlock
+//! victim. A lock waits for the earlier conflicting locks in its row's queue, whether granted or
+//! not. The place behind the last row (the supremum) has a lockable gap.
 
 use super::TableId;
 use super::key::Key;
@@ -18,7 +17,6 @@ pub(crate) enum Mode {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// Next-key lock on the row and the gap before it.
     Both,
     Gap,
     Row,
@@ -91,7 +89,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Normalizes a lock on the supremum, which has a gap but no row.
+    /// Turns a lock on the supremum, which has no row, into a lock on its gap.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

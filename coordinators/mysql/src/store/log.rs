@@ -1,4 +1,4 @@
-//! The log, in fencepost's own format. Each commit is one group of records.
+//! The log, in fencepost's own format, with one group of records per commit.
 
 use super::key::Key;
 use super::rows::Version;

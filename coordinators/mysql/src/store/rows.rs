@@ -17,7 +17,6 @@ pub(crate) struct Version {
 
 pub(crate) type Versions = Vec<Version>;
 
-/// Rows by key, including deleted rows that a view may see.
 #[derive(Debug, Default)]
 pub(crate) struct Rows(pub(crate) BTreeMap<Key, Versions>);
 

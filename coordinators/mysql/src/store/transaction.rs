@@ -140,7 +140,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Returns `false` if the request causes a deadlock and is refused.
+    /// Returns `false` if the request is refused because it would cause a deadlock.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);

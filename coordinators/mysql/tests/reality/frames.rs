@@ -1,6 +1,3 @@
-//! Sends invalid packets to the simulated and the real server. Both servers must send equal
-//! replies, and agree on whether the connection stays open.
-
 use super::fake::Fake;
 use super::packets::{
     CONNECT_WITH_DB, PLAIN, PLUGIN_AUTH, PROTOCOL_41, SECURE_CONNECTION, login, packet, query,

@@ -33,7 +33,7 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Releases differ in the display width of `TRUE`.
+/// Compares the display width of `TRUE`, which differs between releases.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -130,7 +130,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Lists the sessions without information_schema, whose queries can crash MariaDB 10.11.19.
+    /// Lists the sessions. Queries of information_schema can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

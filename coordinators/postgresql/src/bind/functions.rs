@@ -1,4 +1,4 @@
-//! Binds function calls: finds the function by its name and argument types.
+//! Resolves function calls by name and argument types.
 
 use super::Binder;
 use super::values::base;

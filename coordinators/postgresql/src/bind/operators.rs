@@ -116,8 +116,7 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The smallest 8-byte integer has no positive counterpart, so the sign is parsed
-                // too.
+                // Parses the sign too, because the smallest integer has no positive counterpart.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

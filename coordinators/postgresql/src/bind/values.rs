@@ -30,7 +30,6 @@ impl Binder<'_> {
                 if self.parameters[index].is_none() {
                     self.parameters[index] = Some(base(to));
                 }
-                // The first use of a parameter decides its type.
                 match self.parameters[index] {
                     Some(known) if known != base(to) => {
                         let value = Box::new(Bound::Parameter(index));

@@ -1,5 +1,4 @@
-//! The access path of a statement: an index lookup if the filter fixes a whole key, and otherwise a
-//! scan. The real planner also uses parts of a key, ranges and statistics.
+//! A statement's access path: an index lookup if the filter fixes a whole key, otherwise a scan.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

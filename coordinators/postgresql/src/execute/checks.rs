@@ -1,4 +1,4 @@
-//! Checks of a plan before execution, and of a row before it is stored.
+//! Checks of plans before execution, and of rows before they are stored.
 
 use super::plan::{InsertPlan, Plan, Planned};
 use crate::bound::Bound;

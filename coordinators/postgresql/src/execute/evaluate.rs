@@ -1,4 +1,4 @@
-//! Evaluates expressions with three-valued logic, where NULL is unknown.
+//! Evaluates expressions with three-valued logic, in which NULL is unknown.
 
 use super::{Execution, Stop};
 use crate::bound::{Bound, Function};

@@ -1,4 +1,4 @@
-//! Calls functions that have side effects or return facts about the server.
+//! Functions with side effects, or with results that depend on the server.
 
 use super::{Execution, Stop};
 use crate::bound::Function;

@@ -88,7 +88,7 @@ impl Execution<'_> {
                     return Ok(None);
                 }
                 self.touch_until(table, Some(target))?;
-                // Errors in the new row are reported before any wait.
+                // Reports errors in the new row before any wait.
                 if let Some(assignments) = &plan.assignments {
                     self.assigned(table, assignments, Row::of(&values))?;
                 }

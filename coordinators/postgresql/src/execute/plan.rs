@@ -19,7 +19,7 @@ pub(crate) struct Planned {
     pub(crate) parameters: Vec<Type>,
 }
 
-/// Columns with new values. `None` means the default.
+/// Columns with their new values. `None` means the default.
 pub(crate) type Assignments = Vec<(usize, Option<Bound>)>;
 
 #[derive(Debug)]
@@ -59,7 +59,6 @@ pub(crate) struct ConflictPlan {
 pub(crate) struct ModifyPlan {
     pub(crate) table: TableId,
     pub(crate) filter: Option<Bound>,
-    /// Assignments of an UPDATE. `None` means a DELETE.
     pub(crate) assignments: Option<Assignments>,
     pub(crate) strength: Strength,
 }

@@ -141,7 +141,7 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// Records that an insertion with DO NOTHING read the existing row, as PostgreSQL 15.20 does.
+    /// Records that an insertion with DO NOTHING read the existing row, as in PostgreSQL 15.20.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let Some(id) = self.tracked() else { return Ok(()) };
         if self.touch_version(id, table, version)? {

@@ -1,4 +1,4 @@
-//! The start and end of transactions. A commit is visible once its log is on disk.
+//! Starts and ends transactions. A commit is visible once its log is on disk.
 
 use super::Stop;
 use crate::core::Core;

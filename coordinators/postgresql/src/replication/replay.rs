@@ -1,4 +1,4 @@
-//! Replays the log on a standby. Each commit is one transaction.
+//! Replays the log on a standby, with one transaction per commit.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;

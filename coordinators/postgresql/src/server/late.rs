@@ -1,4 +1,4 @@
-//! Handles expired timeouts and detects deadlocks.
+//! Expires timeouts and detects deadlocks.
 
 use super::Postgresql;
 use crate::error::SqlError;

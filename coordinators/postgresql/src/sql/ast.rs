@@ -70,7 +70,6 @@ pub(crate) struct Modes {
 pub(crate) struct Set {
     pub(crate) is_local: bool,
     pub(crate) name: Option<String>,
-    /// New value. `None` means the default.
     pub(crate) value: Option<String>,
     pub(crate) is_reset: bool,
 }
@@ -150,7 +149,7 @@ pub(crate) enum Policy {
 pub(crate) struct Insert {
     pub(crate) table: Source,
     pub(crate) columns: Option<Vec<Named>>,
-    /// One list per row. `None` means `DEFAULT VALUES`.
+    /// One list of values per row. `None` means `DEFAULT VALUES`.
     pub(crate) rows: Vec<Option<Vec<Expression>>>,
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) returning: Vec<Item>,
@@ -185,7 +184,7 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Expression depth limit (about 3,000 in the real server). The stack suffices (`tests/depth.rs`).
+/// Expression depth limit (real server: about 3,000). `tests/depth.rs` checks the stack size.
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]

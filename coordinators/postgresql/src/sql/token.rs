@@ -30,7 +30,7 @@ impl Token {
     }
 }
 
-/// Longest name in bytes. The server truncates longer names.
+/// Maximum length of a name in bytes. The server truncates longer names.
 const NAME_MAX: usize = 63;
 
 const LONG_SYMBOLS: &[&str] = &["::", "<=", ">=", "<>", "!=", "||", ":=", "=>"];

@@ -1,4 +1,4 @@
-//! Locks on tables, rows and transactions, and advisory locks: holders, queues and deadlocks.
+//! Locks on tables, rows and transactions, and advisory locks, with queues and deadlock detection.
 //! Source: src/backend/storage/lmgr/README. Unlike the real server, the model resolves no deadlock
 //! by reordering a queue.
 
@@ -101,8 +101,8 @@ impl Lock {
         }
     }
 
-    /// Returns a new request's place in the queue, and whether it can be granted immediately. A
-    /// backend queues before waiters that conflict with locks it already has.
+    /// Returns a new request's place in the queue, and `true` if the lock can be granted
+    /// immediately. A backend queues before waiters that conflict with locks it already has.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();

@@ -15,7 +15,7 @@ pub(crate) enum Standing {
 }
 
 impl Strength {
-    /// Returns whether two row locks conflict (PostgreSQL's documentation, "Row-Level Locks").
+    /// Returns `true` if two row locks conflict (PostgreSQL's documentation, "Row-Level Locks").
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,

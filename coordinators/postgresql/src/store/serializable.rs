@@ -1,15 +1,14 @@
-//! Serializable snapshot isolation, which detects transactions without a serial order.
+//! Serializable snapshot isolation.
 //!
-//! A write finds earlier readers, and a read finds writers whose changes it does not see. In both
-//! cases the reader must precede the writer (a read-write conflict). Two consecutive conflicts may
-//! be part of a cycle if the last writer committed first. The server then cancels one of the three
-//! transactions. The cancelled transaction fails at its next read, write or commit. Reads stay
-//! recorded after the commit until every concurrent transaction has ended.
+//! A write finds earlier readers, and a read finds writers whose changes it does not see. The
+//! reader must precede the writer in any serial order (a read-write conflict). Two consecutive
+//! conflicts may be part of a cycle if the last writer committed first; the server then cancels one
+//! of the three transactions, which fails at its next read, write or commit. Reads stay recorded
+//! until every concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
-//! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
-//! old transactions that a server makes when it runs out of space; locks on several pages of a
-//! table or an index, because lock tables have one page.
+//! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: summaries of
+//! old transactions, and locks on several pages, because lock tables have one page.
 
 mod conflicts;
 mod ending;

@@ -11,7 +11,6 @@ pub(crate) struct Transactions {
     seen: BTreeMap<Backend, Xid>,
 }
 
-/// First transaction id after `initdb`.
 const FIRST: u64 = 731;
 
 impl Transactions {

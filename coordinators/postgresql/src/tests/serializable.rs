@@ -1,5 +1,3 @@
-//! The expected messages are those of PostgreSQL 15.18.
-
 use super::world::{World, query};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";

@@ -1,4 +1,4 @@
-//! Values ([`Value`]), with their parsing, formatting, binary form and comparison.
+//! Values ([`Value`]), with parsing, formatting, binary form and comparison.
 
 use super::interval::Interval;
 use super::timestamp::{self, ParseError};
@@ -83,7 +83,7 @@ impl Value {
         }
     }
 
-    /// Pads a `char(n)`. Drops excess spaces, and in a cast any excess characters.
+    /// Pads a `char(n)`. Drops excess spaces and, in a cast, any excess characters.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),

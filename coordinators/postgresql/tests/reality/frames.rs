@@ -1,6 +1,3 @@
-//! Sends invalid bytes to the simulated and the real server. Both servers must send equal replies,
-//! and agree on whether the connection stays open.
-
 use super::fake::Fake;
 use super::messages::{message, query, shown, startup};
 use super::real::Real;

@@ -21,7 +21,6 @@ const CALL_AGAIN_MS: u64 = 100;
 impl ZooKeeper {
     pub(super) fn follow(&mut self, leader: MemberId) {
         let Some(link) = self.links.dial(&self.config, leader, &mut self.out.list) else {
-            // The vote names no member of this ensemble, so the election starts again.
             return self.start_election();
         };
         self.role = Role::Following(Follower {

@@ -1,4 +1,4 @@
-//! Handles messages from followers.
+//! Messages from followers to the leader.
 
 use crate::config::MemberId;
 use crate::member::learners::{Learner, Stage};

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 /// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// First and longest interval between notifications, in milliseconds (`minNotificationInterval`,
-/// `maxNotificationInterval`).
+/// First and longest interval between notifications, in milliseconds.
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
 #[derive(Clone, Debug)]
@@ -50,7 +49,7 @@ impl Election {
     }
 
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // A peer may have claimed the last possible round, so the rounds wrap around.
+        // Rounds wrap around, because a peer may have claimed the last possible round.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();
@@ -110,7 +109,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// A majority of votes from members with a leader must include the leader's own vote.
+    /// Counts votes of members with a leader. A majority must include the leader's own vote.
     fn handle_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -1,4 +1,4 @@
-//! Messages between members. Contents and order follow Zab, but the encoding is fencepost's own.
+//! Messages between members, with the contents and order of Zab in fencepost's own encoding.
 
 use crate::config::MemberId;
 use crate::jute::Writer;
@@ -33,7 +33,6 @@ pub(crate) struct Notification {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Progress {
     pub(crate) last: i64,
-    /// Earliest zxid to which the log can be truncated.
     pub(crate) base: i64,
 }
 
@@ -47,7 +46,7 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// A member that accepts the epoch again (`is_new` is `false`) omits the epoch of its history.
+    /// Acknowledges an epoch. Omits the epoch of the member's history if `is_new` is `false`.
     AckEpoch {
         current: u32,
         is_new: bool,

@@ -91,7 +91,6 @@ fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
     let taps = world.taps(0);
     assert!(taps[0].by.is_some() && taps[0].by == world.at_server(second.connection));
     assert_eq!(tap_lines_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
-    // After both deletions, the second contender is the only head.
     let mut deletes = |client: &mut Client, path: &str| {
         let mut body = Writer::default();
         body.string(path).int(-1);

@@ -1,5 +1,3 @@
-//! `tests/reality` includes this file, so it uses only the public API.
-
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;

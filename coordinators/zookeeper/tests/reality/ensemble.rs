@@ -159,7 +159,7 @@ fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     assert!((least..most).contains(&stood_ms), "the session ends after {stood_ms} ms");
     said.push(heir.read_reply(ensemble, PING));
     said.push(heir.create(ensemble, "/held", true));
-    // After the pause the client continues as if it still held the node.
+    // The client continues after the pause as if it still held the node.
     said.push(holder.set(ensemble, "/held", "mine"));
     let password = holder.session.password.clone();
     said.push(holder.reconnect(ensemble, 1, &password));

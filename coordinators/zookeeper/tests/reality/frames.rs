@@ -1,6 +1,3 @@
-//! Sends invalid frames to the simulated and the real server. Both servers must send the same reply
-//! or close the connection.
-
 use crate::fake::Fake;
 use crate::protocol::*;
 use crate::real::{self, Real};

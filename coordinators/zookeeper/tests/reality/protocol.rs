@@ -1,5 +1,3 @@
-//! Client side of the protocol, written independently of the server's code.
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record(pub(crate) Vec<u8>);
 

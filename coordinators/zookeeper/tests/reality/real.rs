@@ -112,7 +112,6 @@ pub(crate) struct RealConnection {
 }
 
 impl RealConnection {
-    /// Sends bytes and ignores errors, because a later read reveals a closed connection.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }

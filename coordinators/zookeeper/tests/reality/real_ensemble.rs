@@ -1,5 +1,3 @@
-//! Three real servers. The third server leads, and a valve can delay its messages to the first.
-
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};
 use fencepost_testing::{free_port, wait_for};

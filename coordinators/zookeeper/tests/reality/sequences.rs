@@ -1,6 +1,3 @@
-//! Sends random requests from two clients to a real ZooKeeper and to the simulated one. Both
-//! servers must send the same replies and watch events in the same order.
-
 use crate::fake::Fake;
 use crate::protocol::*;
 use crate::real::{self, Real, RealConnection};
@@ -216,7 +213,7 @@ impl<'a, S: Server> Play<'a, S> {
             let client = play.enter();
             play.clients.push(client);
         }
-        // The counters of a parent count all its child nodes, so each sequence has its own parent.
+        // Each sequence has its own parent, because a parent's counters count all its child nodes.
         let (parent, _) = root.rsplit_once('/').unwrap();
         for (xid, path) in [(0, parent), (1, root)] {
             let record = Record::default().text(path).bytes(None).world(31).int(0);

@@ -1,5 +1,3 @@
-//! Replies in a comparable form: relative zxids, numbered sessions, sorted children, no times.
-
 use crate::protocol::*;
 
 #[derive(Clone, Debug, Default)]

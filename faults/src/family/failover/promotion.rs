@@ -1,4 +1,4 @@
-//! A failover by an operator, who promotes the only standby.
+//! A failover in which an operator promotes the only standby.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};

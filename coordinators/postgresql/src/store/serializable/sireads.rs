@@ -8,7 +8,7 @@ pub(crate) enum Target {
     Row(TableId, VersionId),
     Page(TableId),
     Table(TableId),
-    /// The one page with all keys of an index. The number identifies the index in its table.
+    /// The only leaf of an index. The number identifies the index in its table.
     Leaf(TableId, usize),
 }
 
