@@ -81,7 +81,6 @@ fn unknown_subcommand(args: Args<'_>) -> CommandError {
     )
 }
 
-/// Returns the error of `addReplySubcommandSyntaxError` for a subcommand with wrong arguments.
 pub(crate) fn unknown_form(call: &Call<'_>) -> CommandError {
     let container = call.arg(0).to_ascii_uppercase();
     let text = b"ERR unknown subcommand or wrong number of arguments for '";

@@ -170,7 +170,6 @@ fn rename_unless_taken(
     if from == to || !may(target.is_some()) {
         return Ok(may(target.is_some()));
     }
-    // A client that tracks both keys is notified of the removal first.
     let Some(entry) =
         call.server.find(db, from).and_then(|position| call.server.remove(db, position))
     else {

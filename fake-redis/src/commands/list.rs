@@ -370,7 +370,6 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the number of keys at `first`, and the arguments after it (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

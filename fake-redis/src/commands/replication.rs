@@ -191,7 +191,6 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset();
     let name = call.arg(0).to_ascii_lowercase();
-    // Within EXEC, the last command from the client is EXEC, not the executed command.
     let is_in_exec =
         call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {

@@ -50,7 +50,6 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Only NX and XX may be repeated.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -194,7 +193,7 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
-/// Returns the expiry in wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
+/// Returns wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,

@@ -50,7 +50,7 @@ fn error(text: &'static str) -> CommandError {
     CommandError::fixed(text)
 }
 
-/// Parses half of an identifier as a plain integer or like strtoull (`string2ull`).
+/// Accepts a plain integer, or any number that strtoull accepts (`string2ull`).
 fn parse_part(text: &[u8]) -> Option<u64> {
     if let Some(integer) = parse_integer(text) {
         return u64::try_from(integer).ok();
@@ -72,7 +72,6 @@ fn parse_id(text: &[u8], missing: u64) -> Result<StreamId, CommandError> {
     id.map(|(ms, sequence)| StreamId { ms, sequence }).ok_or(INVALID_STREAM_ID)
 }
 
-/// Parses the options of XADD and XTRIM (`streamParseAddOrTrimArgsOrReply`).
 fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
     let (mut options, mut limit) = (Options::default(), None);
     let (count, mut index) = (call.args.len(), 2);

@@ -100,7 +100,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Parses a cursor like `strtoul`: empty text is 0, and negative numbers wrap. Spaces are errors.
+/// Parses a cursor like `strtoul`, but refuses spaces. Empty text is 0, and negative numbers wrap.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {

@@ -67,7 +67,6 @@ impl Server {
         }
     }
 
-    /// Propagates a change of the data, as a complete command with absolute times.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }

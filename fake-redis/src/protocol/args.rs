@@ -69,7 +69,6 @@ impl ArgumentVector {
         self.spans.clear();
     }
 
-    /// Appends an argument. Positions have 32 bits, because the query buffer is below 4 GiB.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);

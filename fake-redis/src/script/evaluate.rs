@@ -15,7 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Returns the initial random state, fixed before 7.0 because replicas then also run scripts.
+    /// Before 7.0 the state is fixed, because replicas also run the scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -93,7 +93,6 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Checks the script's declared flags before it runs (`scriptPrepareForRun` in script.c).
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(

@@ -30,7 +30,6 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run, whose own client uses the caller's database and RESP2.
     pub(crate) fn begin(
         server: &'a mut Server,
         caller: ClientKey,

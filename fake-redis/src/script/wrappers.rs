@@ -159,7 +159,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// Shows numbers instead of addresses, which differ between runs.
+/// Shows numbers, because addresses differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -179,7 +179,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Checks the second of two numbers first, as Redis does, because the C compiler chose that order.
+/// Checks the second of two numbers first, the order that the C compiler chose in Redis.
 fn check_second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

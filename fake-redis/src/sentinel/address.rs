@@ -15,7 +15,6 @@ impl Address {
         Self { host: host.into(), port }
     }
 
-    /// Returns whether the address is this host and port (`sentinelAddrOrHostnameEqual`).
     pub(crate) fn is(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host.eq_ignore_ascii_case(host)
     }

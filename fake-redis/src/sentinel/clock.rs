@@ -1,9 +1,8 @@
 //! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 //!
-//! Redis compares the wall clock between two ticks, normally 52 to 100 ms apart, and enters TILT if
-//! the clock was set back or more than two seconds passed. In this model the next check may be a
-//! second away, but its time is known. The wall clock is therefore compared with the expected time
-//! plus the tick that Redis would have had.
+//! Redis enters TILT if its clock goes back, or if two ticks, normally 52 to 100 ms apart, are over
+//! two seconds apart. This model sleeps longer, so it compares the clock with the due time and one
+//! tick.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};

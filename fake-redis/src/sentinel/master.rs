@@ -89,7 +89,7 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Also a promoted replica counts as the primary (`sentinelGetCurrentMasterAddress`).
+    /// Counts a promoted replica as the primary (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -97,7 +97,6 @@ impl Master {
         }
     }
 
-    /// Makes every instance's next hello due immediately (`sentinelForceHelloUpdateForMaster`).
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }
@@ -140,7 +139,7 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// Makes the old primary a replica of the new one (`sentinelResetMasterAndChangeAddress`).
+    /// The old primary becomes a replica of the new one (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

@@ -43,7 +43,6 @@ impl Instance {
 }
 
 impl Master {
-    /// Implements `sentinelFailoverReconfNextSlave`.
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
         let mut in_progress =
@@ -97,7 +96,6 @@ impl Master {
         }
     }
 
-    /// Implements `sentinelFailoverSwitchToPromotedSlave`.
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()

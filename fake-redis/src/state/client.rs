@@ -25,7 +25,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether commands are never refused, because they come from a primary or a file.
+    /// Commands from a primary or a file are never refused.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -44,7 +44,7 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// `true` if the key had already expired at WATCH. Its deletion is then not a change.
+    /// `true` if the key had already expired at WATCH; its deletion is then not a change.
     pub(crate) was_expired: bool,
 }
 

@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// Flags of a command, which COMMAND INFO shows in lowercase.
+    /// COMMAND INFO shows these names in lowercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
-/// Time in seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
+/// Seconds before a primary without replicas drops its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
 /// The state of replication. Only `follow` and `lead` change the role.
@@ -183,7 +183,7 @@ impl Replication {
             && !self.are_pings_suspended()
     }
 
-    /// Returns a snapshot's replication position, or `None` if meaningless (`rdbPopulateSaveInfo`).
+    /// Returns the position for a snapshot; `None` if it has no meaning (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

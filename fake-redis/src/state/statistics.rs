@@ -76,8 +76,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// A call has failed if it added an error, or repeats the error of a command that it called
-    /// (`incrCommandStatsOnError`).
+    /// Counts a failure if the command added or repeats an error (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

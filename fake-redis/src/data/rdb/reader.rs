@@ -181,7 +181,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a length or the code of an encoding (`rdbLoadLenByRef`).
     fn length_or_code(&mut self) -> Result<Length, RdbError> {
         let first = self.byte()?;
         let plain = match (first >> 6, first) {
@@ -196,7 +195,6 @@ impl<'a> Reader<'a> {
         Ok(Length::Plain(plain))
     }
 
-    /// Reads a string (`rdbGenericLoadStringObject`).
     fn string(&mut self) -> Result<Vec<u8>, RdbError> {
         let number = match self.length_or_code()? {
             Length::Plain(length) => return Ok(self.take(length)?.to_vec()),

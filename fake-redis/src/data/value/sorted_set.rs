@@ -12,7 +12,6 @@ pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
     order: Ranked,
     bytes: usize,
-    /// `true` if the set was ever too large for a listpack. A set is never converted back.
     is_large: bool,
 }
 

@@ -4,8 +4,7 @@ pub(crate) mod packed;
 
 use std::collections::VecDeque;
 
-/// Redis's default for `stream-node-max-entries`. Snapshots store nodes of this many entries, and
-/// an approximate trim removes this many at a time.
+/// Redis's default for `stream-node-max-entries`; approximate trims remove whole nodes.
 pub(crate) const NODE_ENTRIES_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -111,7 +110,6 @@ impl Stream {
         self.last = id;
     }
 
-    /// Returns the number of removed entries.
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = match trim.keep {
             Keep::Newest(keep) => self.len().saturating_sub(keep),

@@ -7,7 +7,6 @@ const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redi
  KEYS[1]) else return 0 end";
 
 /// Scripts are kept only in memory (eval.c; docs "Scripting with Lua", volatile script cache).
-/// Client libraries fall back to EVAL.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -23,8 +22,7 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// A server executes the command of a client that has disconnected (networking.c). redis-py and
-/// ioredis send the command again.
+/// A server executes the command of a disconnected client (networking.c), which may resend it.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();

@@ -68,7 +68,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Returns whether a failover suspends pings, as in Redis, because pings lengthen the stream.
+    /// Pauses pings, as Redis does, because pings lengthen the stream.
     pub(super) fn are_pings_suspended(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

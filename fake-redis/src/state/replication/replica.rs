@@ -11,7 +11,7 @@ use fencepost_machine::ConnectionId;
 pub(crate) struct Introduction {
     pub(crate) port: u16,
     pub(crate) address: Option<String>,
-    /// `true` if the replica understands changes of the history's id (`capa psync2`).
+    /// `true` if the replica accepts a new history id (`capa psync2`).
     pub(crate) knows_second_ids: bool,
     /// `true` if the replica accepts a snapshot of unknown length (`capa eof`).
     pub(crate) knows_delimiters: bool,
@@ -89,7 +89,7 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Counts the good replicas, which decide about writes (`refreshGoodSlavesCount`).
+    /// Counts the replicas that `min-replicas-to-write` requires (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -119,14 +119,14 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Repeats SELECT in a primary's stream, because a new replica does not know the database.
+    /// Repeats SELECT in the stream, because a new replica does not know the current database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// Sends a snapshot with `send`, which returns whether the replica must acknowledge it.
+    /// `send` returns `true` if the replica must acknowledge the snapshot.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,
