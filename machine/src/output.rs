@@ -7,7 +7,6 @@ use crate::notice::Notice;
 use crate::tap::TapEvent;
 use bytes::Bytes;
 
-/// A server's request to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     Send {
@@ -26,7 +25,6 @@ pub enum Output {
     /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`.
     Connect {
         connection: ConnectionId,
-        /// Host name or IP address of the peer.
         host: String,
         port: u16,
     },
@@ -47,12 +45,10 @@ pub enum Output {
     },
     /// Atomically replaces and syncs the configuration file.
     DiskConfig {
-        /// New configuration in the server's own format.
         config: Bytes,
     },
-    /// Reports a damaged file to the operator.
     Damaged(Damage),
-    /// Reports a key change to the judge. Simulated processes cannot see it.
+    /// Reports a key change to the judge.
     Tap(TapEvent),
     Notice(Notice),
 }

@@ -24,7 +24,7 @@ pub enum NoLine {
 }
 
 impl Accepted {
-    /// Takes the next line from the input, without its line feed.
+    /// Returns the line without its line feed.
     pub fn line(&mut self) -> Result<Bytes, NoLine> {
         let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
         match self.input.iter().position(|byte| *byte == b'\n') {
@@ -102,7 +102,6 @@ impl Peers {
         out.extend(all.map(|bytes| Output::Send { connection, bytes }));
     }
 
-    /// Returns the peer of a lost or refused connection.
     pub fn lost(&mut self, connection: ConnectionId) -> Option<u8> {
         let found = self.links.iter().find(|(_, link)| link.connection == connection);
         let peer = found.map(|(peer, _)| *peer)?;

@@ -2,9 +2,9 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {
-    /// The device reported an error (`EIO`).
+    /// `EIO`.
     Io,
-    /// The file system is full (`ENOSPC`).
+    /// `ENOSPC`.
     Full,
 }
 
@@ -18,11 +18,10 @@ impl SyncError {
     }
 }
 
-/// The output that a failed sync belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncOf {
     /// The append-only file. Its next successful sync covers the bytes of the failed sync too.
     Appended,
-    /// A [`crate::Output::DiskReplace`], which left
+    /// A [`crate::Output::DiskReplace`]. The old files remain.
     Replacement,
 }

@@ -112,7 +112,8 @@ impl Server {
         }
     }
 
-    /// Refuses no command, and ends the server if the disk fails (`replica-ignore-disk-write-errors`).
+    /// Refuses no command, and ends the server if the disk fails
+    /// (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();

@@ -17,7 +17,8 @@ impl Link {
 }
 
 impl Instance {
-    /// A primary that reports itself as a replica is down after `down_after_ms` and two INFO periods.
+    /// A primary that reports itself as a replica is down after `down_after_ms` and two INFO
+    /// periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
