@@ -43,7 +43,6 @@ impl RedisVersion {
     }
 }
 
-/// Sync policy of the append-only file (`appendfsync`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
     /// Syncs the file before each reply.
@@ -63,7 +62,7 @@ pub enum Persistence {
     },
 }
 
-/// Condition for an automatic snapshot (`save`): a minimum time and a minimum number of changes.
+/// Minimum time and number of changes before an automatic snapshot (`save`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
     pub seconds: i64,
@@ -71,7 +70,6 @@ pub struct SavePoint {
 }
 
 impl SavePoint {
-    /// Conditions of Redis's default, `save 3600 1 300 100 60 10000`.
     pub const DEFAULTS: [SavePoint; 3] = [
         SavePoint { seconds: 3_600, changes: 1 },
         SavePoint { seconds: 300, changes: 100 },
@@ -81,14 +79,13 @@ impl SavePoint {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// Number of unread bytes at which the client is disconnected immediately; 0 means no limit.
+    /// Unread bytes at which the server disconnects a client immediately; 0 means no limit.
     pub hard: u64,
-    /// Unread bytes at which the client is disconnected after `soft_seconds`; 0 means no limit.
+    /// Unread bytes for `soft_seconds` before the server disconnects a client; 0 means no limit.
     pub soft: u64,
     pub soft_seconds: i64,
 }
 
-/// Output limits for each class of client (`client-output-buffer-limit`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputLimits {
     pub normal: OutputLimit,
@@ -139,7 +136,7 @@ impl MaxmemoryPolicy {
     }
 }
 
-/// Configuration of a server. The defaults are those of redis.conf, except that persistence is off.
+/// Configuration of a server. The defaults are redis.conf's, except that persistence is off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeConfig {
     /// Host that the server announces to other servers.
@@ -158,7 +155,6 @@ pub struct NodeConfig {
     pub aof_rewrite_min_size: u64,
     /// Refuse writes after a failed snapshot, unless `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
-    /// Conditions for automatic snapshots; ignored unless snapshots are enabled.
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
     pub min_replicas_to_write: u32,
@@ -171,7 +167,7 @@ pub struct NodeConfig {
     pub replica_priority: u32,
     /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,
-    /// Seconds of silence after which a replication link is closed.
+    /// Seconds of silence before the server closes a replication link.
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
@@ -181,7 +177,6 @@ pub struct NodeConfig {
     /// Start the servers synchronized, without the sync delay.
     pub starts_in_step: bool,
     pub replica_read_only: bool,
-    /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
     /// Maximum number of unprocessed bytes from one connection.
     pub client_query_buffer_limit: usize,
@@ -190,14 +185,13 @@ pub struct NodeConfig {
     /// Real milliseconds before other clients of a running script get `-BUSY`; 0 means never. Needs
     /// an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
-    /// Seconds after which an idle client is disconnected; 0 means never.
+    /// Seconds before the server disconnects an idle client; 0 means never.
     pub timeout: u32,
     pub requirepass: Option<Bytes>,
     pub masterauth: Option<Bytes>,
     pub databases: usize,
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// Delete expired keys in the background.
     pub active_expire: bool,
     /// Report changes of keys with this prefix to the judge; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,

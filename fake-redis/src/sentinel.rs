@@ -43,14 +43,12 @@ pub struct SentinelConfig {
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
-    /// Initial address of the primary.
     pub master: Address,
-    /// Number of Sentinels that must consider the primary down before a failover may start.
+    /// Number of Sentinels that must agree that the primary is down before a failover.
     pub quorum: usize,
-    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
+    /// Milliseconds of silence before an instance counts as down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit of a failover step, in milliseconds. The next attempt starts after twice this
-    /// time.
+    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
     pub failover_timeout_ms: i64,
     /// Number of replicas to reconfigure in parallel (`parallel-syncs`).
     pub parallel_syncs: usize,
@@ -79,7 +77,7 @@ impl SentinelConfig {
 pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Value of `sentinel_ping_period`, also the shortest time between two connection attempts.
+    /// Also the shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;

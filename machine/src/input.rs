@@ -13,7 +13,6 @@ pub enum Input<'a> {
     /// The server executes one command, and sets `Outputs::more` if another is buffered.
     Received {
         connection: ConnectionId,
-        /// May end within a command.
         bytes: &'a [u8],
     },
     /// Requests the next buffered command, after `Outputs::more`.
@@ -42,12 +41,11 @@ pub enum Input<'a> {
         bytes: usize,
     },
     Operator {
-        /// Action that the machine [supports](crate::Machine::supports).
         action: OperatorAction,
     },
 }
 
-/// Action by an operator or by memory pressure. Each machine defines its exact effect.
+/// Each machine defines the exact effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperatorAction {
     FlushAll,

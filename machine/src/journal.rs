@@ -102,7 +102,7 @@ impl Read {
     }
 }
 
-/// Encodes a record. Panics if the body has 4 GiB or more.
+/// Panics if the body has 4 GiB or more.
 pub fn record(body: &[u8]) -> Bytes {
     let length = u32::try_from(body.len()).expect("a record of less than 4 GiB");
     let mut record = BytesMut::with_capacity(HEADER_BYTES + body.len());

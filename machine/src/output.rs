@@ -29,7 +29,7 @@ pub enum Output {
         port: u16,
     },
     WakeAfter {
-        /// Delay in microseconds until the next `Input::Timer`. Replaces any earlier request.
+        /// Microseconds until the next `Input::Timer`. Replaces any earlier request.
         micros: u64,
     },
     DiskAppend {
@@ -40,7 +40,7 @@ pub enum Output {
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
-        /// New contents. The driver ignores the configuration file of the image.
+        /// The driver ignores the image's configuration file.
         image: DiskImage,
     },
     /// Atomically replaces and syncs the configuration file.
@@ -48,7 +48,6 @@ pub enum Output {
         config: Bytes,
     },
     Damaged(Damage),
-    /// Reports a key change to the judge.
     Tap(TapEvent),
     Notice(Notice),
 }

@@ -12,7 +12,7 @@ const WAITING_MAX: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Accepted {
     pub input: BytesMut,
-    /// Number of the peer that opened the connection, once the peer has introduced itself.
+    /// Number of the peer, once it has introduced itself.
     pub peer: Option<u8>,
 }
 
@@ -24,7 +24,6 @@ pub enum NoLine {
 }
 
 impl Accepted {
-    /// Returns the line without its line feed.
     pub fn line(&mut self) -> Result<Bytes, NoLine> {
         let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
         match self.input.iter().position(|byte| *byte == b'\n') {

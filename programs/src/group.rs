@@ -155,7 +155,6 @@ impl Group {
         Ok(group)
     }
 
-    /// Queues a network event for the next step.
     pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -182,7 +181,6 @@ impl Group {
         self.output_dropped
     }
 
-    /// Returns the system calls at which a thread was stopped.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
     }

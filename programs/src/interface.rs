@@ -99,7 +99,6 @@ pub enum News {
     Reset(SocketId),
 }
 
-/// Result of running a group until every thread waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub requests: Vec<Request>,
@@ -127,7 +126,6 @@ pub enum Channel {
     Stderr,
 }
 
-/// Output of one system call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
     pub channel: Channel,

@@ -33,7 +33,6 @@ pub struct Serving {
 pub enum Announcement<'a> {
     /// The ready line, once all servers answer requests.
     Ready(&'a str),
-    /// A problem that does not stop the servers.
     Warning(&'a str),
 }
 

@@ -91,7 +91,6 @@ impl Stage {
         WallTime(self.beginning.0.saturating_add_unsigned(self.now_us))
     }
 
-    /// Includes stopped servers.
     pub fn count(&self) -> usize {
         self.servers.len()
     }
@@ -100,7 +99,6 @@ impl Stage {
         self.servers[server].port
     }
 
-    /// Returns outputs for clients, in order.
     pub fn take_sent(&mut self) -> Vec<(u64, Sent)> {
         std::mem::take(&mut self.sent)
     }

@@ -25,14 +25,12 @@ pub enum Sent {
     Close,
 }
 
-/// Servers that keep their own time.
 pub trait ServedMachines: 'static {
     /// `listener` is the index of the listener.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     fn received(&mut self, socket: u64, bytes: &[u8]);
     /// Also called after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
-    /// Returns the due outputs in order, each with its socket.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
     /// Advances to `now`, the time since the ready line. Called before each input and at the time
     /// that [`ServedMachines::next`] returns.

@@ -67,7 +67,6 @@ impl Server {
     }
 }
 
-/// Truncates a text at `length` bytes or at the first NUL byte, like C's `%.*s`.
 fn c_string(text: &[u8], length: usize) -> &[u8] {
     let text = &text[..text.len().min(length)];
     text.split(|byte| *byte == 0).next().unwrap_or_default()

@@ -28,7 +28,6 @@ mod kind {
     pub(super) const SET: u8 = 2;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
-    /// `RDB_TYPE_STREAM_LISTPACKS` of Redis 5.0.
     pub(super) const STREAM: u8 = 15;
 }
 

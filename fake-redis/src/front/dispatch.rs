@@ -112,8 +112,7 @@ impl Server {
         }
     }
 
-    /// Refuses no command, and ends the server if the disk fails
-    /// (`replica-ignore-disk-write-errors`).
+    /// Ends the server if its disk fails (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();

@@ -26,7 +26,6 @@ impl Server {
         }
     }
 
-    /// Wraps several effects in MULTI and EXEC (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {

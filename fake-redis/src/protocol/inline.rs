@@ -17,7 +17,7 @@ pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Returns whether C's `isspace` is true for the byte, which includes the vertical tab.
+/// C's `isspace` also accepts the vertical tab.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }

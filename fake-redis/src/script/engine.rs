@@ -30,7 +30,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The functions of prelude.lua and the globals of scripts, which the VM never collects.
+    /// The VM never collects the functions of prelude.lua and the globals of scripts.
     run: Value,
     set_version: Value,
     #[cfg(test)]

@@ -264,7 +264,6 @@ pub(super) fn to_number(value: Value) -> Option<f64> {
     }
 }
 
-/// Parses a number with `strtod`, as Lua 5.1 does.
 fn read_number(text: &[u8]) -> Option<f64> {
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
     let text = number::c_string(text);

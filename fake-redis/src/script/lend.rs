@@ -8,7 +8,7 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// The run that is lent to this thread; null if there is none or a function uses it.
+    /// Null if this thread has no run, or a function uses it.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 

@@ -25,7 +25,6 @@ impl ScriptRandom {
         self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }
 
-    /// Returns a number in [0, 1) from `lrand48` (`redis_math_random` in script_lua.c).
     pub(crate) fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
         let number = self.state >> 17;

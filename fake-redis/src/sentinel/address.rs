@@ -10,7 +10,6 @@ pub struct Address {
 }
 
 impl Address {
-    /// Does not resolve the host.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
-    /// `true` if the next check may act on a change, and so must come soon.
+    /// `true` if the next check may act on a change and must come soon.
     pub(crate) attention: bool,
     pub(crate) unsaved: bool,
     pub(crate) ids: OutgoingIds,

@@ -17,8 +17,7 @@ impl Link {
 }
 
 impl Instance {
-    /// A primary that reports itself as a replica is down after `down_after_ms` and two INFO
-    /// periods.
+    /// A primary that claims to be a replica is down after `down_after_ms` and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -152,7 +151,7 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Records an opinion, or ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
+    /// Ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

@@ -4,7 +4,6 @@ use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Returns the vote and its epoch (`sentinelVoteLeader`).
     pub(crate) fn vote(
         &mut self,
         epoch: u64,

@@ -22,7 +22,6 @@ pub(crate) fn name_master(master: &Instance) -> String {
     )
 }
 
-/// Formats an instance as `<type> <name> <ip> <port> @ <master name> <ip> <port>`.
 pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     match instance.kind {
         Kind::Master => name_master(instance),

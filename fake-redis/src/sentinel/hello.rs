@@ -89,7 +89,6 @@ impl fmt::Display for Hello {
     }
 }
 
-/// Registers the sender, and adopts newer epochs and addresses (`sentinelProcessHelloMessage`).
 pub(crate) fn process(
     masters: &mut [Master],
     hello: &Hello,

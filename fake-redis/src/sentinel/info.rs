@@ -137,7 +137,7 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that reports itself as a primary, unless a newer configuration arrives.
+    /// Demotes a replica that claims to be a primary, unless a newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);
@@ -173,7 +173,6 @@ impl Master {
         }
     }
 
-    /// Implements `sentinelMasterLooksSane`.
     fn seems_working(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down

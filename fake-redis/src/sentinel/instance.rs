@@ -11,7 +11,7 @@ use crate::protocol::outgoing::Outgoing;
 
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// Maximum number of commands without a reply (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// Limit of unanswered commands (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,6 @@ pub(crate) enum Watch {
     Close,
 }
 
-/// Progress of a replica's reconfiguration (`SRI_RECONF_*`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reconfigured {
     No,

@@ -17,7 +17,7 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
+    /// Milliseconds; also half of the pause between two attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
@@ -113,7 +113,6 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// Removes the replicas, the vote and the failover (`sentinelResetMaster`).
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {

@@ -27,7 +27,6 @@ pub struct ServeOptions {
     pub down_after_ms: i64,
     /// Folder for files, with a subfolder for each server; `None` keeps data in memory.
     pub dir: Option<PathBuf>,
-    /// Configuration of every server except its address.
     pub node: NodeConfig,
 }
 

@@ -149,7 +149,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
+    /// SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

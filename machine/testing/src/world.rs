@@ -15,7 +15,6 @@ const START_US: u64 = 1_000_000_000;
 pub struct End {
     /// Index of the server, or `None` for a client.
     pub host: Option<usize>,
-    /// Id of the connection at the server, or among all clients.
     pub connection: ConnectionId,
 }
 

@@ -180,7 +180,6 @@ pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns `true` if every value beyond the mildest violated one also breaks the lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

@@ -142,7 +142,6 @@ impl Findings {
         before - self.all.len()
     }
 
-    /// Omits states without findings.
     pub fn counts(&self) -> BTreeMap<FindingState, usize> {
         let mut counts = BTreeMap::new();
         for one in self.all.values() {
@@ -197,7 +196,6 @@ impl Findings {
         }
     }
 
-    /// Returns `false` for an unknown finding.
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;

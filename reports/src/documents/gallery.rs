@@ -7,7 +7,6 @@ use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Parts of a gallery page that do not come from the run.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
     pub title: &'p str,

@@ -77,7 +77,6 @@ pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
 
-/// A matrix has no checksum.
 pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }

@@ -157,7 +157,6 @@ pub struct Finding {
 pub struct Clash {
     /// Index in the timeline's acquisitions.
     pub earlier: usize,
-    /// Index in the timeline's acquisitions.
     pub later: usize,
     /// Index in the history of the earlier holder's late write, if that caused harm.
     pub late_write: Option<usize>,

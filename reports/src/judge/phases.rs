@@ -9,7 +9,6 @@ use strum::IntoStaticStr;
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// Returns the phases in protocol order; empty without faults.
 pub fn counts_by_phase(
     counts: &BTreeMap<String, BTreeMap<String, u64>>,
 ) -> Vec<(&'static str, u64)> {

@@ -23,13 +23,11 @@ use std::collections::BTreeMap;
 /// A position in a history, ordered by time and then by event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
-    /// True time.
     pub time: SimTime,
     /// Index in the history's events.
     pub index: usize,
 }
 
-/// A period in which a server refused every write because its disk had failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
     pub(crate) server: Node,
@@ -226,7 +224,7 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Returns when the lock was granted or, if unknown, when the process learned of the grant.
+    /// Returns when the process learned of the grant if the grant's time is unknown.
     pub fn granted_at(&self, acquisition: usize) -> Option<Moment> {
         let one = &self.acquisitions[acquisition];
         let is_told = self.history.header.locks_unseen && one.outcome == Outcome::Granted;
@@ -300,7 +298,7 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the lease or, if the server's clock was wrong, of the value.
+    /// Returns the end of the lease or, if the server's clock was wrong, of the value itself.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -350,8 +348,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process that was last granted this value, and when. If the server never had the
-    /// value, the grants of all servers count.
+    /// Returns the process that last got this value, and when. If the server never had the value,
+    /// all servers count.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;

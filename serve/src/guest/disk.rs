@@ -7,7 +7,6 @@ use std::time::Duration;
 
 const SYNC: Duration = Duration::from_millis(1);
 
-/// Crash that dropping a guest's future simulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
     /// Loses unsynced data.

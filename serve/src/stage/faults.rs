@@ -76,7 +76,6 @@ impl Stage {
         self.settle();
     }
 
-    /// The server may be running.
     pub fn wipe(&mut self, server: usize) {
         self.servers[server].disk = Disk::default();
     }
@@ -86,7 +85,6 @@ impl Stage {
         self.servers[server].is_frozen = true;
     }
 
-    /// The server then handles the events that waited.
     pub fn thaw(&mut self, server: usize) {
         self.servers[server].is_frozen = false;
         self.catch_up(server);
@@ -98,7 +96,6 @@ impl Stage {
         self.network.cut(id, from, to);
     }
 
-    /// Delivers the messages held back.
     pub fn heal(&mut self, id: u32) {
         for message in self.network.heal(id) {
             self.schedule(0, Event::Message(message));

@@ -19,7 +19,6 @@ pub struct Start {
 }
 
 pub struct StagedServer {
-    /// Server's name in the ready line.
     pub role: &'static str,
     pub port: u16,
     pub boot: MachineRebuilder,

@@ -115,7 +115,6 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// Writes a length in one, two, five or nine bytes (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),

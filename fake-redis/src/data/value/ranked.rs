@@ -116,7 +116,6 @@ impl Ranked {
         tree.map_or(0, |place| self.node(place).count)
     }
 
-    /// Returns a weight above 0 even for an empty tree, so that a node may have a single child.
     fn weight(&self, tree: Tree) -> usize {
         self.count(tree) + 1
     }

@@ -10,7 +10,6 @@ const INTEGERS_MAX: usize = 512;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     Integers(Vec<i64>),
-    /// A set that ever had over `INTEGERS_MAX` members, or a member other than an integer.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 

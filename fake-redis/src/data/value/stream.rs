@@ -92,7 +92,7 @@ impl Stream {
         self.entries.front().map(|entry| entry.id)
     }
 
-    /// Restores a stream. Returns `None` if its entries are not in order.
+    /// Returns `None` if the entries are not in order.
     pub(crate) fn restored(entries: Vec<Entry>, last: StreamId) -> Option<Stream> {
         let is_ordered = entries.windows(2).all(|pair| pair[0].id < pair[1].id);
         if !is_ordered || entries.last().is_some_and(|newest| last < newest.id) {
@@ -102,7 +102,7 @@ impl Stream {
         Some(Stream { entries: entries.into(), last, bytes })
     }
 
-    /// Appends an entry, whose `id` must be greater than the last entry's.
+    /// `id` must be greater than the last entry's.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let entry = Entry { id, pairs };
         self.bytes += entry.bytes();

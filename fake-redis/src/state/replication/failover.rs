@@ -2,7 +2,6 @@
 
 use super::Replication;
 
-/// Phases of a failover (`FAILOVER_*` in server.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     WaitingForSync,

@@ -107,8 +107,7 @@ impl History {
         }
     }
 
-    /// Returns the backlog from `next` on if the requester shares this history
-    /// (`masterTryPartialResynchronization`).
+    /// Returns the backlog from `next` on (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

@@ -26,7 +26,7 @@ pub(crate) enum Progress {
     Follows,
 }
 
-/// A replica, which as in Redis is online once its snapshot has been sent.
+/// As in Redis, a replica is online once its snapshot has been sent.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -89,7 +89,6 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Counts the replicas that `min-replicas-to-write` requires (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;

@@ -12,7 +12,6 @@ use fencepost_faults::Seed;
 
 const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a sentence for each difference.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {

@@ -29,9 +29,7 @@ pub(super) const MEANING: Meaning = Meaning {
 pub(crate) enum Progress {
     /// The run ended before the faults did.
     NotDemanded,
-    /// A process got the lock within the bound, or held it until the end of the run.
     Made,
-    /// Periods in which processes tried for the whole bound, but none got the lock.
     Stuck(Vec<Finding>),
     /// No process tried for long enough.
     Unjudged,

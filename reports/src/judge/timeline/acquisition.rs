@@ -5,7 +5,6 @@ use crate::record::history::{History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
 
-/// An acquire call by a thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
     pub operation: u64,

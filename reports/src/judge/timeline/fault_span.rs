@@ -26,8 +26,7 @@ impl FaultSpan<'_> {
         self.kind == kind && self.names(node)
     }
 
-    /// Returns how long the fault acted between two times. Without a recorded end, it acts until
-    /// `to`.
+    /// Returns how long the fault acted between two times, or until `to` without a recorded end.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))

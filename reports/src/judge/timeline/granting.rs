@@ -41,7 +41,6 @@ enum ClaimKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     Withdrawn,
-    /// The owner lowered its count and still had the lock.
     Lowered,
     Lost,
 }
