@@ -106,7 +106,7 @@ impl Default for OutputLimits {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// Commands that may need memory fail with `-OOM`.
+    /// Refuses commands that may need memory with `-OOM`.
     #[default]
     NoEviction,
     AllKeysLru,
@@ -136,7 +136,7 @@ impl MaxmemoryPolicy {
     }
 }
 
-/// Configuration of a server. The defaults are redis.conf's, except that persistence is off.
+/// Server configuration. The defaults are redis.conf's, except that persistence is off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeConfig {
     /// Host that the server announces to other servers.

@@ -77,7 +77,7 @@ impl SentinelConfig {
 pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Also the shortest time between two connection attempts.
+    /// Ping period, and shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;

@@ -13,7 +13,7 @@ pub trait InputDriver: Debug {
 
     fn must_stop(&self) -> bool;
 
-    /// Delivers the inputs that have arrived, and performs the resulting outputs.
+    /// Delivers pending inputs and performs the resulting outputs.
     fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine);
 }
 
@@ -21,6 +21,6 @@ pub trait InterruptedMachine {
     /// Returns `false` if input from this connection must wait.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// Handles an `Accepted`, `Received`, `Continue` or `DiskSynced` during the interrupted input.
+    /// Handles `Accepted`, `Received`, `Continue`, `DiskSynced` or `DiskFailed`.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

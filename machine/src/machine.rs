@@ -35,10 +35,10 @@ pub trait Machine {
     /// Announces the port of the next connection, for servers that listen on several ports.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Cuts the power, after which data outside a [`crate::Disk`] reverts to its last sync.
+    /// Reverts data outside a [`crate::Disk`] to its last sync.
     fn lose_power(&mut self) {}
 
-    /// Sets the error of all syncs that finish from now on, for data outside a [`crate::Disk`].
+    /// Like [`crate::Disk::fail_syncs`], for data outside a [`crate::Disk`].
     fn fail_syncs(&mut self, _error: Option<SyncError>) {}
 
     fn has_failed_sync(&self) -> bool {

@@ -56,7 +56,7 @@ pub enum Output {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
     pub list: Vec<Output>,
-    /// Number of executed commands, each of which costs the host its service time.
+    /// Number of executed commands. Each command costs the host its service time.
     pub commands: u32,
     /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,

@@ -86,7 +86,7 @@ impl Peers {
         }
     }
 
-    /// Sends the introduction and the waiting messages on a connection that has opened.
+    /// Sends the introduction and the waiting messages.
     pub fn connected(
         &mut self,
         connection: ConnectionId,

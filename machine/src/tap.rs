@@ -7,7 +7,7 @@ use bytes::Bytes;
 pub struct TapEvent {
     pub key: Bytes,
     pub change: KeyChange,
-    /// Value after the change, or before it if the key is gone. Only string values are complete.
+    /// Value after the change, or before a removal. Only string values are complete.
     pub value: Option<Bytes>,
     /// Connection that made the change; `None` if a server, the disk or an operator did.
     pub by: Option<ConnectionId>,

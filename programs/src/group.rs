@@ -35,7 +35,7 @@ const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Calls that a program start counts as, so that 400 starts without waiting reach `CALLS_MAX`.
+/// Calls that one program start counts for, so that 400 starts in a row reach `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -199,7 +199,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Returns how often the group interrupted a thread that waited in a loop.
+    /// Number of times that the group interrupted a thread waiting in a loop.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

@@ -1,4 +1,4 @@
-//! The files of a folder that survive a power loss, each with its content at its last sync.
+//! The contents of a folder's files at their last syncs, to restore after a power loss.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};

@@ -1,4 +1,4 @@
-//! A connection, which reads while the machine keeps up, and writes as fast as the peer reads.
+//! A connection, which reads at the machine's pace and writes at the peer's pace.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};

@@ -1,4 +1,4 @@
-//! Servers on one thread, with a clock that the caller advances, faults, and disks in memory.
+//! Servers on one thread, with a manual clock, injected faults and disks in memory.
 
 mod clock;
 mod event;

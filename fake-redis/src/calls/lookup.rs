@@ -1,4 +1,4 @@
-//! Looks up the command that the arguments name.
+//! Looks up a command and its subcommand by name.
 
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;

@@ -23,7 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("xrevrange", -4, Flags::READONLY, Keys::ONE, |call| range(call, Order::Backward)),
 ];
 
-/// Number of entries that an approximate trim without LIMIT may remove: 100 full nodes.
+/// Maximum number of entries that an approximate trim without LIMIT removes (100 full nodes).
 const LIMIT: usize = 100 * NODE_ENTRIES_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -19,7 +19,7 @@ impl Server {
         }
     }
 
-    /// Handles a closed connection. Reopens an established link now, and leaves others to the cron.
+    /// Reopens an established link now, and leaves others to the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;

@@ -1,4 +1,4 @@
-//! Actions of an operator at the server's console.
+//! Executes an operator's actions.
 
 use crate::config::Persistence;
 use crate::state::server::Server;

@@ -6,7 +6,7 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Number of keys in a sample. Redis samples fewer keys, but also keeps a pool of candidates.
+/// Keys per sample. Redis samples fewer keys, but also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
 /// Memory of an empty server in bytes, above the limit of one byte that Redis's own tests set.

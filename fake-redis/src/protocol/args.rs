@@ -1,4 +1,4 @@
-//! The arguments of a command, stored in one byte buffer with the span of each argument.
+//! Command arguments as spans of one byte buffer.
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {

@@ -13,7 +13,7 @@ impl Server {
         }
     }
 
-    /// Handles the primary's replies up to the reply to PSYNC, after which the bytes are not RESP.
+    /// Reads RESP replies up to the reply to PSYNC, after which the primary sends no RESP.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };

@@ -204,7 +204,7 @@ fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     let end = text.windows(2).rposition(|part| part == b" (").unwrap_or(text.len());
     let (place, name, number) = match (start(ARGUMENT), start(OWN)) {
         (Some(at), _) => (&text[..at], &text[at + ARGUMENT.len()..end], number),
-        // In a method call, the receiver is not counted as an argument.
+        // In a method call, Lua does not count the receiver as an argument.
         (None, Some(at)) if number > 1 => {
             let name = text[at + OWN.len()..end].strip_suffix(b" on bad self").unwrap_or_default();
             (&text[..at], name, number - 1)

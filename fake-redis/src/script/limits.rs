@@ -106,7 +106,7 @@ fn end(ending: Ending) {
     lend::borrow(|run| run.watch.ending = run.watch.ending.or(Some(ending)));
 }
 
-/// Creates an error that scripts cannot catch (`has_to_end` in prelude.lua).
+/// Scripts cannot catch this error (`has_to_end` in prelude.lua).
 fn failure(vm: &mut Vm) -> LuaError {
     let text = ending(vm).map(|ending| ending.to_string()).unwrap_or_default();
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))

@@ -162,7 +162,7 @@ fn hash(key: Value) -> Option<Hash> {
     }
 }
 
-/// Sorts pairs as in a hash table of Lua 5.1 into which they were inserted in ascending order.
+/// Sorts pairs as in a Lua 5.1 hash table after insertion in ascending order.
 fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     pairs.sort_by(|left, right| compare(left.0, right.0));
     let size = (pairs.len() + others).next_power_of_two();

@@ -1,4 +1,4 @@
-//! The random numbers of scripts, which depend only on earlier draws.
+//! Deterministic random numbers for scripts.
 
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 

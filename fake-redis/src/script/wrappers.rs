@@ -1,4 +1,4 @@
-//! Lua's own functions as scripts see them, with limits and without access to shared tables.
+//! Wraps Lua's own functions to enforce limits and to protect shared tables.
 
 use super::host::{Native, Result, answer, raise_text, string};
 use super::limits::{self, MEMORY_MAX};
@@ -80,7 +80,7 @@ fn make_room(vm: &mut Vm, bytes: usize) -> Result<()> {
 fn rep(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let text = size_of(vm.nat_arg(slot, count, 0)).0;
     let times = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-    // A saturated length exceeds the memory limit, as the length would in Redis.
+    // A saturated length exceeds the memory limit, as in Redis.
     let bytes = (times as usize).saturating_mul(text);
     if text == 0 {
         work(vm, times as usize)?
@@ -138,7 +138,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Creates a coroutine that first enables polling, as Lua requires for each thread.
+/// The coroutine first enables polling, which Lua requires for each thread.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::has_driver() {

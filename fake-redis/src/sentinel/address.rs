@@ -4,7 +4,7 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Name or IP address, compared without regard to case.
+    /// Case-insensitive name or IP address.
     pub host: String,
     pub port: u16,
 }

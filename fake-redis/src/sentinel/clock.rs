@@ -7,7 +7,7 @@
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Range from which Redis draws each tick's frequency (`CONFIG_DEFAULT_HZ` and twice that).
+/// Redis draws each tick's frequency from `CONFIG_DEFAULT_HZ` to twice that.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// Longest tick in milliseconds. A timer that is late by at most one tick needs no correction.

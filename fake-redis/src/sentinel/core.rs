@@ -1,4 +1,4 @@
-//! The state that all rules of Sentinel use: time, identity, epoch, randomness, outputs and events.
+//! State for all rules of Sentinel: time, identity, epoch, randomness, outputs and events.
 
 use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;

@@ -1,4 +1,4 @@
-//! Elects the leader of a failover, which needs a majority of the votes and the quorum.
+//! Elects the leader of a failover, by a majority of the votes and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;

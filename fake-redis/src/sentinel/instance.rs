@@ -47,7 +47,7 @@ pub(crate) struct Instance {
     pub(crate) down_after_ms: i64,
     pub(crate) subjectively_down: bool,
     pub(crate) script_kill_sent: bool,
-    /// Start of the last down state, kept after the instance is up again.
+    /// Start of the last down state, even if the instance is up again.
     pub(crate) down_since: i64,
     pub(crate) last_published: i64,
     pub(crate) info_refreshed: i64,

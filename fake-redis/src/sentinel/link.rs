@@ -15,7 +15,7 @@ pub(crate) enum Expected {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) command: Option<Outgoing<Expected>>,
-    /// Connection subscribed to the hello channel (`pc`). Links to Sentinels have none.
+    /// Subscription to the hello channel (`pc`); `None` for Sentinels.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
     pub(crate) disconnected: bool,
     pub(crate) command_since: i64,

@@ -58,7 +58,7 @@ impl Master {
                 core.event("-slave-reconf-sent-timeout", name_instance(replica, &self.node));
                 replica.reconfigured = Reconfigured::Done;
             }
-            // As in Redis, a replica whose reconfiguration timed out is sent SLAVEOF once more.
+            // As in Redis, send SLAVEOF once more to a replica after its reconfiguration timed out.
             if !replica.reconfiguring()
                 && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
             {

@@ -1,4 +1,4 @@
-//! A server's wall clock. Its time is constant while an input is handled.
+//! A server's wall clock, which stands still during an input.
 
 use fencepost_machine::WallTime;
 

@@ -12,7 +12,7 @@ use crate::sys::trace::{Stop, Tracee};
 use libc::user_regs_struct;
 
 const ROUND_MAX: usize = 4096;
-/// Number of equal rounds, within which a counter in memory would change the parity flag.
+/// Number of equal rounds. A counter in memory would change the parity flag within this many.
 const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
 /// Bytes below the stack pointer that a function may use.
@@ -23,7 +23,7 @@ const FLAGS_OF_TRACER: u64 = 1 << 8 | 1 << 16;
 pub(crate) enum Activity {
     Computes,
     Waits,
-    /// The thread stopped for another reason before the tracer could tell.
+    /// The thread stopped for another reason.
     Stopped(Option<Stop>),
 }
 

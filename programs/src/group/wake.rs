@@ -1,4 +1,4 @@
-//! Wakes threads whose deadline has passed or whose event has happened.
+//! Wakes threads at their deadlines and events.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
 use crate::clock::Now;

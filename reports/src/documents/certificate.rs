@@ -1,4 +1,4 @@
-//! The `fencepost.certificate` format: all plans within bounds ran without a violation.
+//! The `fencepost.certificate` format: a record of all plans within bounds, without a violation.
 
 mod diff;
 mod html;

@@ -38,7 +38,7 @@ impl SharedDisk {
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
-    /// Returns the files as after an orderly shutdown.
+    /// Returns the files as an orderly shutdown would leave them.
     pub fn image(&self) -> DiskImage {
         self.kept().disk.image()
     }

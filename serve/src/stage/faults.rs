@@ -117,7 +117,7 @@ impl Stage {
         self.network.remove_delay(id, self.now_us);
     }
 
-    /// `by_us` is in microseconds, and negative for backward.
+    /// `by_us` is in microseconds; a negative number steps back.
     pub fn step_clock(&mut self, server: usize, by_us: i64) {
         self.servers[server].clock.step(by_us);
     }

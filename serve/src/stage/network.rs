@@ -1,4 +1,4 @@
-//! Links of a stage, which may be cut or delayed.
+//! Links of a stage, which faults can cut or delay.
 
 use super::event::{Flow, Message, Place};
 use std::collections::BTreeMap;

@@ -38,7 +38,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// A stream, which may be empty because it keeps its last identifier.
+/// May be empty, because a stream keeps its last identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     entries: VecDeque<Entry>,

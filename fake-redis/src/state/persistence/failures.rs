@@ -1,4 +1,4 @@
-//! Failed syncs, and the writes refused because of them (`writeCommandsDeniedByDiskError`).
+//! Failed syncs, after which the server refuses writes (`writeCommandsDeniedByDiskError`).
 
 use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};

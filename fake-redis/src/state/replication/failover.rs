@@ -10,7 +10,7 @@ pub(super) enum Phase {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
-    /// Host and port of the replica; `None` selects the first replica that catches up.
+    /// Host and port of the replica; `None` means the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
     pub(crate) timeout_ms: Option<i64>,
     pub(crate) force: bool,

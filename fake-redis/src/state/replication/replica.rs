@@ -19,14 +19,14 @@ pub(crate) struct Introduction {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// Wall-clock second at which the replica began to wait for a snapshot (`wait_bgsave`).
+    /// Wall-clock second in which the wait for a snapshot began (`wait_bgsave`).
     Waits(i64),
-    /// The stream held back until the first acknowledgement (`repl_start_cmd_stream_on_ack`).
+    /// Stream to send after the first acknowledgement (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// As in Redis, a replica is online once its snapshot has been sent.
+/// As in Redis, a replica is online once the primary has sent its snapshot.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -118,7 +118,7 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Repeats SELECT in the stream, because a new replica does not know the current database.
+    /// Repeats SELECT in the stream, because new replicas do not know the database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;

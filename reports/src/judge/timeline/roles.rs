@@ -30,7 +30,7 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record roles; for others, the promoting fault counts.
+                // Only Redis servers record roles. A `Promote` fault makes other servers primaries.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
@@ -78,7 +78,7 @@ impl Roles {
         }
     }
 
-    /// Returns when the server was promoted; `None` for a replica or the initial primary.
+    /// Returns the time of the promotion; `None` for a replica or the initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
