@@ -11,9 +11,9 @@ use bytes::Bytes;
 /// Version of Redis. Only differences that a lock can observe are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// Redis 6.2, whose replication stream contains relative expiry times.
+    /// Redis 6.2. Its replication stream contains relative expiry times.
     V6_2,
-    /// Redis 7.0, whose replication stream contains absolute expiry times.
+    /// Redis 7.0. Its replication stream contains absolute expiry times.
     #[default]
     V7_0,
     /// Redis 7.2, where WAIT counts only the connection's own writes.
@@ -147,7 +147,7 @@ pub struct NodeConfig {
     /// `true` if CONFIG REWRITE has a configuration file to update.
     pub has_config_file: bool,
     pub persistence: Persistence,
-    /// Load an append-only file whose end is missing (`aof-load-truncated`).
+    /// Load a truncated append-only file (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent that starts a rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,

@@ -21,6 +21,6 @@ pub trait InterruptedMachine {
     /// Returns `false` if input from this connection must wait.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// Handles `Accepted`, `Received`, `Continue`, `DiskSynced` or `DiskFailed`.
+    /// Handles an `Accepted`, `Received`, `Continue` or `DiskSynced` during the interrupted input.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    /// Executes a command, or returns `false` if it has to wait (`processCommand` in server.c).
+    /// Executes a command, or returns `false` if the command must wait (`processCommand`).
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();

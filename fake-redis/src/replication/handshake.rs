@@ -76,7 +76,7 @@ impl Server {
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
         if self.replication.is_handing_over() {
-            // The reply to PSYNC FAILOVER shows whether the other server has taken over.
+            // After PSYNC FAILOVER, either reply confirms that the other server has taken over.
             if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
                 return self.abort_failover();
             }

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 const DEPTH_MAX: usize = 3;
 const INSTRUCTIONS_PER_KEY: usize = 32;
-/// Number of list positions whose scan costs as much as one instruction.
+/// Number of scanned list positions that cost as much as one instruction.
 const PLACES_PER_INSTRUCTION: usize = 8;
 
 pub(super) const WRAPPERS: [(&str, Native); 3] = [

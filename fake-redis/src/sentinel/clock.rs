@@ -50,7 +50,7 @@ impl Alarm {
         draw_below: impl FnOnce(u64) -> i64,
         out: &mut Outputs,
     ) {
-        // If the clock was set back, the time of the last check is in the future.
+        // After a backward clock step, the time of the last check is in the future.
         let earliest = due.max(self.last_check.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for

@@ -70,7 +70,7 @@ fn is_stopped(pid: u32) -> bool {
     states.all(|is_stopped| is_stopped)
 }
 
-/// Prints that a test is skipped. Panics if the environment variable `variable` is set.
+/// Reports a skipped test. Panics if the environment variable `variable` is set.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

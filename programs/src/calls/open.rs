@@ -91,7 +91,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // `/proc/self` leads to the tracer, whose process id the program must not see.
+        // Replace the tracer's process id, to which `/proc/self` leads here.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,

@@ -8,7 +8,6 @@ pub(super) type End = (usize, ConnectionId);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
-    /// All clients.
     Outside,
     Server(usize),
 }

@@ -66,7 +66,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Notifies peers whose connections a power loss ended.
+    /// Ends peers' connections that a power loss left open.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);

@@ -77,7 +77,7 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// A replica whose link was just cut counts as good (`refreshGoodSlavesCount` in replication.c).
+/// A replica still counts as good just after losing its link (`refreshGoodSlavesCount`).
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     let mut world = deployment(1, |config| config.min_replicas_to_write = 1);

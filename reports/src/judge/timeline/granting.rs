@@ -249,7 +249,7 @@ fn grant_of(
     };
     let own: Vec<Claim> = all.iter().filter(is_kept).copied().collect();
     let while_open = |claim: &&Claim| acquisition.invoked < claim.moment;
-    // A master whose lock ended before this acquire does not count towards the quorum.
+    // A lock that ended before this acquire does not count towards the quorum.
     let was_open = |claim: &&Claim| {
         quorum <= 1 || claim.ended.is_none_or(|(ended, _)| acquisition.invoked < ended)
     };
