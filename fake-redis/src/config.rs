@@ -106,7 +106,6 @@ impl Default for OutputLimits {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// Refuses commands that may need memory with `-OOM`.
     #[default]
     NoEviction,
     AllKeysLru,

@@ -9,7 +9,6 @@ use crate::wording::{self, Wording};
 
 /// A server without I/O. Simulations and real TCP servers run the same machine.
 pub trait Machine {
-    /// Handles one input and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
     /// Fault injection skips unsupported actions.

@@ -2,14 +2,11 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {
-    /// `EIO`.
     Io,
-    /// `ENOSPC`.
     Full,
 }
 
 impl SyncError {
-    /// Returns the text of the C library's `strerror`.
     pub fn text(self) -> &'static str {
         match self {
             SyncError::Io => "Input/output error",

@@ -126,7 +126,6 @@ impl SyncedFiles {
         self.0.insert(sync.0, Content::Own(sync.1));
     }
 
-    /// Later syncs replace earlier syncs of the same files.
     pub fn extend(&mut self, later: SyncedFiles) {
         self.0.extend(later.0);
     }

@@ -16,7 +16,6 @@ use tokio::sync::mpsc;
 const BACKLOG: u32 = 511;
 
 pub struct Member {
-    /// Server's name in the ready line.
     pub role: &'static str,
     pub boot: MachineBuilder,
     pub files: Files,
@@ -61,7 +60,6 @@ impl Serving {
         Ok(Serving { addresses, threads, events })
     }
 
-    /// Returns the servers' addresses in the order of the members.
     pub fn addresses(&self) -> impl ExactSizeIterator<Item = SocketAddr> {
         self.addresses.iter().map(|(_, address)| *address)
     }

@@ -64,7 +64,6 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// DELEX with IFEQ and IFNE (Redis 8.4). The conditions on digests are not modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));

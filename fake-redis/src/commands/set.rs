@@ -89,7 +89,6 @@ enum Word {
     IfNe,
 }
 
-/// Options may be repeated (`parseExtendedStringArgumentsOrReply` in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -193,7 +192,6 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
-/// Returns wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,

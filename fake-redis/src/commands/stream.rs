@@ -310,7 +310,6 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Parses the end of a range; `None` if no ID is beyond it (`streamParseIntervalIDOrReply`).
 fn parse_end(
     text: &[u8],
     missing: u64,

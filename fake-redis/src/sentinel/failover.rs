@@ -94,7 +94,6 @@ impl Master {
         }
     }
 
-    /// Aborts a failover before its promotion is confirmed (`sentinelAbortFailover`).
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

@@ -192,7 +192,6 @@ impl Instance {
         rebooted
     }
 
-    /// Returns the event for a changed role: `+role-change` if expected, else `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

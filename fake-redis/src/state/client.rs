@@ -25,7 +25,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The server refuses no command from a primary or a file.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }

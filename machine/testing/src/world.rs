@@ -50,7 +50,6 @@ pub enum Crash {
 }
 
 pub struct World<M> {
-    /// True time in microseconds.
     pub now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,

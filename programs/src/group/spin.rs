@@ -23,7 +23,6 @@ const FLAGS_OF_TRACER: u64 = 1 << 8 | 1 << 16;
 pub(crate) enum Activity {
     Computes,
     Waits,
-    /// The thread stopped for another reason.
     Stopped(Option<Stop>),
 }
 

@@ -27,7 +27,6 @@ pub(crate) enum Stop {
     },
     Event,
     Signal(i32),
-    /// The thread repeats a loop that only another thread can end.
     Spin,
     Exited(i32),
     Killed(i32),

@@ -4,6 +4,5 @@
 pub struct Meaning {
     pub what: &'static str,
     pub how: &'static str,
-    /// Measures that help, and measures that do not.
     pub helps: &'static str,
 }

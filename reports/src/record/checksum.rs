@@ -24,7 +24,6 @@ pub enum Uncovered {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Returns a SHA-256 in hex.
 pub fn checksum(document: &Value, uncovered: Uncovered) -> String {
     let mut hasher = Sha256::new();
     feed(&mut hasher, document, uncovered);

@@ -130,7 +130,6 @@ fn length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Writes a string, or a small integer in binary (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
 fn string(out: &mut Vec<u8>, text: &[u8]) {
     match parse_integer(text).filter(|_| text.len() <= 11) {
         Some(number) if i8::try_from(number).is_ok() => {

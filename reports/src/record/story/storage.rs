@@ -86,7 +86,6 @@ impl Story {
         self.unanswered(from, until, node, Action::Read { acquisition })
     }
 
-    /// Adds an operation that the process gives up without an answer.
     fn unanswered(self, from: u64, until: u64, node: Node, action: Action) -> Story {
         let operation = self.operations;
         let told = self.event(from, node, What::Invoke { operation, action });
