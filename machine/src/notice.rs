@@ -5,7 +5,7 @@ pub enum Notice {
     /// Servers also send this at startup.
     Leads,
     Follows {
-        /// Servers also send this at startup.
+        /// Primary that the server now replicates. Servers also send this at startup.
         host: String,
     },
     TookOver {

@@ -1,7 +1,7 @@
 //! Sentinel's configuration file (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! As in Redis, each change is written and synced before the reply. The file contains the epoch of
-//! a vote but not the candidate, so a restarted Sentinel cannot vote again in that epoch.
+//! As in Redis, the Sentinel writes and syncs each change before it replies. The file contains the
+//! epoch of a vote but not the candidate, so a restarted Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
