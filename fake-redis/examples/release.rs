@@ -1,12 +1,8 @@
-//! Acquires and releases a lock a given number of times, directly on the state machine, so that
-//! valgrind can count the instructions. Subtract the counts of two runs of different lengths to
-//! exclude startup and warm-up.
+//! Runs a lock's commands on the state machine, so that valgrind can count instructions. Subtract
+//! the counts of two runs of different lengths to exclude startup and warm-up.
 //!
 //!     cargo build --profile test -p fake-redis --example release
 //!     valgrind --tool=callgrind target/debug/examples/release both 2000
-//!
-//! `set` sends SET NX PX and DEL; `both` sends SET NX PX and a cached EVALSHA that compares and
-//! deletes; `refused` sends only the script, for another client's lock.
 
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,

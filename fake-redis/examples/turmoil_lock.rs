@@ -1,7 +1,5 @@
-//! Simulates a lock in Redis with Sentinel, as your own simulation can: with stock turmoil, and
-//! with redis-rs over turmoil's `TcpStream`. The primary crashes after it grants the lock and
-//! before its replica receives the grant. Sentinel promotes the replica, and the lock has two
-//! holders.
+//! Simulates a lock in Redis with Sentinel under stock turmoil. The primary grants the lock and
+//! crashes before it replicates the grant. Sentinel promotes the replica, which grants it again.
 //!
 //!     cargo run -p fake-redis --example turmoil_lock -- 7
 

@@ -11,9 +11,9 @@ use bytes::Bytes;
 /// Version of Redis. Only differences that a lock can observe are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// Redis 6.2, whose replication stream contains relative expiry times.
+    /// Redis 6.2. Its replication stream contains relative expiry times.
     V6_2,
-    /// Redis 7.0, whose replication stream contains absolute expiry times.
+    /// Redis 7.0. Its replication stream contains absolute expiry times.
     #[default]
     V7_0,
     /// Redis 7.2, where WAIT counts only the connection's own writes.
@@ -23,7 +23,6 @@ pub enum RedisVersion {
 }
 
 impl RedisVersion {
-    /// Returns the version as in INFO and HELLO, such as `7.0.15`.
     pub fn text(self) -> &'static str {
         match self {
             RedisVersion::V6_2 => "6.2.14",
@@ -44,10 +43,9 @@ impl RedisVersion {
     }
 }
 
-/// Sync policy of the append-only file (`appendfsync`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
-    /// The file is synced before each reply.
+    /// Syncs the file before each reply.
     Always,
     EverySec,
     No,
@@ -64,7 +62,7 @@ pub enum Persistence {
     },
 }
 
-/// Condition for an automatic snapshot (`save`): a minimum time and a minimum number of changes.
+/// Minimum time and number of changes before an automatic snapshot (`save`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
     pub seconds: i64,
@@ -72,7 +70,6 @@ pub struct SavePoint {
 }
 
 impl SavePoint {
-    /// Conditions of Redis's default, `save 3600 1 300 100 60 10000`.
     pub const DEFAULTS: [SavePoint; 3] = [
         SavePoint { seconds: 3_600, changes: 1 },
         SavePoint { seconds: 300, changes: 100 },
@@ -82,15 +79,13 @@ impl SavePoint {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// Number of unread bytes at which the client is disconnected immediately; 0 means no limit.
+    /// Unread bytes at which the server disconnects a client immediately; 0 means no limit.
     pub hard: u64,
-    /// Unread bytes at which the client is disconnected after `soft_seconds`; 0 means no limit.
+    /// Unread bytes for `soft_seconds` before the server disconnects a client; 0 means no limit.
     pub soft: u64,
-    /// Seconds that a client may stay over the soft limit.
     pub soft_seconds: i64,
 }
 
-/// Output limits for each class of client (`client-output-buffer-limit`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputLimits {
     pub normal: OutputLimit,
@@ -111,7 +106,6 @@ impl Default for OutputLimits {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// Commands that may need memory fail with `-OOM`.
     #[default]
     NoEviction,
     AllKeysLru,
@@ -135,14 +129,13 @@ impl MaxmemoryPolicy {
         ("volatile-ttl", MaxmemoryPolicy::VolatileTtl),
     ];
 
-    /// Returns whether the policy evicts only keys with a time to live.
     pub fn volatile_only(self) -> bool {
         use MaxmemoryPolicy::{VolatileLfu, VolatileLru, VolatileRandom, VolatileTtl};
         matches!(self, VolatileLru | VolatileLfu | VolatileRandom | VolatileTtl)
     }
 }
 
-/// Configuration of a server. The defaults are those of redis.conf, except that persistence is off.
+/// Server configuration. The defaults are redis.conf's, except that persistence is off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeConfig {
     /// Host that the server announces to other servers.
@@ -150,18 +143,17 @@ pub struct NodeConfig {
     pub port: u16,
     /// Host and port of the primary to replicate; `None` for a primary.
     pub replica_of: Option<(String, u16)>,
-    /// `true` if the server starts from a configuration file, which CONFIG REWRITE updates.
+    /// `true` if CONFIG REWRITE has a configuration file to update.
     pub has_config_file: bool,
     pub persistence: Persistence,
-    /// `true` if the server loads an append-only file whose end is missing (`aof-load-truncated`).
+    /// Load a truncated append-only file (`aof-load-truncated`).
     pub aof_load_truncated: bool,
-    /// Growth in percent before an automatic rewrite of the append-only file; 0 means never.
+    /// Growth in percent that starts a rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
-    /// Minimum size in bytes for an automatic rewrite of the append-only file.
+    /// Minimum size in bytes of an append-only file before an automatic rewrite.
     pub aof_rewrite_min_size: u64,
-    /// `true` if a failed snapshot makes the server refuse writes, unless `save_points` is empty.
+    /// Refuse writes after a failed snapshot, unless `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
-    /// Conditions for automatic snapshots; ignored unless snapshots are enabled.
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
     pub min_replicas_to_write: u32,
@@ -170,44 +162,37 @@ pub struct NodeConfig {
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Priority for a promotion by Sentinel: lower values are preferred, and 0 prevents promotion.
+    /// Priority for promotion: Sentinel prefers low values and never promotes a replica with 0.
     pub replica_priority: u32,
     /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,
-    /// Seconds of silence after which a replication link is closed.
+    /// Seconds of silence before the server closes a replication link.
     pub repl_timeout: u32,
     /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// `true` if a replica answers reads after it has lost its primary.
     pub replica_serve_stale_data: bool,
-    /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
+    /// Seconds to wait for more replicas before taking a snapshot for them.
     pub repl_diskless_sync_delay: u32,
-    /// `true` if the servers start synchronized, without the sync delay.
+    /// Start the servers synchronized, without the sync delay.
     pub starts_in_step: bool,
-    /// `true` if a replica refuses writes from its clients.
     pub replica_read_only: bool,
-    /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
-    /// Maximum number of unprocessed bytes of a connection.
+    /// Maximum number of unprocessed bytes from one connection.
     pub client_query_buffer_limit: usize,
     pub output_limits: OutputLimits,
     pub max_clients: usize,
-    /// Real time in milliseconds after which other clients get `-BUSY` during a script; 0 means
-    /// never. Needs an [`InputDriver`](crate::InputDriver).
+    /// Real milliseconds before other clients of a running script get `-BUSY`; 0 means never. Needs
+    /// an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
-    /// Seconds after which an idle client is disconnected; 0 means never.
+    /// Seconds before the server disconnects an idle client; 0 means never.
     pub timeout: u32,
-    /// Password of the default user; `None` means no password.
     pub requirepass: Option<Bytes>,
-    /// Password that a replica sends to its primary (`masterauth`).
     pub masterauth: Option<Bytes>,
-    /// Number of databases, which SELECT numbers from 0.
     pub databases: usize,
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// `true` if the server also deletes expired keys that no client accesses.
     pub active_expire: bool,
-    /// Prefix of the keys whose changes are reported to the judge; `None` reports no changes.
+    /// Report changes of keys with this prefix to the judge; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
     pub version: RedisVersion,
 }

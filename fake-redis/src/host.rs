@@ -1,21 +1,21 @@
 //! A Redis server or a Sentinel as a host in your own simulation or runtime.
 //!
 //! [`serve`] is a future that serves on any listener, opens connections with any connector, stores
-//! its files on a [`SharedDisk`] and uses its own clock. Under turmoil, a host's body awaits it.
+//! its files on a [`SharedDisk`] and uses its own clock. Await it in a turmoil host's body.
 //!
 //! - **Crashes.** Dropping the future crashes the server, as turmoil's `crash` and `bounce` do.
-//!   Keep the [`SharedDisk`] outside the host's closure, so that a restarted server finds it. A
-//!   crash loses the disk's unsynced data, unless the disk's [`Crash`] only ends the process.
-//! - **Clocks.** [`GuestHardware::clock`] returns the wall clock. Add to its result to make clocks
-//!   jump or differ. Under turmoil, count from a fixed instant with `turmoil::sim_elapsed`, because
+//!   Keep the [`SharedDisk`] outside the host's closure, so that a restart finds it. A crash loses
+//!   unsynced data, unless the disk's [`Crash`] ends only the process.
+//! - **Clocks.** [`GuestHardware::clock`] returns the wall clock; add an offset to make it jump or
+//!   differ. Under turmoil, add `turmoil::sim_elapsed` to a fixed instant, because
 //!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.
-//! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] must be host names that
-//!   the connector resolves.
+//! - **Names.** The connector must resolve [`NodeConfig::host`] and
+//!   [`SentinelConfig::announce_host`].
 //! - **Determinism.** Randomness derives from the seed, the server's name and the number of its
 //!   restarts. All servers of a simulation may share one seed.
-//! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so the segment's
-//!   connection stays silent after `repair` until one end gives up. A Lua script runs in one
-//!   instant, and `busy-reply-threshold` has no effect.
+//! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so its connection
+//!   stays silent after `repair` until one end gives up. A Lua script takes no time, so
+//!   `busy-reply-threshold` has no effect.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -46,11 +46,11 @@ impl From<SentinelConfig> for Server {
     }
 }
 
-/// Serves until SHUTDOWN, or until the caller drops the future, which crashes the server. Fails if
-/// another server runs on the disk.
+/// Serves until SHUTDOWN, or until the caller drops the future, which crashes the server. Ignores a
+/// failed accept, and retries a failed connect as Redis does. Fails if another server runs on the
+/// disk.
 ///
-/// `accept` returns the next connection and its peer; `connect` opens a connection to a host and
-/// port. The server ignores a failed accept, and retries a failed connect as Redis does.
+/// `accept` returns the next connection and its peer; `connect` takes a host and a port.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,
     seed: u64,

@@ -46,19 +46,16 @@
 //! }
 //! ```
 //!
-//! `examples/turmoil_lock.rs` continues this example: a primary crashes, Sentinel promotes its
-//! replica, and a lock has two holders. [`host`] describes crashes, clocks, and the limits of
-//! turmoil.
+//! `examples/turmoil_lock.rs` continues this example: Sentinel promotes a replica, and a lock has
+//! two holders. [`host`] describes crashes, clocks, and the limits of turmoil.
 //!
 //! # As a state machine
 //!
-//! [`Node`] is a server, configured by [`NodeConfig`], and [`Sentinel`] a Sentinel, configured by
-//! [`SentinelConfig`]. Each is a [`Machine`] that takes an [`Input`] with the time and returns
-//! [`Outputs`], without async, I/O, a clock or ambient randomness. [`serve::start`] runs them
-//! behind real sockets.
+//! [`Node`] and [`Sentinel`] are [`Machine`]s, configured by [`NodeConfig`] and [`SentinelConfig`].
+//! They turn an [`Input`] and the time into [`Outputs`], without async, I/O, a clock or ambient
+//! randomness. [`serve::start`] runs them behind real sockets.
 //!
-//! Feature `planted-leak` lets scripts share tables, for tests that detect such a leak (module
-//! `planted_bugs`). No feature is on by default.
+//! Feature `planted-leak`, off by default, lets scripts share tables (module `planted_bugs`).
 
 mod data;
 

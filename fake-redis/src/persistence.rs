@@ -1,4 +1,4 @@
-//! Persistence of a server: the append-only file with its syncs, and snapshots.
+//! The append-only file and snapshots.
 
 pub(crate) mod append_only;
 pub(crate) mod disk;

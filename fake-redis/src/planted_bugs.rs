@@ -6,7 +6,7 @@ thread_local! {
     static SHARED_TABLES_ALLOWED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets this thread's scripts change shared tables. Must be called before the first script.
+/// Lets this thread's scripts change shared tables. Call this before the first script.
 pub fn allow_shared_tables() {
     SHARED_TABLES_ALLOWED.set(true);
 }

@@ -1,12 +1,9 @@
-//! Redis Sentinel as a pure state machine. It monitors a primary and its replicas, agrees with
-//! other Sentinels that the primary is down, elects a leader and lets it promote a replica.
+//! Redis Sentinel as a pure state machine, after Redis 7.0's `sentinel.c`. Each file names the
+//! functions that it models.
 //!
-//! The rules are those of Redis 7.0's `sentinel.c`, and each file names the functions that it
-//! models.
-//!
-//! Redis checks everything ten to twenty times a second. This implementation computes when the next
-//! action is due (`schedule`) and sleeps until then. It rounds the time up by a random fraction of
-//! Redis's tick, so that Sentinels with the same start drift apart.
+//! Redis checks its instances ten to twenty times a second. This implementation sleeps until the
+//! next action is due (`schedule`), rounded up by a random fraction of Redis's tick, so that
+//! Sentinels with the same start drift apart.
 
 mod address;
 mod attempt;
@@ -46,16 +43,14 @@ pub struct SentinelConfig {
     pub announce_port: u16,
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
-    /// Initial address of the primary.
     pub master: Address,
-    /// Number of Sentinels that must consider the primary down before a failover may start.
+    /// Number of Sentinels that must agree that the primary is down before a failover.
     pub quorum: usize,
-    /// Silence in milliseconds after which an instance is down (`down-after-milliseconds`).
+    /// Milliseconds of silence before an instance counts as down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit of a failover step, in milliseconds. The next attempt starts after twice this
-    /// time.
+    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
     pub failover_timeout_ms: i64,
-    /// Number of replicas that are reconfigured at the same time (`parallel-syncs`).
+    /// Number of replicas to reconfigure in parallel (`parallel-syncs`).
     pub parallel_syncs: usize,
     /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds others.
     pub known_replicas: Vec<Address>,
@@ -82,17 +77,14 @@ impl SentinelConfig {
 pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Value of `sentinel_ping_period`, also the shortest time between two connection attempts.
+    /// Ping period, and shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;
     pub(crate) const TILT_TRIGGER_MS: i64 = 2_000;
     pub(crate) const TILT_MS: i64 = 30_000;
-    /// Value of `sentinel_slave_reconf_timeout`.
     pub(crate) const RECONFIGURE_MS: i64 = 10_000;
-    /// Value of `sentinel_min_link_reconnect_period`.
     pub(crate) const LINK_MS_MIN: i64 = 15_000;
     pub(crate) const ELECTION_MS: i64 = 10_000;
-    /// Value of `SENTINEL_MAX_DESYNC`.
     pub(crate) const DESYNC_MS_MAX: u64 = 1_000;
 }

@@ -1,4 +1,4 @@
-//! A server for tests, with a controlled clock. It executes commands and returns their replies.
+//! A server for tests, with a controlled clock.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;

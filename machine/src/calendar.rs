@@ -1,6 +1,5 @@
-//! Proleptic Gregorian dates, after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+//! Days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 
-/// Returns the number of days from 1970-01-01 to a date.
 pub fn days_from(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -9,7 +8,7 @@ pub fn days_from(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Returns the year, month and day for a number of days since 1970-01-01.
+/// Returns the year, month and day.
 pub fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

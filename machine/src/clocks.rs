@@ -5,7 +5,6 @@
 pub struct WallTime(pub i64);
 
 impl WallTime {
-    /// Returns whole milliseconds since the Unix epoch, rounded down.
     pub fn as_millis(self) -> i64 {
         self.0.div_euclid(1_000)
     }
@@ -22,7 +21,6 @@ pub struct Now {
 }
 
 impl Now {
-    /// Returns the readings of a host whose wall clock was never stepped.
     pub fn unstepped(wall: WallTime) -> Now {
         Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }
     }

@@ -1,6 +1,6 @@
 //! Ids of connections ([`ConnectionId`]).
 
-/// Id of an open connection, unique at its server.
+/// Unique at its server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 

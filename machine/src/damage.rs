@@ -7,7 +7,6 @@ pub enum DiskFile {
     Config,
 }
 
-/// A server's response to a damaged file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Response {
     /// The server starts without the damaged end of the file.
@@ -19,7 +18,7 @@ pub enum Response {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     pub file: DiskFile,
-    /// Kind and place of the damage, as a lowercase fragment of a sentence.
+    /// Kind and place of the damage, as a lowercase sentence fragment.
     pub what: String,
     pub response: Response,
 }

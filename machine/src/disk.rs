@@ -18,7 +18,6 @@ pub struct Disk {
     has_failed: bool,
 }
 
-/// The driver's next step after a disk output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
     None,
@@ -29,19 +28,18 @@ pub enum DiskReply {
 }
 
 impl Disk {
-    /// Creates a disk with these files, all synced.
     pub fn holding(image: DiskImage) -> Self {
         let append_only = BytesMut::from(image.append_only.as_ref());
         let (snapshot, config) = (image.snapshot, image.config);
         Disk { snapshot, synced: append_only.len(), append_only, config, ..Disk::default() }
     }
 
-    /// Sets the error of all syncs that finish from now on; `None` if they succeed.
+    /// Affects syncs that finish from now on; `None` makes them succeed.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.sync_error = error;
     }
 
-    /// Returns whether a sync has failed since the last crash.
+    /// Returns `true` if a sync has failed since the last crash.
     pub fn has_failed_sync(&self) -> bool {
         self.has_failed
     }
@@ -101,7 +99,6 @@ impl Disk {
         self.has_failed = false;
     }
 
-    /// Cuts the power, which loses unsynced data.
     pub fn power_loss(&mut self) {
         self.torn_power_loss(0);
     }
@@ -113,12 +110,10 @@ impl Disk {
         self.append_only.truncate(self.synced);
     }
 
-    /// Returns the number of unsynced bytes in the append-only file.
     pub fn unsynced(&self) -> usize {
         self.append_only.len() - self.synced
     }
 
-    /// Returns the files that a restarted server finds.
     pub fn image(&self) -> DiskImage {
         let (append_only, config) = (self.append_only.clone().freeze(), self.config.clone());
         DiskImage { snapshot: self.snapshot.clone(), append_only, config }

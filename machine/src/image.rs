@@ -4,7 +4,6 @@ use bytes::Bytes;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DiskImage {
-    /// `None` before the first snapshot.
     pub snapshot: Option<Bytes>,
     pub append_only: Bytes,
     /// Overrides the server's configuration.

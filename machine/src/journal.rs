@@ -1,7 +1,7 @@
-//! Files in fencepost's own format, which consists of records with checksums.
+//! Files of records in fencepost's own format.
 //!
 //! A record has the length of its body, the checksum of that length, the checksum of the body, and
-//! the body. A crash during a write leaves the beginning of a record, or zeros. Any other mismatch
+//! the body. A crash during a write leaves the beginning of a record, or zeros; any other mismatch
 //! is damage.
 
 use crate::damage::{Damage, DiskFile, Response};
@@ -19,12 +19,10 @@ const HEADER_BYTES: usize = 12;
 pub struct Files {
     /// Contents of the snapshot, without checksums.
     pub snapshot: Option<Bytes>,
-    /// Bodies of the appended records.
     pub log: Vec<Bytes>,
-    /// Appended records together with their checksums, as on disk.
+    /// Appended records as on disk, with their checksums.
     pub whole_log: Bytes,
     pub config: Option<Bytes>,
-    /// Response to damage found on opening.
     pub check: Check,
 }
 
@@ -104,7 +102,7 @@ impl Read {
     }
 }
 
-/// Encodes a record. Panics if the body has 4 GiB or more.
+/// Panics if the body has 4 GiB or more.
 pub fn record(body: &[u8]) -> Bytes {
     let length = u32::try_from(body.len()).expect("a record of less than 4 GiB");
     let mut record = BytesMut::with_capacity(HEADER_BYTES + body.len());

@@ -1,7 +1,5 @@
-//! The interface between a server without I/O and its driver: inputs in, outputs out.
-//!
-//! Every server that fencepost simulates is a [`Machine`]. Its drivers (the simulated world, unit
-//! tests, `fencepost serve`) use it only through this crate.
+//! The interface between a server without I/O ([`Machine`]) and its drivers: the simulated world,
+//! unit tests and `fencepost serve`.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
@@ -24,9 +22,8 @@
 //! ```
 //!
 //! The driver sends [`Input::Timer`] once at boot, performs [`Outputs`] in order, and sends
-//! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models the files of a driver that
-//! has no real files. To restart a server, a driver creates a new machine from the disk. The crate
-//! has no Cargo features.
+//! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models files, from which a driver
+//! restarts a server as a new machine. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 

@@ -7,22 +7,21 @@ use crate::output::Outputs;
 use crate::sync_error::SyncError;
 use crate::wording::{self, Wording};
 
-/// A server without I/O. Unit tests, simulations and real TCP servers run the same machine.
+/// A server without I/O. Simulations and real TCP servers run the same machine.
 pub trait Machine {
-    /// Handles one input at time `now` and appends the requested outputs to `out`.
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns whether the server supports an action. Fault injection skips unsupported actions.
+    /// Fault injection skips unsupported actions.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Returns whether the server is fully operational, which drivers announce.
+    /// Drivers announce a server once it is ready.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns whether the server will send an unrequested message, such as notice of an expiry.
+    /// Returns `true` if the server will send an unrequested message, such as notice of an expiry.
     fn will_send(&self) -> bool {
         false
     }
@@ -35,18 +34,16 @@ pub trait Machine {
     /// Announces the port of the next connection, for servers that listen on several ports.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Cuts the power, after which data outside a [`crate::Disk`] reverts to its last sync.
+    /// Reverts data outside a [`crate::Disk`] to its last sync.
     fn lose_power(&mut self) {}
 
-    /// Sets the error of all syncs that finish from now on, for data outside a [`crate::Disk`].
+    /// Like [`crate::Disk::fail_syncs`], for data outside a [`crate::Disk`].
     fn fail_syncs(&mut self, _error: Option<SyncError>) {}
 
-    /// Returns whether a sync of data outside a [`crate::Disk`] has failed.
     fn has_failed_sync(&self) -> bool {
         false
     }
 
-    /// Returns the function that formats the machine's messages for pictures.
     fn wording(&self) -> Wording {
         wording::lines
     }

@@ -1,19 +1,17 @@
-//! Changes of a server that it reports to the judge. Simulated processes cannot see them.
+//! Changes of a server's role, which it reports to the judge. Simulated processes cannot see them.
 
-/// A change of a server's role or of its ability to write, or of a Sentinel's view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The server now acts as a primary. Servers also send this at startup.
+    /// Servers also send this at startup.
     Leads,
     Follows {
         /// Primary that the server now replicates. Servers also send this at startup.
         host: String,
     },
     TookOver {
-        /// Primary whose data has replaced the server's data.
+        /// Primary of the data that has replaced the server's own data.
         host: String,
     },
-    /// The Sentinel changed its view of whether a primary is down.
     Down {
         host: String,
         /// `true` if enough Sentinels agree, `false` for this Sentinel's own view.

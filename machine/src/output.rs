@@ -7,7 +7,6 @@ use crate::notice::Notice;
 use crate::tap::TapEvent;
 use bytes::Bytes;
 
-/// A server's request to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
     Send {
@@ -26,12 +25,11 @@ pub enum Output {
     /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`.
     Connect {
         connection: ConnectionId,
-        /// Host name or IP address of the peer.
         host: String,
         port: u16,
     },
     WakeAfter {
-        /// Delay in microseconds until the next `Input::Timer`. Replaces any earlier request.
+        /// Microseconds until the next `Input::Timer`. Replaces any earlier request.
         micros: u64,
     },
     DiskAppend {
@@ -42,17 +40,14 @@ pub enum Output {
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
-        /// New contents. The driver ignores the configuration file of the image.
+        /// The driver ignores the image's configuration file.
         image: DiskImage,
     },
     /// Atomically replaces and syncs the configuration file.
     DiskConfig {
-        /// New configuration in the server's own format.
         config: Bytes,
     },
-    /// Reports a damaged file to the operator.
     Damaged(Damage),
-    /// Reports a key change to the judge. Simulated processes cannot see it.
     Tap(TapEvent),
     Notice(Notice),
 }
@@ -61,7 +56,7 @@ pub enum Output {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
     pub list: Vec<Output>,
-    /// Number of executed commands, each of which costs the host its service time.
+    /// Number of executed commands. Each command costs the host its service time.
     pub commands: u32,
     /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,

@@ -12,7 +12,7 @@ const WAITING_MAX: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Accepted {
     pub input: BytesMut,
-    /// Number of the peer that opened the connection, once the peer has introduced itself.
+    /// Number of the peer, once it has introduced itself.
     pub peer: Option<u8>,
 }
 
@@ -24,7 +24,6 @@ pub enum NoLine {
 }
 
 impl Accepted {
-    /// Takes the next line from the input, without its line feed.
     pub fn line(&mut self) -> Result<Bytes, NoLine> {
         let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
         match self.input.iter().position(|byte| *byte == b'\n') {
@@ -87,7 +86,7 @@ impl Peers {
         }
     }
 
-    /// Sends the introduction and the waiting messages on a connection that has opened.
+    /// Sends the introduction and the waiting messages.
     pub fn connected(
         &mut self,
         connection: ConnectionId,
@@ -102,7 +101,6 @@ impl Peers {
         out.extend(all.map(|bytes| Output::Send { connection, bytes }));
     }
 
-    /// Returns the peer of a lost or refused connection.
     pub fn lost(&mut self, connection: ConnectionId) -> Option<u8> {
         let found = self.links.iter().find(|(_, link)| link.connection == connection);
         let peer = found.map(|(peer, _)| *peer)?;

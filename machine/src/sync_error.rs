@@ -2,14 +2,11 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {
-    /// The device reported an error (`EIO`).
     Io,
-    /// The file system is full (`ENOSPC`).
     Full,
 }
 
 impl SyncError {
-    /// Returns the text of the C library's `strerror`.
     pub fn text(self) -> &'static str {
         match self {
             SyncError::Io => "Input/output error",
@@ -18,11 +15,10 @@ impl SyncError {
     }
 }
 
-/// The output that a failed sync belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncOf {
     /// The append-only file. Its next successful sync covers the bytes of the failed sync too.
     Appended,
-    /// A [`crate::Output::DiskReplace`], which left
+    /// A [`crate::Output::DiskReplace`]. The old files remain.
     Replacement,
 }

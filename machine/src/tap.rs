@@ -7,27 +7,24 @@ use bytes::Bytes;
 pub struct TapEvent {
     pub key: Bytes,
     pub change: KeyChange,
-    /// Value after the change, or before it if the key is gone. Only string values are complete.
+    /// Value after the change, or before a removal. Only string values are complete.
     pub value: Option<Bytes>,
     /// Connection that made the change; `None` if a server, the disk or an operator did.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
     pub expires_at_ms: Option<i64>,
-    /// `true` if the server acted as a primary.
     pub primary: bool,
-    /// Number that the server gave the new holder, if it can serve as a fencing token.
+    /// Number of the grant, if the server assigns one that can serve as a fencing token.
     pub token: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyChange {
-    /// The key was created, or assigned a new value.
     Granted,
     /// Only the key's time to live changed.
     Extended,
-    /// A command deleted the key.
     Removed,
-    /// The key expired by the server's clock. Servers report an expiry only when they notice it.
+    /// Servers report an expiry only when they notice it.
     Expired,
     Evicted,
     Flushed,

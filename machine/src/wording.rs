@@ -2,9 +2,7 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speaker {
-    /// The peer that opened the connection.
     Client,
-    /// The server that accepted the connection.
     Server,
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
         write: PipeId,
     },
     Timer(Timer),
-    /// A signal descriptor. The value is the mask of the signals that it reads.
+    /// Mask of the signals that a signal descriptor reads.
     Signals(u64),
     Random,
     Output(Channel),

@@ -35,7 +35,7 @@ const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Number of calls that a program start counts as. 400 starts without waiting reach `CALLS_MAX`.
+/// Calls that one program start counts for, so that 400 starts in a row reach `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -43,7 +43,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches the folders of a `PATH` for a program, as a shell in `folder` does.
+/// Searches a `PATH`, as a shell in `folder` does.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -52,7 +52,6 @@ pub fn name_of_call(number: u16) -> &'static str {
     crate::names::name(i64::from(number))
 }
 
-/// The processes of one machine: the started program and all its descendants.
 pub struct Group {
     pub(crate) launch: Launch,
     pub(crate) processes: BTreeMap<Number, Process>,
@@ -156,7 +155,6 @@ impl Group {
         Ok(group)
     }
 
-    /// Stores a network event, which the group receives in the next step.
     pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -173,27 +171,26 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output that the programs wrote since the last call, up to a limit per run.
+    /// Takes the output since the last call, up to a limit per run.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// Number of output bytes dropped because of the limit.
+    /// Number of output bytes beyond the limit.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
 
-    /// Returns all system calls at which a thread was stopped.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
     }
 
-    /// Takes the files synced since the last call, recorded only if [`Launch::sync_us`] is set.
+    /// Takes the files synced since the last call. Empty unless [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// Sets the error of all later syncs, if [`Launch::sync_us`] is set; `None` if they succeed.
+    /// Affects later syncs if [`Launch::sync_us`] is set; `None` makes them succeed.
     pub fn fail_syncs(&mut self, errno: Option<i32>) {
         self.sync_errno = errno;
     }
@@ -202,7 +199,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Returns how often a thread that waited in a loop was interrupted to let other threads run.
+    /// Number of times that the group interrupted a thread waiting in a loop.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

@@ -4,40 +4,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-/// Identifier of a network connection, assigned by the group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId(pub u32);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments. The program is found as a shell would find it.
+    /// The program, found as a shell finds it, and its arguments.
     pub command: Vec<String>,
-    /// The complete environment. The program inherits no other variables.
+    /// Complete environment; the program inherits no other variables.
     pub environment: BTreeMap<String, String>,
     pub folder: PathBuf,
     pub host_name: String,
-    /// The addresses of all machines by host name, including the program's own.
+    /// Addresses of all machines by host name, including the program's own.
     pub hosts: BTreeMap<String, Ipv4Addr>,
-    /// Additional names of these machines, each with the machine's address.
+    /// Additional names of these machines.
     pub aliases: BTreeMap<String, Ipv4Addr>,
-    /// Seed of the random bytes that the program reads.
     pub seed: u64,
-    /// Process id of the first process. Later processes get consecutive ids.
+    /// Id of the first process. Later processes get consecutive ids.
     pub first_process: u32,
     /// User id to run as, if the caller is root. The user must own the folder.
     pub user: Option<u32>,
-    /// Duration of a file sync in microseconds. If it is `None`, the kernel executes file syncs.
+    /// Duration of a file sync in microseconds; `None` leaves syncs to the kernel.
     pub sync_us: Option<u64>,
 }
 
 impl Launch {
-    /// Returns the address of a machine by any of its names.
     pub fn address(&self, name: &str) -> Option<Ipv4Addr> {
         self.hosts.get(name).or_else(|| self.aliases.get(name)).copied()
     }
 }
 
-/// A reason why no program was started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("the command is empty: expected a program and its arguments")]
@@ -66,7 +62,7 @@ pub enum StartError {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clocks {
-    /// Wall clock, in microseconds since the Unix epoch.
+    /// Microseconds since the Unix epoch.
     pub wall_us: i64,
     pub monotonic_us: u64,
 }
@@ -75,7 +71,6 @@ pub struct Clocks {
 pub enum Request {
     Connect {
         socket: SocketId,
-        /// Machine listed in [`Launch::hosts`].
         host: String,
         port: u16,
     },
@@ -85,7 +80,7 @@ pub enum Request {
         bytes: Vec<u8>,
     },
     Shutdown {
-        /// Connection on which the group stops sending. The group can still read.
+        /// The group can still read from this connection.
         socket: SocketId,
     },
     Close {
@@ -104,24 +99,21 @@ pub enum News {
     Reset(SocketId),
 }
 
-/// The result of running a group until every thread waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub requests: Vec<Request>,
-    /// Monotonic time until the next step, in microseconds; `None` if the group waits only for
-    /// external events ([`News`]).
+    /// Microseconds until the next step; `None` if the group waits only for [`News`].
     pub wake_after_us: Option<u64>,
-    /// `true` if every thread waits. `false` if some threads will continue when the clocks advance.
+    /// `false` if some threads continue when the clocks advance.
     pub is_idle: bool,
-    /// The end of the group; `None` while it runs.
     pub ending: Option<Ending>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// The first process exited with this status.
+    /// Exit status of the first process.
     Exited(i32),
-    /// This signal killed the first process.
+    /// Signal that killed the first process.
     Killed(i32),
     NotEmulated(String),
     /// A thread runs endlessly, or every thread waits for an event that cannot happen.
@@ -134,11 +126,10 @@ pub enum Channel {
     Stderr,
 }
 
-/// The output of one system call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
     pub channel: Channel,
-    /// Time of the call in microseconds of the monotonic clock.
+    /// Monotonic time of the call in microseconds.
     pub monotonic_us: u64,
     pub bytes: Vec<u8>,
 }
@@ -153,13 +144,13 @@ pub struct FilesUsed {
 /// A system call that stopped a thread, recorded to compare two runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallMade {
-    /// The thread id that the program sees.
+    /// Thread id that the program sees.
     pub thread: u32,
     pub number: u16,
-    /// The call's result, or 0 if it is not known yet.
+    /// Result, or 0 if it is not known yet.
     pub result: i64,
-    /// A hash of the bytes that the call wrote or sent, or 0 if there were none.
+    /// Hash of the bytes that the call wrote or sent; 0 if there were none.
     pub bytes: u32,
-    /// Number of clock reads since the previous call of the thread.
+    /// Number of clock reads since the thread's previous call.
     pub clock_reads: u32,
 }

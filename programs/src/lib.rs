@@ -1,5 +1,4 @@
-//! Runs unmodified programs of any language in a world whose time, network and randomness the
-//! caller simulates.
+//! Runs unmodified programs with simulated time, network and randomness.
 //!
 //! This example runs a program that sleeps for an hour of virtual time:
 //!
@@ -23,24 +22,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Group`] is the processes of one machine: the started program and all processes that it
-//! forks. [`Group::step`] runs the group's threads one at a time, in a fixed order, until each
-//! thread waits. It returns their network [`Request`]s and the time of the next step. The driver
-//! passes network events ([`News`]) to [`Group::deliver`]. A driver pauses a group by not stepping
-//! it. Dropping a group kills it.
+//! A [`Group`] is a program with all processes that it forks. [`Group::step`] runs their threads
+//! one at a time, in a fixed order, until each waits. It returns network [`Request`]s and the time
+//! of the next step. [`Group::deliver`] takes network events ([`News`]), and [`Group::incoming`]
+//! opens a connection to a server. To pause a group, do not step it; to kill it, drop it.
+//! [`SyncedFiles`] restores a folder to its last syncs.
 //!
-//! A group may be a server: [`Group::incoming`] opens a connection from another machine.
-//! [`SyncedFiles`] restores the files of a folder as they were when they were last synced.
+//! The crate traces with ptrace. A seccomp filter stops a thread at every system call that could
+//! wait, tell the time or communicate; other calls run at native speed. Programs read clocks from a
+//! page that the tracer shares with each process (`group/clock_reads.rs`). Static binaries and raw
+//! system calls work, because no library is preloaded.
 //!
-//! The crate traces the processes with ptrace. A seccomp filter stops a thread at every system call
-//! that could wait, tell the time or communicate; all other calls run at native speed. Programs
-//! read clocks without a system call, from a page that the tracer shares with each process
-//! (`group/clock_reads.rs`). No library is preloaded, so static binaries and raw system calls also
-//! work.
-//!
-//! The entry points are [`check`] for a [`Launch`], then [`Group::start`] and [`Group::step`]. The
-//! crate has no features. On systems other than Linux on x86-64 the same names exist, but every
-//! start fails.
+//! The entry points are [`check`], [`Group::start`] and [`Group::step`]. The crate has no features.
+//! On other systems than Linux on x86-64, every start fails.
 
 mod interface;
 

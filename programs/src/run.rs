@@ -11,15 +11,15 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without waiting, which is about 12.6 s of polling.
+/// Maximum number of clock reads without waiting, about 12.6 s of polling.
 const CLOCK_READS_MAX: u32 = 300_000;
 
-/// Maximum number of calls in a thread's turn, after which other threads run.
+/// Number of calls after which a thread lets others run.
 const TURN_CALLS_MAX: u32 = 300;
-/// Processor time in nanoseconds after which the tracer examines a thread while others are ready.
-/// It examines the thread again each time this time doubles.
+/// Processor time in nanoseconds before the tracer examines a thread while others are ready. Each
+/// further examination waits twice as long.
 const EXAMINED_AFTER_NS: u64 = 100_000_000;
-/// Virtual time in nanoseconds that an interrupted loop takes.
+/// Virtual time in nanoseconds of an interrupted loop.
 const SPIN_NS: u64 = 10_000;
 const SPINS_MAX: u32 = 100;
 const CPU_MAX_NS: u64 = 20_000_000_000;

@@ -1,4 +1,4 @@
-//! The files of a folder that survive a power loss, each with its content at its last sync.
+//! The contents of a folder's files at their last syncs, to restore after a power loss.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
@@ -8,14 +8,13 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size in bytes of the pieces in which content is stored. Pieces of only zeros are omitted.
+/// Size in bytes of a stored piece. Pieces of only zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time of a file. A new file may reuse the inode of an earlier file.
+/// Device, inode and creation time, because a new file may reuse an inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
-/// The content of each file at its last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles(BTreeMap<Identity, Content>);
 
@@ -31,7 +30,7 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// Range from the first to the last byte that differ from the synced content.
+/// Range from the first to the last byte that differs from the synced content.
 type Unsynced = Range<u64>;
 
 impl Pieces {
@@ -82,7 +81,6 @@ impl Pieces {
         first.min(end)..end
     }
 
-    /// Returns the synced file with all unsynced bytes before `cut`.
     fn torn(&self, synced: &Pieces, cut: u64) -> Pieces {
         let cut = cut.min(self.length);
         let mut torn = Pieces { length: synced.length.max(cut), pieces: BTreeMap::new() };
@@ -108,7 +106,7 @@ impl Pieces {
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     let end = file.metadata()?.len();
-    // If the file system does not support holes, the whole file is data.
+    // Without support for holes, the whole file is data.
     let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
     let piece = PIECE as u64;
     Ok((found / piece * piece).max(at).min(end))
@@ -128,13 +126,12 @@ impl SyncedFiles {
         self.0.insert(sync.0, Content::Own(sync.1));
     }
 
-    /// Adds later syncs. They replace earlier syncs of the same files.
     pub fn extend(&mut self, later: SyncedFiles) {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder after a power loss. Files that were never synced become empty. `kept`
-    /// takes a file's number of unsynced bytes and returns how many of the first ones survive.
+    /// Restores a folder after a power loss. Files that were never synced become empty. Given a
+    /// file's number of unsynced bytes, `kept` returns how many of the first ones survive.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
@@ -165,14 +162,13 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Records the present content of the file as synced.
     pub fn sync_one(&mut self, path: &Path) -> io::Result<()> {
         let file = File::open(path)?;
         self.0.insert(identity(&file.metadata()?), Content::Own(Pieces::read(&file)?));
         Ok(())
     }
 
-    /// Records the present content of each file in a folder as synced, except for copied files.
+    /// Omits copied files.
     pub fn sync_all(&mut self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

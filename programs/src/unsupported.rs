@@ -19,7 +19,6 @@ pub fn name_of_call(_: u16) -> &'static str {
     "unknown"
 }
 
-/// A group of processes, which cannot be created on this platform.
 pub struct Group(std::convert::Infallible);
 
 impl Group {

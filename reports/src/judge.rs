@@ -1,8 +1,7 @@
 //! Judges whether a history obeys the rules.
 //!
-//! A [`timeline`] parses the history once. Each [`checker`] is a function that returns the
-//! [`finding`]s in a timeline. `circle` finds circular waits over several locks, and [`phases`]
-//! returns the protocol phase in which each fault began. A finding does not state its cause.
+//! A [`timeline`] is a parsed history. Each [`checker`] returns the [`finding`]s in a timeline,
+//! without their causes. `circle` finds circular waits, and [`phases`] classifies faults.
 
 pub mod checker;
 pub(crate) mod circle;

@@ -1,4 +1,4 @@
-//! The real platform, with TCP, the clocks of this computer, and files in a folder.
+//! The real platform: TCP, the computer's clocks, and files in a folder.
 
 use crate::ServeError;
 use crate::event::Event;

@@ -1,4 +1,4 @@
-//! A connection, which reads while the machine keeps up, and writes as fast as the peer reads.
+//! A connection, which reads at the machine's pace and writes at the peer's pace.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// Number of unsent bytes at which a peer is disconnected, regardless of its configured limit.
+/// Number of unsent bytes that disconnects any peer.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
 const CLOSE_WAIT: Duration = Duration::from_secs(5);

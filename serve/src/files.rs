@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Stores nothing if it has no folder.
+/// Stores files only if there is a folder.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,

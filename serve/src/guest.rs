@@ -1,9 +1,8 @@
-//! Runs a machine as one future ([`serve_guest`]), on the listener, connector, disk and clock of
-//! its caller, such as a host of a turmoil simulation, or a task of any tokio runtime.
+//! Runs a machine as one future ([`serve_guest`]), on its caller's listener, connector, disk and
+//! clock, for example in a turmoil simulation.
 //!
-//! Dropping the future crashes the process: its connections end, and its [`SharedDisk`] loses data
-//! as the disk's [`Crash`] specifies. The machine uses tokio's time, and draws random numbers from
-//! its own seed.
+//! Dropping the future crashes the process: connections end, and the [`SharedDisk`] loses data as
+//! its [`Crash`] specifies.
 
 mod disk;
 mod polled;
@@ -30,10 +29,9 @@ pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
 
-/// The parts of a guest that survive its process.
 pub struct GuestHardware<K> {
     pub disk: SharedDisk,
-    /// Wall clock of the guest, which returns the duration since the Unix epoch.
+    /// Returns the guest's wall clock as the duration since the Unix epoch.
     pub clock: K,
 }
 

@@ -19,10 +19,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Size of a read buffer, the same as Redis's `PROTO_IOBUF_LEN`.
+/// Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
 const COMMANDS_PER_TURN: usize = 1_024;
-/// Pause after a failed accept, usually because the process has run out of file descriptors.
+/// Pause after a failed accept, which usually means a lack of file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
@@ -51,7 +51,7 @@ pub(crate) struct Host<P: Platform> {
     is_ready: Notify,
 }
 
-/// A function that builds a machine. The machine may call the driver during a long input.
+/// Builds a machine, which may call the driver during a long input.
 pub type MachineBuilder = Box<dyn FnOnce(Rc<dyn InputDriver>) -> Box<dyn Machine> + Send>;
 
 #[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]

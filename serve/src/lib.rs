@@ -1,5 +1,5 @@
-//! Runs machines behind real TCP, with real files and the real clock. [`serve_guest`] instead runs
-//! a machine as a guest of another world, on that world's listeners, connections and clocks.
+//! Runs machines behind real TCP, with real files and the real clock, or as guests of another world
+//! ([`serve_guest`]).
 //!
 //! This example serves `Echo`, the machine on the front page of [`fencepost_machine`]:
 //!
@@ -32,14 +32,13 @@
 //! # Ok::<(), fencepost_serve::ServeError>(())
 //! ```
 //!
-//! Each machine has its own thread. Each connection has a task that passes on at most one buffer at
-//! a time, so a client that floods the server waits for its turn. During a long input the machine
-//! can ask the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
+//! Each machine has its own thread. Each connection's task passes on at most one buffer at a time,
+//! so a client that floods the server waits for its turn. During a long input, the machine can ask
+//! the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
 //!
-//! Entry points: [`listen`] opens a listener for each [`Member`], [`Serving`] represents the
-//! running servers, and [`serve`] runs them until a signal arrives. [`serve_staged`] does the same
-//! for servers that keep their own time, such as those of a [`Stage`], which injects faults.
-//! [`Files`] are a machine's files. The crate has no Cargo features.
+//! Entry points: [`listen`] opens listeners, [`Serving`] is the running servers, and [`serve`] runs
+//! them until a signal arrives. [`serve_staged`] serves machines that keep their own time, such as
+//! those of a [`Stage`], which injects faults. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 
@@ -71,30 +70,17 @@ pub use staged::{PreparedServers, Sent, ServedMachines, serve_staged, stage};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Reasons why servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The options contradict each other. The text names the valid options.
+    /// Contradictory options. The text names the valid ones.
     #[error("{0}")]
     Options(String),
     #[error("cannot listen on {address}: {error}")]
-    Listen {
-        address: String,
-        /// Error from the operating system, such as an address in use.
-        error: std::io::Error,
-    },
+    Listen { address: String, error: std::io::Error },
     #[error("{}: {error}", .path.display())]
-    File {
-        path: PathBuf,
-        /// Error from the operating system, such as a full disk.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     #[error("{}: {what}", .path.display())]
-    Damaged {
-        path: PathBuf,
-        /// Description of the damage.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     #[error(
         "{} is in use by process {holder}: use another folder, or stop that process",
         .folder.display()
@@ -104,7 +90,6 @@ pub enum ServeError {
         /// Process id of the other server.
         holder: String,
     },
-    /// The operating system refuses a resource that every server needs.
     #[error("cannot start: {0}")]
     System(std::io::Error),
 }

@@ -12,11 +12,10 @@ use std::ops::ControlFlow;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::mpsc;
 
-/// Length of the accept queue, the default of `tcp-backlog` in redis.conf.
+/// Length of the accept queue (`tcp-backlog` in redis.conf).
 const BACKLOG: u32 = 511;
 
 pub struct Member {
-    /// Name of the server in the ready line.
     pub role: &'static str,
     pub boot: MachineBuilder,
     pub files: Files,
@@ -29,12 +28,10 @@ pub struct Serving {
     events: mpsc::UnboundedReceiver<Event>,
 }
 
-/// A message for the operator of running servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// The ready line, announced once all servers answer requests.
+    /// The ready line, once all servers answer requests.
     Ready(&'a str),
-    /// A problem that does not stop the servers.
     Warning(&'a str),
 }
 
@@ -63,7 +60,6 @@ impl Serving {
         Ok(Serving { addresses, threads, events })
     }
 
-    /// Returns the address of each server, in the order of the members.
     pub fn addresses(&self) -> impl ExactSizeIterator<Item = SocketAddr> {
         self.addresses.iter().map(|(_, address)| *address)
     }
@@ -123,9 +119,8 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Opens `count` listeners, on consecutive ports starting at `port`, or on free ports if
-/// `port` is 0. The caller must be in a tokio runtime. Fails if an address is in use, or if a
-/// port would exceed 65535.
+/// Listens on `count` ports from `port` on, or on free ports if `port` is 0. Needs a tokio runtime.
+/// Fails if an address is in use, or if a port would exceed 65535.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";
@@ -148,7 +143,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// Returns the host name or address at which clients reach a server that listens on `bind`.
+/// Returns the address at which clients reach a server that listens on `bind`.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

@@ -1,4 +1,4 @@
-//! Servers on one thread, with a clock that the caller advances, faults, and disks in memory.
+//! Servers on one thread, with a manual clock, injected faults and disks in memory.
 
 mod clock;
 mod event;
@@ -36,23 +36,21 @@ pub struct Stage {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// Microseconds since the stage began.
     pub at_us: u64,
-    /// Index of the server, in the order of [`Stage::new`].
+    /// Index in the order of [`Stage::new`].
     pub server: usize,
     pub what: StageRecord,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StageRecord {
-    /// Change of a key that the server reports to the judge.
     Tap(TapEvent),
-    /// Loss of a command or its reply by the trap with this id.
+    /// Id of the trap that lost a command or its reply.
     Triggered(u32),
 }
 
 impl Stage {
-    /// Starts the servers. Their wall clocks begin at `beginning`, and their monotonic clocks at 0.
+    /// Starts the wall clocks at `beginning` and the monotonic clocks at 0.
     pub fn new(beginning: WallTime, servers: impl IntoIterator<Item = StagedServer>) -> Stage {
         let mut stage = Stage {
             now_us: 0,
@@ -72,7 +70,7 @@ impl Stage {
         stage
     }
 
-    /// Restarts the stage at time 0, without faults and with empty disks. Closes all connections.
+    /// Restarts at time 0, without faults and connections and with empty disks.
     pub fn reset(&mut self) {
         let outside: Vec<u64> = self.outside.keys().copied().collect();
         let mut sent = std::mem::take(&mut self.sent);
@@ -88,12 +86,11 @@ impl Stage {
         self.now_us
     }
 
-    /// Returns the wall clock of a server whose clocks were never disturbed.
+    /// Returns the wall clock of a server without clock faults.
     pub fn wall(&self) -> WallTime {
         WallTime(self.beginning.0.saturating_add_unsigned(self.now_us))
     }
 
-    /// Returns the number of servers, including stopped ones.
     pub fn count(&self) -> usize {
         self.servers.len()
     }
@@ -102,7 +99,6 @@ impl Stage {
         self.servers[server].port
     }
 
-    /// Takes the due outputs for clients, in order.
     pub fn take_sent(&mut self) -> Vec<(u64, Sent)> {
         std::mem::take(&mut self.sent)
     }
@@ -111,12 +107,12 @@ impl Stage {
         std::mem::take(&mut self.records)
     }
 
-    /// Returns the time of the next event, in microseconds since the stage began.
+    /// Returns microseconds since the stage began.
     pub fn next_us(&self) -> Option<u64> {
         self.queue.first_key_value().map(|((at_us, _), _)| *at_us)
     }
 
-    /// Advances the clock. Returns `false` if the servers are in an endless loop.
+    /// Returns `false` if the servers are in an endless loop.
     pub fn advance_to(&mut self, end_us: u64) -> bool {
         let end_us = end_us.max(self.now_us);
         let comes_to_rest = self.run_until(end_us);

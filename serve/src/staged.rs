@@ -21,23 +21,21 @@ const READ_BYTES: usize = 16 * 1024;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
     Bytes(Bytes),
-    /// The end of the stream, after earlier bytes.
+    /// Ends the stream after earlier bytes.
     Close,
 }
 
-/// Servers that keep their own time.
 pub trait ServedMachines: 'static {
-    /// Handles a client's connection to the listener with this index.
+    /// `listener` is the index of the listener.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// Handles the end of a socket's connection, even after a [`Sent::Close`] for this socket.
+    /// Also called after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
-    /// Takes the due outputs, each with its socket, in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances the servers to `now`, the time since the ready line. Called before each input and
-    /// at the time that [`ServedMachines::next`] returns.
+    /// Advances to `now`, the time since the ready line. Called before each input and at the time
+    /// that [`ServedMachines::next`] returns.
     fn pass(&mut self, _now: Duration) {}
-    /// Returns the time at which the servers next act without input.
+    /// Returns when the servers next act without input.
     fn next(&self) -> Option<Duration> {
         None
     }
@@ -47,7 +45,7 @@ pub trait ServedMachines: 'static {
 }
 
 pub struct PreparedServers<S> {
-    /// Listeners with their names in the ready line.
+    /// Names in the ready line, and listeners.
     pub listeners: Vec<(&'static str, TcpListener)>,
     pub staged: S,
 }
@@ -60,8 +58,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`, which ends the servers by
-/// returning `Break`. Fails if the servers cannot start.
+/// Serves until SIGINT, SIGTERM, or until `announce`, which gets the ready line, returns `Break`.
+/// Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,

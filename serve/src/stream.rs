@@ -8,7 +8,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 pub(crate) trait Stream: 'static {
-    /// Sends bytes, even outside the connection's task.
+    /// Works outside the connection's task, too.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;

@@ -87,7 +87,7 @@ fn serve(
         }
         host.platform.files.borrow().sync()
     });
-    // Ends all tasks, so that no file is written after the function returns.
+    // End all tasks, so that none writes a file after the return.
     drop(local);
     result
 }

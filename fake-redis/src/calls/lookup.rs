@@ -1,4 +1,4 @@
-//! Looks up the command that the arguments name.
+//! Looks up a command and its subcommand by name.
 
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;
@@ -67,7 +67,6 @@ impl Server {
     }
 }
 
-/// Truncates a text at `length` bytes or at the first NUL byte, like C's `%.*s`.
 fn c_string(text: &[u8], length: usize) -> &[u8] {
     let text = &text[..text.len().min(length)];
     text.split(|byte| *byte == 0).next().unwrap_or_default()
@@ -81,7 +80,6 @@ fn unknown_subcommand(args: Args<'_>) -> CommandError {
     )
 }
 
-/// Returns the error of `addReplySubcommandSyntaxError` for a subcommand with wrong arguments.
 pub(crate) fn unknown_form(call: &Call<'_>) -> CommandError {
     let container = call.arg(0).to_ascii_uppercase();
     let text = b"ERR unknown subcommand or wrong number of arguments for '";

@@ -102,7 +102,6 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// Disconnects the blocked clients of a demoted primary (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);

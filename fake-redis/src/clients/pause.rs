@@ -1,4 +1,4 @@
-//! Starts, extends and ends CLIENT PAUSE, and then runs the postponed commands.
+//! Starts, extends and ends CLIENT PAUSE, and runs the postponed commands.
 
 use crate::state::pause::PauseScope;
 use crate::state::server::Server;

@@ -1,4 +1,4 @@
-//! The clients that are replicas, and the replication offset after each client's writes.
+//! Lists the clients that are replicas, and records the replication offset of each client's writes.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;

@@ -1,5 +1,4 @@
-//! WAIT and WAITAOF, which block until writes are replicated or on disk (`waitCommand`,
-//! `waitaofCommand`, `processClientsWaitingReplicas`).
+//! WAIT and WAITAOF (`waitCommand`, `waitaofCommand`, `processClientsWaitingReplicas`).
 
 use crate::protocol::error::{CommandError, WAITAOF_WITHOUT_FILE};
 use crate::protocol::reply::Reply;

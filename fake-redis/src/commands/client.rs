@@ -302,7 +302,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
     if millis < 0 {
         return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
-    // Real servers also wrap around on overflow, so an enormous pause has already ended.
+    // As in Redis, the addition wraps around, so an enormous pause has already ended.
     let until_ms = call.server.now_ms().wrapping_add(millis);
     call.server.pause_clients(scope, until_ms);
     call.reply.ok();

@@ -57,7 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Edits a collection. If it was modified, publishes `event`, and removes the key if it is empty.
+/// After a modification, publishes `event`, and removes the key of an empty collection.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

@@ -1,5 +1,4 @@
-//! The DEBUG command. Unlike Redis, it has `EVICT-VOLATILE`, which evicts every key with a time to
-//! live and returns their number.
+//! The DEBUG command, with the extension `EVICT-VOLATILE`: evict all keys with a time to live.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;

@@ -127,7 +127,6 @@ fn in_seconds(millis: i64) -> i64 {
     millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }
 
-/// Replies -2 for a missing key, -1 for a key without expiry, and otherwise `show(expiry, now)`.
 fn ttl(call: &mut Call<'_>, show: fn(i64, i64) -> i64) -> CommandResult {
     let now_ms = call.server.now_ms();
     let position = call.server.find(call.db, call.arg(1));

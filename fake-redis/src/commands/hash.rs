@@ -189,7 +189,6 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates HINCRBYFLOAT as HSET, because floating-point arithmetic may differ between servers.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
     if parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {

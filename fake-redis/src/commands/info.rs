@@ -1,4 +1,4 @@
-//! The INFO command, which never changes any state.
+//! The INFO command.
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
@@ -115,7 +115,6 @@ fn memory(server: &Server, text: &mut String) {
     let used = server.used_memory();
     let policy = server.config.maxmemory_policy;
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
-    // Only data counts as memory. Job-queue libraries and dashboards read all of these fields.
     for field in ["used_memory", "used_memory_rss", "used_memory_peak", "total_system_memory"] {
         let bytes = if field == "total_system_memory" { TOTAL_MEMORY } else { used };
         let _ = write!(text, "{field}:{bytes}\r\n{field}_human:{}\r\n", human(bytes));
@@ -171,7 +170,6 @@ fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }
 
-/// Writes the command statistics. Durations are 0, because this server's commands take no time.
 fn calls(server: &Server, text: &mut String) {
     for (command, calls) in server.statistics.calls() {
         let _ = write!(

@@ -64,7 +64,6 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// DELEX with IFEQ and IFNE (Redis 8.4). The conditions on digests are not modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
@@ -170,7 +169,6 @@ fn rename_unless_taken(
     if from == to || !may(target.is_some()) {
         return Ok(may(target.is_some()));
     }
-    // A client that tracks both keys is notified of the removal first.
     let Some(entry) =
         call.server.find(db, from).and_then(|position| call.server.remove(db, position))
     else {

@@ -277,7 +277,7 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
     let equal = (0..compared)
         .map(position)
         .filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
-    // In Redis the negated lowest rank overflows and stays negative, so the first match counts.
+    // As in Redis, negating the lowest rank overflows, so the first match counts.
     let rank = search.rank.checked_abs().unwrap_or(1);
     let skipped = usize::try_from(rank - 1).unwrap_or(usize::MAX);
     let found: Vec<usize> = equal.skip(skipped).take(wanted).collect();
@@ -329,7 +329,7 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// Moves an element within a list in one edit, so that a list with one element does not vanish.
+/// Moves an element in one edit, so that a list with one element does not vanish.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],
@@ -370,7 +370,6 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// Parses the number of keys at `first`, and the arguments after it (`lmpopGenericCommand`).
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

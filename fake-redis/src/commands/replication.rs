@@ -60,7 +60,7 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Makes the client a replica. With FAILOVER, this server first takes over its primary's role.
+/// With FAILOVER, this server first takes over its primary's role.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
@@ -160,7 +160,7 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// Handles WAITAOF. A replica without an append-only file sends no `FACK`, so it does not count.
+/// Ignores replicas without an append-only file, because they send no `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,
@@ -191,7 +191,6 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset();
     let name = call.arg(0).to_ascii_lowercase();
-    // Within EXEC, the last command from the client is EXEC, not the executed command.
     let is_in_exec =
         call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {

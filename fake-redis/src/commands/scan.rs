@@ -1,9 +1,7 @@
 //! The SCAN and HSCAN commands, which iterate without a snapshot.
 //!
-//! A cursor is the number of remaining elements, which are visited from the last to the first. When
-//! an element is removed, the last element takes its position, but the last element was already
-//! visited. New elements are appended. An element that is never removed is therefore always
-//! visited, as Redis guarantees.
+//! A cursor is the number of elements left to visit, from the last to the first. A removal moves
+//! the last element, which was already visited, into the gap, so no remaining element is skipped.
 
 use crate::data::number::parse_integer;
 use crate::data::value::Value;
@@ -80,7 +78,6 @@ fn scan(call: &mut Call<'_>) -> CommandResult {
         let type_name = entry.value.type_name().as_bytes();
         let is_of_kind = options.kind.is_none_or(|kind| kind.eq_ignore_ascii_case(type_name));
         let key = key.to_vec();
-        // SCAN also deletes an expired key of a type that it does not list.
         if call.server.find(call.db, &key).is_some() && is_of_kind {
             found.push(key);
         }

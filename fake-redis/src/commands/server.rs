@@ -52,7 +52,7 @@ fn check_flush_options(call: &Call<'_>) -> CommandResult {
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    // The replicas' data may differ, so FLUSHDB of an empty database is also propagated.
+    // Propagate FLUSHDB of an empty database too, because the replicas' data may differ.
     call.server.changes.count();
     call.reply.ok();
     Ok(())

@@ -50,7 +50,6 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Only NX and XX may be repeated.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -90,7 +89,6 @@ enum Word {
     IfNe,
 }
 
-/// Options may be repeated (`parseExtendedStringArgumentsOrReply` in t_string.c).
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -175,7 +173,7 @@ impl Word {
     }
 }
 
-/// Returns a number that identifies a word regardless of case; 0 if it is longer than every option.
+/// Encodes a word regardless of case; 0 if the word is longer than every option.
 const fn packed(word: &[u8]) -> u64 {
     // Setting this bit makes a letter lowercase, and turns no other byte into a letter.
     const CASE: u8 = 0x20;
@@ -194,7 +192,6 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
-/// Returns the expiry in wall-clock milliseconds (`getExpireMillisecondsOrReply` in t_string.c).
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,

@@ -14,7 +14,7 @@ const END: Flags = Flags::ADMIN
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// The server does not wait for replicas, so `ABORT` finds nothing to abort.
+/// `ABORT` always fails, because the server does not wait for replicas.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {

@@ -99,7 +99,6 @@ impl Addition {
     }
 }
 
-/// Adds or updates a member (`zsetAdd` in t_zset.c).
 fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> Addition {
     let Some(old) = set.score(member) else {
         if options.only_present {
@@ -123,7 +122,6 @@ fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> 
 }
 
 fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
-    // ZINCRBY parses options like ZADD, and then reports that pairs are missing.
     let first = parse_options(call, &mut options);
     let pairs = call.args.from(first);
     if pairs.len() == 0 || !pairs.len().is_multiple_of(2) {

@@ -23,7 +23,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("xrevrange", -4, Flags::READONLY, Keys::ONE, |call| range(call, Order::Backward)),
 ];
 
-/// Number of entries that an approximate trim without LIMIT may remove: 100 full nodes.
+/// Maximum number of entries that an approximate trim without LIMIT removes (100 full nodes).
 const LIMIT: usize = 100 * NODE_ENTRIES_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ fn error(text: &'static str) -> CommandError {
     CommandError::fixed(text)
 }
 
-/// Parses half of an identifier as a plain integer or like strtoull (`string2ull`).
+/// Accepts a plain integer, or any number that strtoull accepts (`string2ull`).
 fn parse_part(text: &[u8]) -> Option<u64> {
     if let Some(integer) = parse_integer(text) {
         return u64::try_from(integer).ok();
@@ -72,7 +72,6 @@ fn parse_id(text: &[u8], missing: u64) -> Result<StreamId, CommandError> {
     id.map(|(ms, sequence)| StreamId { ms, sequence }).ok_or(INVALID_STREAM_ID)
 }
 
-/// Parses the options of XADD and XTRIM (`streamParseAddOrTrimArgsOrReply`).
 fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
     let (mut options, mut limit) = (Options::default(), None);
     let (count, mut index) = (call.args.len(), 2);
@@ -311,7 +310,6 @@ fn xdel(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Parses the end of a range; `None` if no ID is beyond it (`streamParseIntervalIDOrReply`).
 fn parse_end(
     text: &[u8],
     missing: u64,

@@ -195,7 +195,6 @@ fn getrange(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Converts inclusive indices to a range. Negative indices count from the end.
 fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     if start < 0 && end < 0 && start > end {

@@ -29,7 +29,6 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
             }
             [name, value] => {
                 if let Some(parameter) = parameters::find(name) {
-                    // Any value in the file was accepted by `CONFIG SET`, so no error can occur.
                     let _ = parameter.change.apply(&mut config, value);
                 }
             }

@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that CONFIG stores and shows, without any other effect.
+//! Parameters of redis.conf that have an effect only in CONFIG.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

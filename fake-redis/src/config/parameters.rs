@@ -322,7 +322,7 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// Sets `save`, where an empty text disables snapshots (`setConfigSaveOption` in config.c).
+/// Disables snapshots for an empty text (`setConfigSaveOption` in config.c).
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

@@ -1,13 +1,10 @@
-//! Decimal numbers with 17 decimals, for INCRBYFLOAT and HINCRBYFLOAT.
-//!
-//! Redis calculates with the `long double` of the CPU, so the last decimals of its sums may differ.
+//! 17-decimal arithmetic for INCRBYFLOAT; Redis's `long double` may give other last decimals.
 
 /// Number of decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: usize = 17;
-/// Maximum number of digits, including the decimals.
 const DIGITS_MAX: usize = 37;
 
-/// A number, multiplied by 10^17.
+/// The number times 10^17.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal(i128);
 
@@ -56,7 +53,6 @@ impl Decimal {
         Decimal(self.0 + other.0)
     }
 
-    /// Formats the number without trailing zeros.
     pub(crate) fn text(self) -> String {
         let sign = if self.0 < 0 { "-" } else { "" };
         let padded = format!("{:0>width$}", self.0.unsigned_abs(), width = DECIMALS + 1);

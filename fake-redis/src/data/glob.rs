@@ -4,7 +4,7 @@
 const STARS_MAX: usize = 1_000;
 
 /// Matches `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte (`stringmatchlen` in util.c). Retries
-/// only the last `*`, so that the run time is at most the product of both lengths.
+/// only the last `*`, so the run time is at most the product of both lengths.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

@@ -4,7 +4,7 @@ use crate::data::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Estimated size in bytes of Redis's dictionary entry and object, without the key and the value.
+/// Estimated bytes of Redis's dictionary entry and object, without key and value.
 const ENTRY_OVERHEAD: usize = 72;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ impl Entry {
 
 type Entries = IndexMap<Box<[u8]>, Entry, FxBuildHasher>;
 
-/// A numbered database in insertion order. When a key is removed, the last key takes its position.
+/// A database in insertion order. A removal moves the last key to the freed position.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Database {
     entries: Entries,

@@ -100,7 +100,7 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Parses a cursor like `strtoul`: empty text is 0, and negative numbers wrap. Spaces are errors.
+/// Parses a cursor like `strtoul`, but refuses spaces. Empty text is 0, and negative numbers wrap.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -189,7 +189,7 @@ fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<
     Some(length)
 }
 
-/// Casts to an integer as C does on x86, where a number out of range becomes the minimum.
+/// Casts like C on x86, where a number out of range becomes the minimum.
 pub(crate) fn truncated(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }

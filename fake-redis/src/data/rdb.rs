@@ -1,9 +1,7 @@
-//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). The reader understands the encodings
-//! that the writer produces: plain lists of elements, which every Redis reads, and streams. It does
-//! not understand a real server's other packed encodings.
+//! Snapshots in Redis's RDB format, version 10 (`rdbSaveRio`, `rdbLoadRioWithLoadingCtx` in rdb.c).
 //!
-//! A file consists of `REDIS0010`, auxiliary fields, a selector and the keys of each database, an
-//! end mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
+//! The reader understands the writer's encodings, streams and plain lists of elements, but no other
+//! packed encoding of a real server.
 
 mod crc64;
 mod reader;
@@ -30,7 +28,6 @@ mod kind {
     pub(super) const SET: u8 = 2;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
-    /// A stream whose nodes are listpacks, as in Redis 5.0 (`STREAM_LISTPACKS`).
     pub(super) const STREAM: u8 = 15;
 }
 

@@ -68,12 +68,12 @@ impl Value {
     }
 }
 
-/// A hash, in insertion order while it is small, and otherwise in another deterministic order.
+/// A hash, in insertion order while small, and later in another deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` if the hash was ever too large for a listpack. A hash is never converted back.
+    /// `true` if the hash was ever too large for a listpack. Redis never converts it back.
     table: bool,
 }
 

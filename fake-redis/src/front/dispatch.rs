@@ -8,7 +8,6 @@ use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
 use crate::state::server::Server;
 
-/// Returns whether the arguments are the start of an HTTP request (`securityWarningCommand`).
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -50,7 +49,7 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outbox.count_command();
         self.statistics.commands += 1;
-        // The effects of an interrupted script are not propagated yet, and unblock no client.
+        // The server propagates the effects of an interrupted script only after the script ends.
         if self.long_script.interrupted().is_none() {
             self.flush_effects();
             self.note_write_offset(key);
@@ -60,7 +59,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // SHUTDOWN closed the connection of the client whose script it stopped.
+            // The script that SHUTDOWN stopped has no client left to reply to.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -75,7 +74,7 @@ impl Server {
         }
     }
 
-    /// Executes a command, or returns `false` if it has to wait (`processCommand` in server.c).
+    /// Executes a command, or returns `false` if the command must wait (`processCommand`).
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -96,7 +95,6 @@ impl Server {
         true
     }
 
-    /// Replies with an error and aborts an open transaction (`rejectCommand` in server.c).
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
         if is_exec {
@@ -114,8 +112,7 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command, which is never refused and sees expired keys. Panics if the
-    /// replica cannot write to its disk (`replica-ignore-disk-write-errors`).
+    /// Ends the server if its disk fails (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();

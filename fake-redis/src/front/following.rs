@@ -19,7 +19,7 @@ impl Server {
         }
     }
 
-    /// Handles a closed connection. Reopens an established link now, and leaves others to the cron.
+    /// Reopens an established link now, and leaves others to the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -55,7 +55,7 @@ impl Server {
         }
     }
 
-    /// Applies the stream. The offset advances once per transaction (`commandProcessed`).
+    /// Advances the offset once per transaction (`commandProcessed`).
     fn read_stream(&mut self) {
         self.replication.read_received();
         while self.replication.is_link_up() {

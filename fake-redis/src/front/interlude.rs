@@ -1,9 +1,6 @@
-//! Serves other clients during long scripts and during loading. A driver with a real clock
-//! regularly polls its sockets. Other clients then get `-BUSY` or `-LOADING`, or can stop the
-//! script or the server.
-//!
-//! This module models `processEventsWhileBlocked` in networking.c. The driver runs only between two
-//! commands of the script, and only commands that change no data are executed.
+//! Serves other clients while a script or a load takes long, like `processEventsWhileBlocked` in
+//! networking.c. They get `-BUSY` or `-LOADING`, and may stop the script or the server,
+//! but not change data.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;
@@ -14,7 +11,7 @@ struct InterruptedServer<'s> {
 }
 
 impl InterruptedMachine for InterruptedServer<'_> {
-    /// Returns whether input is handled now. The script's client and outgoing links must wait.
+    /// The script's own client and outgoing links must wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.client_of(connection);
         let script = self.server.long_script.interrupted();

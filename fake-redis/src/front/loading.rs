@@ -24,7 +24,6 @@ struct Pace {
 }
 
 impl Server {
-    /// Loads the files. The end of a file may be missing only with `aof-load-truncated`.
     pub(crate) fn load_files(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();

@@ -1,4 +1,4 @@
-//! Actions of an operator at the server's console.
+//! Executes an operator's actions.
 
 use crate::config::Persistence;
 use crate::state::server::Server;
@@ -28,7 +28,6 @@ pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
 pub(super) fn has_effect(server: &Server, action: OperatorAction) -> bool {
     match action {
         OperatorAction::FlushAll | OperatorAction::Evict => true,
-        // An operator promotes only PostgreSQL standbys; Sentinel promotes Redis replicas.
         OperatorAction::Promote => false,
         OperatorAction::ForgetScripts => server.scripts.len() > 0,
         OperatorAction::CloseConnections => server.roster.connected_count() > 0,

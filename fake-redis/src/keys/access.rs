@@ -9,7 +9,6 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// Returns whether a key with this deadline is deleted now (`checkAlreadyExpired`).
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
@@ -52,7 +51,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Returns a value. Call [`Server::changed`] after changing it.
+    /// Call [`Server::changed`] after changing the value.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -148,7 +147,7 @@ impl Server {
         let key: Box<[u8]> = key.into();
         let unsaved_before = self.changes.unsaved();
         self.remove_as(db, position, KeyChange::Expired);
-        // The expiry is propagated as a separate DEL, so it is not a change by the command.
+        // The command did not cause the expiry, so the server propagates a separate DEL.
         self.changes.count_back_to(unsaved_before);
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);

@@ -6,10 +6,10 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Number of keys in a sample. Redis samples fewer keys, but also keeps a pool of candidates.
+/// Keys per sample. Redis samples fewer keys, but also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes: more than the one byte that Redis's own tests set as limit.
+/// Memory of an empty server in bytes, above the limit of one byte that Redis's own tests set.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -94,7 +94,7 @@ impl Server {
     }
 }
 
-/// Returns the rank of a key in a sample. The key with the smallest rank is evicted.
+/// The server evicts the key with the smallest score in a sample.
 fn eviction_score(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -26,7 +26,6 @@ impl Server {
         }
     }
 
-    /// Wraps several effects in MULTI and EXEC (`propagatePendingCommands`).
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {
@@ -67,7 +66,6 @@ impl Server {
         }
     }
 
-    /// Propagates a change of the data, as a complete command with absolute times.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }

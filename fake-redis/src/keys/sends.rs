@@ -8,7 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Queues a message that is sent at the end of the input, once the append-only file is written.
+    /// Sends at the end of the input, after the append-only file is written.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });
@@ -28,7 +28,7 @@ impl Server {
         }
     }
 
-    /// Sends a push message, which CLIENT REPLY does not suppress (`CLIENT_PUSHING`).
+    /// Sends a push message even under CLIENT REPLY OFF (`CLIENT_PUSHING`).
     pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
         let client = self.client(key);
         if let Some(connection) = client.connection() {

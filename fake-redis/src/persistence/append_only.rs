@@ -41,7 +41,7 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes a snapshot and an empty append-only file immediately; Redis forks a child process.
+    /// Acts immediately, although Redis forks a child process.
     fn rewrite_files(&mut self) {
         // If the rewrite fails, the old file must contain every command.
         if self.persistence.has_appended() {
@@ -86,7 +86,6 @@ impl Server {
         }
     }
 
-    /// Applies a changed persistence mode (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
@@ -106,7 +105,7 @@ impl Server {
         self.outbox.push_output(Output::DiskSync);
     }
 
-    /// Syncs the file for `appendfsync everysec`, at most once per second of the wall clock.
+    /// Syncs at most once per second of the wall clock (`appendfsync everysec`).
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -122,7 +121,7 @@ impl Server {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // Data that was appended before `appendfsync always` was set has not been synced.
+            // Data from before `appendfsync always` is still unsynced.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
@@ -130,8 +129,7 @@ impl Server {
         }
     }
 
-    /// A restart loads this snapshot, however old it is (`restartAOFAfterSYNC`, `rdb-del-sync-files
-    /// no`).
+    /// A restart loads even an old snapshot (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

@@ -10,7 +10,7 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// Sends queued messages. With `appendfsync always`, sends nothing until the data is synced.
+    /// With `appendfsync always`, sends nothing until the data is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());
@@ -27,8 +27,8 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
-    /// With `appendfsync always` the server exits before it replies (`flushAppendOnlyFile` in
-    /// aof.c); otherwise it refuses writes until a sync succeeds.
+    /// Exits before the reply with `appendfsync always` (`flushAppendOnlyFile`). Otherwise refuses
+    /// writes until a sync succeeds.
     pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
         match (of, self.persistence.mode()) {
             (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => self.life.end(),

@@ -1,4 +1,4 @@
-//! The arguments of a command, stored in one byte buffer with the span of each argument.
+//! Command arguments as spans of one byte buffer.
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {
@@ -69,7 +69,6 @@ impl ArgumentVector {
         self.spans.clear();
     }
 
-    /// Appends an argument. Positions have 32 bits, because the query buffer is below 4 GiB.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// The result of a command. After an error, no reply has been written.
+/// On an error, the command has written no reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {

@@ -1,6 +1,6 @@
 //! Splits inline commands into words with shell-like quotes.
 
-/// Splits a line into words (`sdssplitargs` in sds.c). Returns `None` for unbalanced quotes.
+/// Returns `None` for unbalanced quotes (`sdssplitargs` in sds.c).
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();
@@ -17,7 +17,7 @@ pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Returns whether C's `isspace` is true for the byte, which includes the vertical tab.
+/// C's `isspace` also accepts the vertical tab.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }

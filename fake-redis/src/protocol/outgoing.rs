@@ -8,7 +8,7 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Allocates connection ids downwards from `u32::MAX`, as [`Output::Connect`] requires.
+/// Counts down from `u32::MAX`, as [`Output::Connect`] requires.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,
@@ -26,7 +26,7 @@ impl OutgoingIds {
     }
 }
 
-/// A connection, on which commands may be queued before it is open, as in hiredis.
+/// As in hiredis, the connection queues commands before it is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,

@@ -1,9 +1,4 @@
-//! Encodes replies in RESP2 or RESP3.
-//!
-//! The crate redis-protocol encodes most values. This module itself encodes headers of aggregates,
-//! because a command states a length and then writes the elements one by one; errors, which may
-//! contain any byte; doubles, which Redis prints with 17 digits; and RESP2 values, which every
-//! command uses. Tests compare the RESP2 values with those of redis-protocol.
+//! Encodes replies in RESP2 or RESP3. The crate redis-protocol encodes the rarer RESP3 values.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};
@@ -17,7 +12,6 @@ pub(crate) enum Protocol {
     Resp3,
 }
 
-/// Size of a buffer, from which replies are split off without allocations.
 const BUFFER_SIZE: usize = 8 * 1024;
 
 #[derive(Debug)]
@@ -170,7 +164,7 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// Writes the header of an array. The caller must write `length` values next.
+    /// The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }

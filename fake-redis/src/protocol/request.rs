@@ -1,9 +1,7 @@
 //! Parses requests with Redis's own limits and errors, for any split of the bytes.
 //!
-//! The parser follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
-//! networking.c, including the missing checks: the byte after a `\r` and the two bytes after a bulk
-//! string are skipped unchecked. A general RESP decoder is stricter about these bytes and more
-//! lenient about others, so its errors would differ from those of a real server.
+//! Follows `processMultibulkBuffer` and `processInlineBuffer` in networking.c, which skip the byte
+//! after a `\r` and the two bytes after a bulk string without a check.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
@@ -11,7 +9,7 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Number of processed bytes in the buffer above which the parser removes them.
+/// Size in bytes of the processed part of the buffer above which the parser removes it.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
@@ -151,7 +149,7 @@ impl RequestReader {
         }
     }
 
-    /// Finds the end of the line. Like C's `strchr`, the search stops at a NUL byte.
+    /// Like C's `strchr`, stops at a NUL byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -284,7 +282,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Replaces a line by its words. Quotes and escapes only make words shorter.
+    /// The words are never longer than the line, because quotes and escapes only shorten them.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -296,7 +294,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes. This removal invalidates spans, so call it only between commands.
+    /// Invalidates spans, so call it only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();

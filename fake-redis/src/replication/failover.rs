@@ -1,4 +1,4 @@
-//! Implements FAILOVER to a replica (`failoverCommand`, `updateFailoverStatus`, `abortFailover`).
+//! Hands the primary's role to a replica (`failoverCommand`, `updateFailoverStatus`).
 
 use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;

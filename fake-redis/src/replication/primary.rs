@@ -13,7 +13,7 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // If added before the pending effects are sent, the new replica would get them twice.
+        // Otherwise the new replica would get the pending effects twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -54,7 +54,7 @@ impl Server {
         }
     }
 
-    /// Sends snapshots that are due, and empty lines to waiting replicas to keep them connected.
+    /// Also sends empty lines to waiting replicas to keep them connected.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -110,13 +110,12 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Only replicas that require the snapshot's length get it in advance. The stream follows after
-    /// the acknowledgement.
+    /// Announces the length only to replicas that cannot detect the end of a snapshot.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
         }
-        // The snapshot contains the pending effects, so the other replicas get them first.
+        // The snapshot contains the pending effects, so send them to the other replicas first.
         self.flush_stream();
         self.replication.begin_snapshot();
         let payload = self.snapshot();

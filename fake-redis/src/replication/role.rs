@@ -15,7 +15,6 @@ impl Server {
         self.outbox.push_output(Output::Notice(notice));
     }
 
-    /// Resumes the history of a restarted server (`loadDataFromDisk`).
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
@@ -42,7 +41,7 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// Makes a replica a primary, which continues its history so far (`replicationUnsetMaster`).
+    /// The new primary continues its history (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;
@@ -51,7 +50,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // A primary deletes expired keys. A replica only hides them.
+        // Unlike a replica, a primary deletes expired keys.
         self.schedule_expiry();
         self.schedule_replication();
     }

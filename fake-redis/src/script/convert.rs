@@ -1,8 +1,4 @@
-//! Converts values between RESP and Lua.
-//!
-//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. The
-//! RESP values were encoded by this crate, so a single pass converts them without decoding them
-//! into frames first.
+//! Converts values between RESP and Lua (`redisProtocolToLuaType`, `luaReplyToRedisReply`).
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};
 use super::{order, shared};
@@ -11,10 +7,10 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Maximum nesting of a result. Redis's limit is that of Lua ("reached lua stack limit").
+/// Maximum nesting of a result. Redis fails at Lua's own limit ("reached lua stack limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// Maximum number of tables in a result, in which one table may occur many times.
+/// Limits results in which one table occurs many times.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 

@@ -1,11 +1,7 @@
-//! The Lua state of a thread, which all servers of the thread share.
+//! The Lua state of a thread, which all servers of the thread share because it is slow to create.
 //!
-//! A state is expensive to create, so each thread creates one on first use and caches compiled
-//! scripts by SHA-1. No state carries over from one script to the next, because shared tables are
-//! read-only (shared.rs), and the rest of a run's state is in its [`Run`]. The set of scripts that
-//! a server *knows* belongs to the server.
-//!
-//! [`Run`]: super::run::Run
+//! No script affects the next: shared tables are read-only (shared.rs), and the rest of the state
+//! is in [`Run`](super::run::Run). Each server has its own set of *known* scripts.
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};
@@ -34,7 +30,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The functions of prelude.lua and the globals of scripts, which the VM never collects.
+    /// The VM never collects the functions of prelude.lua and the globals of scripts.
     run: Value,
     set_version: Value,
     #[cfg(test)]

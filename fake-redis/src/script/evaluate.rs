@@ -15,7 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Returns the initial random state, fixed before 7.0 because replicas then also run scripts.
+    /// Before 7.0 the state is fixed, because replicas also run the scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -93,7 +93,6 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Checks the script's declared flags before it runs (`scriptPrepareForRun` in script.c).
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(
@@ -121,7 +120,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the error to count, or `None` if a command has counted it (`luaCallFunction`).
+/// Returns the error to count; `None` if a command has counted it (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -157,7 +156,6 @@ fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     reply.error(&text);
 }
 
-/// Writes the error as before 7.0: `Error running script`, the place, and the error.
 fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {
@@ -176,7 +174,6 @@ fn syntax_problem(text: &[u8]) -> CommandError {
     CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
-/// Parses the first line of a script, such as `#!lua flags=...` (`evalExtractShebangFlags`).
 fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
     if !text.starts_with(b"#!") {
         return Ok((None, text));

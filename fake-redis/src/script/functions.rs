@@ -94,7 +94,6 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-/// Collects the arguments of a called command (`luaArgsToRedisArgv` in script_lua.c).
 fn collect_arguments(
     run: &mut Run<'_>,
     vm: &Vm,

@@ -14,9 +14,9 @@ pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 /// Bound below which C's `%.17g` prints whole numbers without an exponent.
 pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
-/// Length in bytes from which reading a string costs instructions.
+/// Number of bytes from which reading a string costs instructions.
 const LONG: usize = 4_096;
-/// Number of bytes whose processing costs as much as one instruction.
+/// Number of bytes that cost as much as one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
 const STEPS_PER_CHECK: u32 = 1_024;
 const INSTRUCTIONS_PER_STEP: usize = 16;
@@ -112,7 +112,6 @@ impl<'v> Arguments<'v> {
         self.vm().nat_upval(self.slot, index)
     }
 
-    /// Implements `luaL_checknumber`.
     pub(super) fn number(&self, number: usize) -> Result<f64> {
         match to_number(self.value(number)) {
             Some(value) => Ok(value),
@@ -120,17 +119,14 @@ impl<'v> Arguments<'v> {
         }
     }
 
-    /// Implements `luaL_checkinteger`.
     pub(super) fn integer(&self, number: usize) -> Result<i64> {
         self.number(number).map(|value| value as i64)
     }
 
-    /// Implements `luaL_optinteger`.
     pub(super) fn integer_or(&self, number: usize, default: i64) -> Result<i64> {
         if self.value(number).is_nil() { Ok(default) } else { self.integer(number) }
     }
 
-    /// Implements `luaL_checklstring`.
     pub(super) fn string(&self, number: usize) -> Result<Gc<LuaStr>> {
         let value = self.value(number);
         let text = to_string(&mut self.vm(), value);
@@ -158,13 +154,11 @@ impl<'v> Arguments<'v> {
         limits::check_memory(&mut vm, bytes)
     }
 
-    /// Implements `luaL_typerror`.
     pub(super) fn wrong_type<R>(&self, number: usize, wanted: &str) -> Result<R> {
         let given = if number > self.count { "no value" } else { self.value(number).type_name() };
         self.wrong(number, &format!("{wanted} expected, got {given}"))
     }
 
-    /// Implements `luaL_argerror`.
     pub(super) fn wrong<R>(&self, number: usize, problem: &str) -> Result<R> {
         let text = missing_argument(&mut self.vm(), self.slot);
         Err(raise_text(&mut self.vm(), &rewritten(&text, number, problem)))
@@ -210,7 +204,7 @@ fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     let end = text.windows(2).rposition(|part| part == b" (").unwrap_or(text.len());
     let (place, name, number) = match (start(ARGUMENT), start(OWN)) {
         (Some(at), _) => (&text[..at], &text[at + ARGUMENT.len()..end], number),
-        // In a method call, the receiver is not counted as an argument.
+        // In a method call, Lua does not count the receiver as an argument.
         (None, Some(at)) if number > 1 => {
             let name = text[at + OWN.len()..end].strip_suffix(b" on bad self").unwrap_or_default();
             (&text[..at], name, number - 1)
@@ -270,7 +264,6 @@ pub(super) fn to_number(value: Value) -> Option<f64> {
     }
 }
 
-/// Parses a number as Lua 5.1 does, with `strtod`.
 fn read_number(text: &[u8]) -> Option<f64> {
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
     let text = number::c_string(text);
@@ -289,7 +282,6 @@ pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
     }
 }
 
-/// Formats a number with `%.14g`, as `tostring` does.
 fn number_text(number: f64) -> String {
     if number.is_nan() {
         // C on x86-64 prints the sign of NaN, which depends on the processor.

@@ -1,8 +1,6 @@
-//! Gives Lua's native functions access to the server that runs the script.
+//! Lends the running server to Lua's native functions, which outlive the borrow of one call.
 //!
-//! The functions live as long as the Lua state, which many servers share, but the server is
-//! borrowed for only one call. This module therefore lends the borrow to the functions for the
-//! duration of that call. The lending is the only unsafe code in the crate.
+//! This module has the crate's only unsafe code.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,7 +8,7 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// The run that is lent to this thread; null if there is none or a function uses it.
+    /// Null if this thread has no run, or a function uses it.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 

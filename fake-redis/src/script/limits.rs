@@ -15,10 +15,10 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// Maximum number of instructions of a script, which take about a second.
+/// Maximum number of instructions of a script, about a second.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Number of instructions between two polls for other clients, which take about a millisecond.
+/// Number of instructions between two polls for other clients, about a millisecond.
 const INSTRUCTIONS_PER_POLL: i64 = 100_000;
 
 /// Maximum memory of a script in bytes. Redis has no such limit.
@@ -106,13 +106,13 @@ fn end(ending: Ending) {
     lend::borrow(|run| run.watch.ending = run.watch.ending.or(Some(ending)));
 }
 
-/// Creates an error that scripts cannot catch (`has_to_end` in prelude.lua).
+/// Scripts cannot catch this error (`has_to_end` in prelude.lua).
 fn failure(vm: &mut Vm) -> LuaError {
     let text = ending(vm).map(|ending| ending.to_string()).unwrap_or_default();
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Returns why the script has to end. Lua itself would raise an ordinary error and lift the limit.
+/// Returns why the script must end, because Lua would raise an error that scripts can catch.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {

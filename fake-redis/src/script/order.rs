@@ -1,9 +1,7 @@
 //! The iteration order of tables in scripts.
 //!
-//! Lua iterates in hash order, which differs between runs, because strings hash with a random seed,
-//! and tables and functions by address. In this crate `next` is therefore a native function. It
-//! first visits the integers from 1 on, and then the other keys as Redis would if they had been
-//! inserted in ascending order.
+//! Lua's hash order differs between runs. Here `next` visits the integers from 1 on, and then the
+//! other keys as Redis would if they had been inserted in ascending order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;
@@ -16,7 +14,7 @@ use std::cmp::Ordering;
 
 const DEPTH_MAX: usize = 3;
 const INSTRUCTIONS_PER_KEY: usize = 32;
-/// Number of list positions whose scan costs as much as one instruction.
+/// Number of scanned list positions that cost as much as one instruction.
 const PLACES_PER_INSTRUCTION: usize = 8;
 
 pub(super) const WRAPPERS: [(&str, Native); 3] = [
@@ -89,7 +87,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Returns the sorted pairs of a table. Fails if keys differ only in their addresses.
+/// Returns pairs in iteration order. Fails if keys differ only in their addresses.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
@@ -164,7 +162,7 @@ fn hash(key: Value) -> Option<Hash> {
     }
 }
 
-/// Sorts pairs as in a hash table of Lua 5.1 into which they were inserted in ascending order.
+/// Sorts pairs as in a Lua 5.1 hash table after insertion in ascending order.
 fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     pairs.sort_by(|left, right| compare(left.0, right.0));
     let size = (pairs.len() + others).next_power_of_two();
@@ -193,7 +191,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     nodes.into_iter().flatten().collect()
 }
 
-/// Compares keys: numbers come first, then strings, then booleans.
+/// Orders numbers before strings before booleans.
 fn compare(left: Value, right: Value) -> Ordering {
     let rank = |value| match value {
         Value::Str(_) => 1,

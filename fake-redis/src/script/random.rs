@@ -1,4 +1,4 @@
-//! The random numbers of scripts, which depend only on earlier draws.
+//! Deterministic random numbers for scripts.
 
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
@@ -25,7 +25,6 @@ impl ScriptRandom {
         self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }
 
-    /// Returns a number in [0, 1) from `lrand48` (`redis_math_random` in script_lua.c).
     pub(crate) fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
         let number = self.state >> 17;

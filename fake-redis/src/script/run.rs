@@ -30,7 +30,6 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run, whose own client uses the caller's database and RESP2.
     pub(crate) fn begin(
         server: &'a mut Server,
         caller: ClientKey,
@@ -65,7 +64,6 @@ impl<'a> Run<'a> {
         self.server.changes.set_targets(Targets::ALL);
     }
 
-    /// Executes `arguments` and leaves the reply in `reply` (`scriptCall` in script.c).
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));

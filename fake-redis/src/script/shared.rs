@@ -1,4 +1,4 @@
-//! Read-only tables shared by all scripts, which see an empty proxy of each.
+//! Read-only tables shared by all scripts. Scripts see an empty proxy of each table.
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};
@@ -80,7 +80,7 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// Returns the metatable that scripts see, or nil; `None` means that Lua handles the value itself.
+/// Returns the metatable that scripts see, or nil; `None` leaves the value to Lua.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

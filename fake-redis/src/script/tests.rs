@@ -239,7 +239,7 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
     assert_eq!(run(SHOW, &["1", "k"]), "$15|1=k 1 nil 0 nil");
 }
 
-/// Returns a server whose first client uses a nonexistent database, so that key commands panic.
+/// Returns a server on which key commands panic, because its client uses a nonexistent database.
 fn broken() -> Bench {
     let mut bench = Bench::new();
     let server = bench.node.server_mut();

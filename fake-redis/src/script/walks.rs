@@ -1,4 +1,4 @@
-//! A script's iterations over tables, and the numbers printed for its values.
+//! A script's iterations over tables, and the numbers that `tostring` shows for its values.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};

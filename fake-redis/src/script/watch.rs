@@ -25,7 +25,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// `true` if other clients are served during the script, which then runs until it is killed.
+    /// `true` if the driver serves other clients, so that only a kill stops the script.
     pub(super) has_driver: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

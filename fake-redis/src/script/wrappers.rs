@@ -1,4 +1,4 @@
-//! Lua's own functions as scripts see them, with limits and without access to shared tables.
+//! Wraps Lua's own functions to enforce limits and to protect shared tables.
 
 use super::host::{Native, Result, answer, raise_text, string};
 use super::limits::{self, MEMORY_MAX};
@@ -80,7 +80,7 @@ fn make_room(vm: &mut Vm, bytes: usize) -> Result<()> {
 fn rep(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let text = size_of(vm.nat_arg(slot, count, 0)).0;
     let times = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-    // A saturated length exceeds the memory limit, as the length would in Redis.
+    // A saturated length exceeds the memory limit, as in Redis.
     let bytes = (times as usize).saturating_mul(text);
     if text == 0 {
         work(vm, times as usize)?
@@ -138,7 +138,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Creates a coroutine that first enables polling, as Lua requires for each thread.
+/// The coroutine first enables polling, which Lua requires for each thread.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::has_driver() {
@@ -159,7 +159,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// Shows numbers instead of addresses, which differ between runs.
+/// Shows numbers, because addresses differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -179,7 +179,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Checks the second of two numbers first, as Redis does, because the C compiler chose that order.
+/// Checks the second of two numbers first, the order that the C compiler chose in Redis.
 fn check_second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

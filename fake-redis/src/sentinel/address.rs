@@ -4,18 +4,16 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Name or IP address, compared without regard to case.
+    /// Case-insensitive name or IP address.
     pub host: String,
     pub port: u16,
 }
 
 impl Address {
-    /// Does not resolve the host.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self { host: host.into(), port }
     }
 
-    /// Returns whether the address is this host and port (`sentinelAddrOrHostnameEqual`).
     pub(crate) fn is(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host.eq_ignore_ascii_case(host)
     }

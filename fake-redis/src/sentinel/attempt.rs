@@ -1,6 +1,5 @@
 //! A failover attempt and its progress.
 
-/// Progress of a failover (`SENTINEL_FAILOVER_STATE_*`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Step {
     #[default]

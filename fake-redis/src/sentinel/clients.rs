@@ -54,7 +54,7 @@ impl Clients {
         }
     }
 
-    /// Removes and returns the next client with a command, to be passed to [`Clients::served`].
+    /// The caller must pass the client to [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)

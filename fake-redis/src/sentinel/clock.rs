@@ -1,14 +1,13 @@
 //! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 //!
-//! Redis compares the wall clock between two ticks, normally 52 to 100 ms apart, and enters TILT if
-//! the clock was set back or more than two seconds passed. In this model the next check may be a
-//! second away, but its time is known. The wall clock is therefore compared with the expected time
-//! plus the tick that Redis would have had.
+//! Redis enters TILT if its clock goes back, or if two ticks, normally 52 to 100 ms apart, are over
+//! two seconds apart. This model sleeps longer, so it compares the clock with the due time and one
+//! tick.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Range from which Redis draws each tick's frequency (`CONFIG_DEFAULT_HZ` and twice that).
+/// Redis draws each tick's frequency from `CONFIG_DEFAULT_HZ` to twice that.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// Longest tick in milliseconds. A timer that is late by at most one tick needs no correction.
@@ -51,7 +50,7 @@ impl Alarm {
         draw_below: impl FnOnce(u64) -> i64,
         out: &mut Outputs,
     ) {
-        // If the clock was set back, the time of the last check is in the future.
+        // After a backward clock step, the time of the last check is in the future.
         let earliest = due.max(self.last_check.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for

@@ -99,7 +99,6 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Accepts only hello messages of other Sentinels (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
         return client.reply.error(b"ERR Only HELLO messages are accepted by Sentinel instances.");

@@ -1,4 +1,4 @@
-//! The state that all rules of Sentinel use: time, identity, epoch, randomness, outputs and events.
+//! State for all rules of Sentinel: time, identity, epoch, randomness, outputs and events.
 
 use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;
@@ -13,7 +13,7 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
-    /// `true` if the next check may act on a change, so that the Sentinel must check soon.
+    /// `true` if the next check may act on a change and must come soon.
     pub(crate) attention: bool,
     pub(crate) unsaved: bool,
     pub(crate) ids: OutgoingIds,
@@ -60,7 +60,6 @@ impl Core {
     }
 }
 
-/// Draws a run id (`getRandomHexChars`).
 fn draw_run_id(random: &mut ChaCha8Rng) -> String {
     let mut bytes = [0_u8; 20];
     random.fill_bytes(&mut bytes);

@@ -17,8 +17,7 @@ impl Link {
 }
 
 impl Instance {
-    /// A primary that reports itself as a replica counts as down `down_after_ms` and two INFO
-    /// periods after its first such report.
+    /// A primary that claims to be a replica is down after `down_after_ms` and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -30,8 +29,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Time in milliseconds at which the command connection becomes stale because its PING is
-    /// unanswered; `i64::MAX` if no PING is pending.
+    /// Deadline in milliseconds for the pending PING's reply; `i64::MAX` if none is pending.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -42,7 +40,7 @@ impl Instance {
         }
     }
 
-    /// Returns when a subscribed connection becomes stale without a hello, even this Sentinel's.
+    /// Deadline in milliseconds for the next hello; this Sentinel's own hellos also count.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -98,7 +96,6 @@ impl Master {
         if self.node.subjectively_down { 1 + others } else { 0 }
     }
 
-    /// Implements `sentinelCheckObjectivelyDown`.
     pub(crate) fn check_objectively_down(&mut self, core: &mut Core) {
         let votes = self.votes_for_down();
         let down = votes >= self.quorum;
@@ -117,8 +114,7 @@ impl Master {
         }
     }
 
-    /// Repeats an unanswered request after a second; Redis does so at every tick
-    /// (`sentinelAskMasterStateToOtherSentinels`).
+    /// Repeats an unanswered request after a second (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -155,7 +151,7 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Records an opinion, or ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
+    /// Ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

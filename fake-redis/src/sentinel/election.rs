@@ -1,10 +1,9 @@
-//! Elects the leader of a failover, which needs a majority of the votes and the quorum.
+//! Elects the leader of a failover, by a majority of the votes and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Returns the vote and its epoch (`sentinelVoteLeader`).
     pub(crate) fn vote(
         &mut self,
         epoch: u64,
@@ -27,7 +26,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Returns the leader, after voting for the leading candidate or itself (`sentinelGetLeader`).
+    /// Votes for the leading candidate or itself, and returns the leader (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -53,7 +52,7 @@ impl Master {
     }
 }
 
-/// Returns the candidate with the most votes. A tie goes to the smallest run id.
+/// Resolves a tie in favour of the smallest run id.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

@@ -3,7 +3,6 @@
 use super::instance::{Instance, Kind};
 
 impl Kind {
-    /// Returns the word for a kind of instance in events (`sentinelRedisInstanceTypeStr`).
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Master => "master",
@@ -13,7 +12,6 @@ impl Kind {
     }
 }
 
-/// Formats a primary as `<type> <name> <ip> <port>`.
 pub(crate) fn name_master(master: &Instance) -> String {
     format!(
         "{} {} {} {}",
@@ -24,7 +22,6 @@ pub(crate) fn name_master(master: &Instance) -> String {
     )
 }
 
-/// Formats an instance as `<type> <name> <ip> <port> @ <master name> <ip> <port>`.
 pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     match instance.kind {
         Kind::Master => name_master(instance),
@@ -35,7 +32,6 @@ pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     }
 }
 
-/// Formats a switch as `<name> <old ip> <old port> <new ip> <new port>`.
 pub(crate) fn switch_text(master: &Instance, new: &super::Address) -> String {
     let Instance { name, address: old, .. } = master;
     format!("{name} {} {} {} {}", old.host, old.port, new.host, new.port)

@@ -51,7 +51,6 @@ impl Master {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
 
-    /// Implements `sentinelFailoverWaitStart`.
     fn wait_start(&mut self, core: &mut Core) {
         let leader = self.leader(self.failover.epoch, core);
         let elected = leader.is_some_and(|leader| leader.eq_ignore_ascii_case(&core.my_id));
@@ -65,7 +64,6 @@ impl Master {
         }
     }
 
-    /// Implements `sentinelFailoverSelectSlave`.
     fn choose_replica(&mut self, core: &mut Core) {
         let Some(place) = self.select_replica(core.now) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -78,7 +76,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// The replica's INFO later shows the result (`sentinelFailoverSendSlaveOfNoOne`).
+    /// The replica's INFO later confirms the promotion (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -90,14 +88,12 @@ impl Master {
         self.failover.enter(Step::WaitPromotion, core.now);
     }
 
-    /// Implements `sentinelFailoverWaitPromotion`.
     fn abort_if_slow(&mut self, core: &mut Core) {
         if self.step_ends() <= core.now {
             self.abort("-failover-abort-slave-timeout", core);
         }
     }
 
-    /// Aborts a failover before its promotion is confirmed (`sentinelAbortFailover`).
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

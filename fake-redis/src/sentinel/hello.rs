@@ -89,7 +89,6 @@ impl fmt::Display for Hello {
     }
 }
 
-/// Registers the sender, and adopts newer epochs and addresses (`sentinelProcessHelloMessage`).
 pub(crate) fn process(
     masters: &mut [Master],
     hello: &Hello,
@@ -183,7 +182,7 @@ fn forget_namesake(
     }
 }
 
-/// Returns whether the Sentinel was known (`removeMatchingSentinelFromMaster`).
+/// Returns `true` if the Sentinel was known (`removeMatchingSentinelFromMaster`).
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

@@ -137,7 +137,7 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that reports itself as a primary, unless a newer configuration arrives.
+    /// Demotes a replica that claims to be a primary, unless a newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);
@@ -173,7 +173,6 @@ impl Master {
         }
     }
 
-    /// Implements `sentinelMasterLooksSane`.
     fn seems_working(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
@@ -193,7 +192,6 @@ impl Instance {
         rebooted
     }
 
-    /// Returns the event for a changed role: `+role-change` if expected, else `-role-change`.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;

@@ -11,7 +11,7 @@ use crate::protocol::outgoing::Outgoing;
 
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// Maximum number of commands without a reply (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// Limit of unanswered commands (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,6 @@ pub(crate) enum Watch {
     Close,
 }
 
-/// Progress of a replica's reconfiguration (`SRI_RECONF_*`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reconfigured {
     No,
@@ -48,7 +47,7 @@ pub(crate) struct Instance {
     pub(crate) down_after_ms: i64,
     pub(crate) subjectively_down: bool,
     pub(crate) script_kill_sent: bool,
-    /// Start of the last down state, kept after the instance is up again.
+    /// Start of the last down state, even if the instance is up again.
     pub(crate) down_since: i64,
     pub(crate) last_published: i64,
     pub(crate) info_refreshed: i64,
@@ -121,7 +120,7 @@ impl Instance {
         }
     }
 
-    /// Returns a shorter period for a replica that has lost its primary, or whose primary is down.
+    /// Asks more often if the replica has lost its primary or the primary is down.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
@@ -132,12 +131,11 @@ impl Instance {
         self.down_after_ms.min(period::PING_MS)
     }
 
-    /// Implements `sentinelRedisInstanceNoDownFor`.
     pub(crate) fn not_down_for(&self, span_ms: i64, now: i64) -> bool {
         self.down_since == 0 || now - self.down_since > span_ms
     }
 
-    /// Opens missing connections, at most once a second (`sentinelReconnectInstance`).
+    /// Tries at most once a second (`sentinelReconnectInstance`).
     pub(crate) fn reconnect(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         if !self.link.disconnected
@@ -161,7 +159,7 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Sends due commands, and repeats them after a second (`sentinelSendPeriodicCommands`).
+    /// Repeats unanswered commands after a second (`sentinelSendPeriodicCommands`).
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -206,7 +204,6 @@ impl Instance {
         (self.last_published + period::PUBLISH_MS + 1).max(retry_at(self.link.hello_pending_since))
     }
 
-    /// Implements `sentinelForceHelloUpdateDictOfRedisInstances`.
     pub(crate) fn force_hello(&mut self) {
         self.last_published -= period::PUBLISH_MS + 1;
         self.link.hello_pending_since = None;
@@ -230,7 +227,6 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
-    /// Opens a connection and names it (`sentinelSetClientName`).
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =

@@ -15,7 +15,7 @@ pub(crate) enum Expected {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) command: Option<Outgoing<Expected>>,
-    /// Connection subscribed to the hello channel (`pc`). Links to Sentinels have none.
+    /// Subscription to the hello channel (`pc`); `None` for Sentinels.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
     pub(crate) disconnected: bool,
     pub(crate) command_since: i64,
@@ -33,7 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Creates a link with a pending PING, so that an unreachable instance is detected as down.
+    /// Starts with a pending PING, so that an instance that never answers counts as down.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -108,7 +108,6 @@ impl Link {
         true
     }
 
-    /// Sends a PING (`sentinelSendPing`).
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;

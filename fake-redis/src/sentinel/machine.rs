@@ -32,7 +32,7 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// Creates a Sentinel that knows only its primary. The seed determines its run id and delays.
+    /// The Sentinel initially knows only its primary. The seed determines its run id and delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -92,7 +92,7 @@ impl Sentinel {
             if !self.take_reply(at, connection, out) {
                 return;
             }
-            // The reply may have caused the removal of the instance.
+            // The reply may have removed the instance.
             place = locate(&mut self.masters, connection).map(|(place, _)| place);
         }
     }
@@ -127,7 +127,6 @@ impl Sentinel {
         true
     }
 
-    /// Implements `sentinelReceiveHelloMessages`.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -240,7 +239,6 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// Implements `sentinelHandleRedisInstance` and `sentinelHandleDictOfRedisInstances`.
 fn check_instances(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -251,7 +249,7 @@ fn check_instances(master: &mut Master, context: &mut Context<'_>) {
     if context.core.tilt_since.is_none() {
         judge(master, context);
     }
-    // The check that starts a failover also asks for INFO, because the choice needs recent data.
+    // The check that starts a failover also sends INFO, because the selection needs recent data.
     let watch = master.watch();
     let Master { node, replicas, sentinels, .. } = master;
     for instance in replicas.iter_mut().chain(sentinels) {
@@ -284,7 +282,7 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Servers that load or have lost their primary are alive too (`sentinelPingReplyCallback`).
+    /// A server that loads or has no primary also counts as alive (`sentinelPingReplyCallback`).
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))
@@ -297,7 +295,6 @@ impl Instance {
         self.link.last_pong = now;
     }
 
-    /// Implements `sentinelPublishReplyCallback`.
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

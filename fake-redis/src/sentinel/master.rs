@@ -17,7 +17,7 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
+    /// Milliseconds; also half of the pause between two attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
@@ -89,7 +89,7 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Also a promoted replica counts as the primary (`sentinelGetCurrentMasterAddress`).
+    /// Counts a promoted replica as the primary (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -97,7 +97,6 @@ impl Master {
         }
     }
 
-    /// Makes every instance's next hello due immediately (`sentinelForceHelloUpdateForMaster`).
     pub(crate) fn force_hello(&mut self) {
         self.instances_mut().for_each(Instance::force_hello);
     }
@@ -114,7 +113,6 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// Removes the replicas, the vote and the failover (`sentinelResetMaster`).
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {
@@ -140,7 +138,7 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// Makes the old primary a replica of the new one (`sentinelResetMasterAndChangeAddress`).
+    /// The old primary becomes a replica of the new one (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

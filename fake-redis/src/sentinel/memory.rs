@@ -1,9 +1,7 @@
-//! Sentinel's configuration file, which preserves its identity, votes and monitored primaries
-//! across restarts (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
+//! Sentinel's configuration file (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! Redis writes and syncs the file after each change of this data, before it replies, so a crash or
-//! a power loss does not lose a change. The file contains the epoch of a Sentinel's vote but not
-//! the candidate. After a restart, the Sentinel cannot vote again in that epoch.
+//! As in Redis, the Sentinel writes and syncs each change before it replies. The file contains the
+//! epoch of a vote but not the candidate, so a restarted Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -15,8 +13,7 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// The disk's configuration file overrides `config`. The seed determines the delays and the
-    /// first run id, and should differ between restarts.
+    /// The disk's file overrides `config`. Use another seed after each restart.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {
@@ -85,7 +82,7 @@ fn write_master(master: &Master, text: &mut String) {
         master.config_epoch,
         master.leader_epoch
     );
-    // Once a promoted replica is announced as the primary, the old primary is a replica.
+    // Once a promoted replica counts as the primary, the old primary counts as a replica.
     let known = master.replicas.iter().chain([&master.node]).map(|instance| &instance.address);
     for Address { host, port } in known.filter(|known| *known != address) {
         let _ = writeln!(text, "sentinel known-replica {name} {host} {port}");

@@ -17,14 +17,12 @@ pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
 }
 
 impl Master {
-    /// Implements `sentinelSelectSlave`.
     pub(crate) fn select_replica(&self, now: i64) -> Option<usize> {
         let candidates =
             self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// Returns whether the replica was recently up and connected, and has a priority above 0.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };

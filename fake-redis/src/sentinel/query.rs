@@ -131,7 +131,7 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Replies whether the primary is down (never in TILT mode), and votes if requested.
+/// Never replies that the primary is down in TILT mode. Votes if requested.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -43,7 +43,6 @@ impl Instance {
 }
 
 impl Master {
-    /// Implements `sentinelFailoverReconfNextSlave`.
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
         let mut in_progress =
@@ -59,7 +58,7 @@ impl Master {
                 core.event("-slave-reconf-sent-timeout", name_instance(replica, &self.node));
                 replica.reconfigured = Reconfigured::Done;
             }
-            // As in Redis, a replica whose reconfiguration timed out is sent SLAVEOF once more.
+            // As in Redis, send SLAVEOF once more to a replica after its reconfiguration timed out.
             if !replica.reconfiguring()
                 && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
             {
@@ -97,7 +96,6 @@ impl Master {
         }
     }
 
-    /// Implements `sentinelFailoverSwitchToPromotedSlave`.
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()

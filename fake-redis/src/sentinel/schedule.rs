@@ -1,8 +1,7 @@
 //! Computes when Sentinel must next check its instances.
 //!
-//! `sentinelTimer` checks everything ten to twenty times a second. In this model each rule returns
-//! the earliest time at which it would act. A time too early only costs a wake-up; a time too late
-//! makes Sentinel act later than Redis.
+//! Each rule returns the earliest time at which it would act. A time too early only costs a
+//! wake-up; a time too late delays an action.
 
 use super::{
     attempt::Step,
@@ -12,7 +11,7 @@ use super::{
     period,
 };
 
-/// Maximum sleep in milliseconds, which limits the effect of a mistake in these rules.
+/// Maximum sleep in milliseconds, which bounds the effect of an error in these rules.
 const SLEEP_MS_MAX: i64 = 1_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -58,7 +57,7 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // The assertion costs as much as having no cache, so release builds omit it.
+                // The assertion costs as much as no cache, so release builds omit it.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the schedule that is remembered is the one there is");

@@ -18,16 +18,15 @@ pub struct ServeOptions {
     pub bind: IpAddr,
     /// Port of the first server; the others use the next ports. 0 selects any free ports.
     pub port: u16,
-    /// Number of independent primaries, which have no replicas or Sentinels if there are several.
+    /// Number of independent primaries; only a single one may have replicas and Sentinels.
     pub nodes: u16,
     pub replicas: u16,
     /// Number of Sentinels that monitor the only primary, as `mymaster`.
     pub sentinels: u16,
-    /// Silence in milliseconds after which a Sentinel considers an instance down.
+    /// Silence in milliseconds before a Sentinel considers an instance down.
     pub down_after_ms: i64,
     /// Folder for files, with a subfolder for each server; `None` keeps data in memory.
     pub dir: Option<PathBuf>,
-    /// Configuration of every server except its address.
     pub node: NodeConfig,
 }
 
@@ -92,15 +91,15 @@ impl Part {
     }
 }
 
-/// Starts all servers, each on its own thread, in the order primaries, replicas, Sentinels. Needs a
-/// tokio runtime. Fails if an option is invalid, an address is in use, or a file cannot be read.
+/// Starts each server on its own thread: primaries, then replicas, then Sentinels. Needs a tokio
+/// runtime. Fails if an option is invalid, an address is in use, or a file cannot be read.
 pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     if options.node.persistence != Persistence::None && options.dir.is_none() {
         let problem = "persistence without a folder: expected --dir";
         return Err(ServeError::Options(problem.to_owned()));
     }
     let parts = options.parts()?;
-    // Replicas need the address of the primary, so all servers listen before any of them starts.
+    // A replica needs its primary's address, so all servers listen before any starts.
     let listeners = listen(options.bind, options.port, parts.len() as u16)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;

@@ -20,8 +20,8 @@ pub struct ManualServers {
     answers: Vec<(u64, Sent)>,
 }
 
-/// Listens for all servers in the order masters, replicas, Sentinels, and then for the admin
-/// connection. Needs a tokio runtime. Fails if an option is invalid or an address is in use.
+/// Listens for primaries, replicas, Sentinels and then the admin connection. Needs a tokio runtime.
+/// Fails if an option is invalid or an address is in use.
 pub fn start_manual(options: &ServeOptions) -> Result<PreparedServers<ManualServers>, ServeError> {
     if options.dir.is_some() {
         let problem = "--dir with --clock manual: expected no folder, because these servers keep \

@@ -1,4 +1,4 @@
-//! The clients that are blocked on lists or sorted sets, and the keys that became ready.
+//! The clients blocked on lists or sorted sets, and the keys that became ready.
 
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;

@@ -1,4 +1,4 @@
-//! The state of a long script, which its driver may interrupt.
+//! The state of a long script, which the driver may interrupt.
 
 use crate::state::client_key::ClientKey;
 

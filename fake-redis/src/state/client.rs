@@ -25,7 +25,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether commands are never refused, because they come from a primary or a file.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -44,7 +43,7 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// `true` if the key had already expired at WATCH. Its deletion is then not a change.
+    /// `true` if the key had already expired at WATCH; its deletion is then not a change.
     pub(crate) was_expired: bool,
 }
 
@@ -149,7 +148,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
+    /// SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

@@ -1,4 +1,4 @@
-//! A server's wall clock. Its time is constant while an input is handled.
+//! A server's wall clock, which stands still during an input.
 
 use fencepost_machine::WallTime;
 
@@ -38,7 +38,7 @@ impl Clock {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// Returns the next time of the cron, whose offset within 100 ms differs by server.
+    /// Each server has its own offset within 100 ms.
     pub(crate) fn next_cron(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// Flags of a command, which COMMAND INFO shows in lowercase.
+    /// COMMAND INFO shows these names in lowercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;
@@ -28,7 +28,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Positions of a command's keys; all 0 if there are none. A negative `last` counts from the end.
+/// Positions of a command's keys, or 0 without keys. A negative `last` counts from the end.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Keys {
     pub(crate) first: i32,

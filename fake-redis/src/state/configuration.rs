@@ -6,7 +6,6 @@ use crate::config::kept::Settings;
 use crate::config::parameters::{self, Refusal};
 use std::ops::Deref;
 
-/// A [`NodeConfig`] that only methods change, because they also update derived values.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     node: NodeConfig,

@@ -10,7 +10,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) const ALL: Targets = Targets { append_only: true, replicas: true };
-    /// The replicas only, for commands such as PUBLISH that do not change data.
+    /// For commands such as PUBLISH, which change no data.
     pub(crate) const REPLICAS: Targets = Targets { append_only: false, replicas: true };
 }
 

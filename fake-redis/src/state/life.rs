@@ -1,4 +1,4 @@
-//! The life cycle of a server, from boot to shutdown.
+//! A server's life cycle, from boot to shutdown.
 
 #[derive(Debug)]
 pub(crate) struct Life {

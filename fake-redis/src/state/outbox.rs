@@ -1,4 +1,4 @@
-//! Outputs for the driver, and messages that are sent at the end of an input.
+//! Outputs for the driver, and messages to send at the end of an input.
 
 use fencepost_machine::{Output, Outputs};
 

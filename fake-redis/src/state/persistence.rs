@@ -111,7 +111,7 @@ impl PersistenceState {
         self.progress.replace(offset);
     }
 
-    /// Returns to the old file after a failed rewrite. The server tries again a second later.
+    /// Returns to the old file, and schedules another rewrite a second later.
     pub(crate) fn rewrite_failed(&mut self, offset: u64, second: i64) {
         self.size = self.size_before_rewrite;
         self.progress.append(offset);
@@ -141,7 +141,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns when a write stops waiting for a sync: two seconds after the first postponed write.
+    /// During a sync, postpones writes for at most two seconds.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -175,7 +175,7 @@ impl PersistenceState {
         self.release_held()
     }
 
-    /// Ends a failed sync. Redis does not repeat it before the next write to the file.
+    /// As in Redis, the next write to the file starts the next sync.
     pub(crate) fn fail_sync(&mut self, error: SyncError) -> Vec<Output> {
         self.failures.log_failed(error);
         self.progress.fail_sync();

@@ -5,7 +5,7 @@ use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Subscribers by channel or pattern, with unordered names, which are removed in constant time.
+/// Subscribers by channel or pattern, unordered so that removal takes constant time.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

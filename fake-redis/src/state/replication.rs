@@ -30,10 +30,10 @@ use std::collections::BTreeMap;
 
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
-/// Time in seconds for which a primary without replicas keeps its backlog (`repl-backlog-ttl`).
+/// Seconds before a primary without replicas drops its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// The state of replication. Only `follow` and `lead` change the role.
+/// Only `follow` and `lead` change the role.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
@@ -44,7 +44,7 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// `true` if a partial resynchronization is possible, because the data equals the history.
+    /// `true` if the data equals the history, so that a partial resynchronization is possible.
     may_continue: bool,
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
@@ -183,7 +183,7 @@ impl Replication {
             && !self.are_pings_suspended()
     }
 
-    /// Returns a snapshot's replication position, or `None` if meaningless (`rdbPopulateSaveInfo`).
+    /// Returns `None` if a snapshot's position has no meaning (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -1,4 +1,4 @@
-//! The clients of a server, and the order in which they are served.
+//! The clients of a server, in the order of service.
 
 use crate::state::client::{Client, Role};
 use crate::state::client_key::ClientKey;

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
 
-/// State with which Redis's rand.c starts in every process.
+/// Initial state of Redis's rand.c.
 pub(crate) const INITIAL_RANDOM_STATE: u64 = 0x1234_ABCD_330E;
 
 pub(crate) type Sha = [u8; 40];
@@ -18,7 +18,7 @@ pub(crate) struct Permissions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// Encodes arrays with too many holes as objects instead of failing.
+    /// Encodes an array with too many holes as an object instead of failing.
     pub(crate) sparse_convert: bool,
     /// Maximum ratio of an array's length to its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,

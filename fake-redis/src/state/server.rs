@@ -54,7 +54,6 @@ impl std::fmt::Debug for DriverCalls {
     }
 }
 
-/// Only this module assigns the parts.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) config: Configuration,
@@ -134,7 +133,7 @@ impl Server {
         }
     }
 
-    /// Returns whether the entry has expired, but never during loading (`keyIsExpired` in db.c).
+    /// Returns `false` during loading (`keyIsExpired` in db.c).
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }

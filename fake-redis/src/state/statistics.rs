@@ -22,7 +22,7 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
     errors_accounted: u64,
-    /// `true` if the command repeats an already counted error of a command that it called.
+    /// `true` if the command repeats an error that a called command has counted.
     repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
@@ -76,8 +76,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// A call has failed if it added an error, or repeats the error of a command that it called
-    /// (`incrCommandStatsOnError`).
+    /// Counts a failure if the command added or repeats an error (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

@@ -17,8 +17,8 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// Deadlines use the wall clock, as in Redis. The driver wakes the server by the monotonic clock,
-/// so each deadline is checked again.
+/// Wall-clock deadlines, as in Redis. The driver wakes the server by the monotonic clock, so the
+/// server checks each deadline again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],

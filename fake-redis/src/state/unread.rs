@@ -1,4 +1,4 @@
-//! The output of a client that has not been sent.
+//! A client's unsent output.
 
 use crate::config::OutputLimit;
 

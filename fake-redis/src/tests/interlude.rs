@@ -1,5 +1,3 @@
-//! The scripted driver's clock jumps by 10 s at every reading.
-
 use crate::testing::{Bench, readable};
 use fencepost_machine::{ConnectionId, Input, InputDriver, InterruptedMachine, Output, Outputs};
 use std::cell::{Cell, RefCell};

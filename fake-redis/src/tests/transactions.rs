@@ -79,7 +79,7 @@ fn a_watched_key_that_expires_cancels_though_nobody_looked() {
             ("+101", ""),
             ("MULTI", "+OK"),
             ("EXEC", "*-1"),
-            // The key had already expired when WATCH was called, so it has not changed.
+            // The key had expired before WATCH, so it has not changed.
             ("WATCH k", "+OK"),
             ("MULTI", "+OK"),
             ("PING", "+QUEUED"),

@@ -29,7 +29,7 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
-/// In 6.2, SCRIPT LOAD is propagated to replicas, but scripts known from EVAL are not (eval.c).
+/// 6.2 propagates SCRIPT LOAD to replicas, but not the scripts of EVAL (eval.c).
 #[test]
 fn before_7_0_replicas_are_told_of_loaded_scripts() {
     for (version, told) in

@@ -1,4 +1,4 @@
-//! Decides which commands are compared, and which replies count as equal (docs/fidelity.md).
+//! Selects the commands to compare, and the replies that count as equal (docs/fidelity.md).
 
 fn sorted(reply: &[u8]) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = reply.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();

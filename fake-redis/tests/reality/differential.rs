@@ -85,7 +85,6 @@ fn replies_are_those_of_a_real_redis() {
     let cases = cases.unwrap_or(CASES);
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // With a fixed default seed, only a change of the code can cause a failure.
     let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
         .ok()
         .and_then(|seed| seed.parse::<u8>().ok())

@@ -1,5 +1,4 @@
-//! Tests of fake-redis with real programs. Without the programs the tests are skipped, or fail if
-//! `FENCEPOST_REAL_REDIS=1`.
+//! Tests with real programs, skipped if these are missing unless `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

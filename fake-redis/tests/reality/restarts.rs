@@ -12,7 +12,6 @@ fn kept_in(folder: &Path, nodes: u16, node: NodeConfig) -> Fakes {
 }
 
 fn lengthen(client: &mut Client) {
-    // On a busy machine, a rewrite may take longer than the key's first time to live.
     let to_live = [300, 3_000, 30_000].into_iter().find(|to_live| {
         client.run(&format!("SET k v PX {to_live}"));
         client.run("BGREWRITEAOF");

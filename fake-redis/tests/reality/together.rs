@@ -124,7 +124,6 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     wait_for_value(&mut replica, "missed", "3");
     assert_eq!(primary.info("sync_full"), Some("1".to_owned()));
     assert_eq!(primary.info("sync_partial_ok"), Some("1".to_owned()));
-    // The promoted replica continues the history, so no snapshot is needed.
     assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
     assert_eq!(replica.run("SET promoted 4"), "+OK");
     primary.run(&format!("REPLICAOF 127.0.0.1 {}", fakes.ports[0]));

@@ -14,17 +14,14 @@ const WALL_START_US: i64 = 1_700_000_000_000_000;
 pub struct Bench<M> {
     pub machine: M,
     pub disk: Disk,
-    /// Clocks of the machine, which only the test advances.
+    /// Only the test advances these clocks.
     pub clock: Now,
-    /// Reports to the judge since the test last took them.
     pub taps: Vec<TapEvent>,
     pub closed: Vec<u32>,
-    /// Connections that the machine requested, in order.
     pub asked: Vec<ConnectionId>,
     /// `true` if syncs finish immediately; otherwise [`Bench::finish_sync`] finishes them.
     pub syncs_at_once: bool,
     pub has_stopped: bool,
-    /// Address of new clients, as `host:port`.
     pub peer: &'static str,
     next: u32,
     sent: BTreeMap<u32, Vec<u8>>,
@@ -33,7 +30,6 @@ pub struct Bench<M> {
 }
 
 impl<M: Machine> Bench<M> {
-    /// Boots a machine from an empty disk.
     pub fn new(boot: impl FnOnce(&DiskImage, Now) -> M) -> Bench<M> {
         let clock = Now { wall: WallTime(WALL_START_US), monotonic: MonotonicTime(0) };
         let mut bench = Bench {

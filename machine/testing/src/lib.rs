@@ -13,7 +13,7 @@ pub use bench::Bench;
 pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
 pub use world::{Crash, End, Host, World};
 
-/// Lets a test's wrapper be used as the [`Bench`] or [`World`] in one of its fields.
+/// Lets tests use a wrapper as the [`Bench`] or [`World`] in one of its fields.
 #[macro_export]
 macro_rules! deref {
     ($outer:ty, $field:tt: $inner:ty) => {

@@ -6,13 +6,13 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Ports of servers. Outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
+/// Outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns a loopback port that this process has not returned before. Panics if all are taken.
+/// Returns a loopback port that this process has not used yet. Panics if all are taken.
 #[must_use]
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
@@ -63,7 +63,6 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
-/// Returns whether all threads are in state T of `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());
@@ -71,7 +70,7 @@ fn is_stopped(pid: u32) -> bool {
     states.all(|is_stopped| is_stopped)
 }
 
-/// Prints that a test is skipped. Panics if the environment variable `variable` is set.
+/// Reports a skipped test. Panics if the environment variable `variable` is set.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

@@ -11,12 +11,10 @@ const LATENCY_US: u64 = 500;
 const SYNC_US: u64 = 2_000;
 const START_US: u64 = 1_000_000_000;
 
-/// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct End {
     /// Index of the server, or `None` for a client.
     pub host: Option<usize>,
-    /// Id of the connection at the server, or among all clients.
     pub connection: ConnectionId,
 }
 
@@ -31,7 +29,6 @@ enum Event {
     Closed(End),
 }
 
-/// A server's host, which keeps the disk when the server crashes.
 #[derive(Debug)]
 pub struct Host<M> {
     machine: Option<M>,
@@ -48,32 +45,26 @@ type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
-    /// The process ends, and written data survives.
     Process,
-    /// The power fails, which loses unsynced data.
     Power,
 }
 
 pub struct World<M> {
-    /// True time in microseconds.
     pub now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
     pub hosts: Vec<Host<M>>,
     start: Start<M>,
     first: usize,
-    /// Opposite end of each end of a connection.
     pub peers: BTreeMap<End, End>,
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
     pub inboxes: BTreeMap<End, BytesMut>,
-    /// Client ends whose server has closed the connection.
     pub closed: BTreeSet<End>,
 }
 
 impl<M: Machine> World<M> {
-    /// Boots `count` servers, numbered from `first`.
     pub fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
         let mut world = World {
             now_us: START_US,
@@ -152,7 +143,6 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Cuts a server off from all other servers.
     pub fn isolate(&mut self, host: usize) {
         for other in (0..self.hosts.len()).filter(|other| *other != host) {
             self.cut(host, other);
@@ -160,12 +150,11 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Holds back messages from one server to another.
     pub fn cut(&mut self, from: usize, to: usize) {
         self.cuts.insert((from, to));
     }
 
-    /// Ends all partitions and delivers the messages held back.
+    /// Also delivers the messages held back.
     pub fn heal(&mut self) {
         self.cuts.clear();
         for (_, _, event) in std::mem::take(&mut self.held) {
@@ -317,14 +306,12 @@ impl<M: Machine> World<M> {
         from.connection
     }
 
-    /// Sends a client's bytes, which arrive after the network latency.
     pub fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
         if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
             self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
         }
     }
 
-    /// Closes a client's connection, which the server notices after the network latency.
     pub fn hang_up(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.peers.remove(&End { host: None, connection }) {
             self.schedule(LATENCY_US, Event::Closed(peer));

@@ -114,7 +114,7 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("disabled rdtsc with PR_SET_TSC, which is not emulated".to_owned())
         }
-        // Not applied, because the tracer must read the process's memory and reap orphans.
+        // The first would hide the process's memory from the tracer, and the second its orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fail_with(libc::EINVAL),
         _ => Outcome::Native,

@@ -10,7 +10,7 @@ use rand_core::Rng;
 
 const BYTES_MAX: u64 = 1 << 24;
 const PLACES_MAX: u64 = 1024;
-/// Value of `PIPE_BUF` in bytes.
+/// `PIPE_BUF` in bytes.
 const ATOMIC: usize = 4096;
 
 impl Call {

@@ -18,7 +18,7 @@ impl Group {
         self.keep_memory_reachable(process, number);
         self.thread(number).tracee.resume(0);
         if others && is_first {
-            // The kernel reports a process's first thread last, after all other threads have ended.
+            // The kernel reports the end of a process's first thread last.
             self.clear_thread_id(number);
             self.threads.remove(&number);
             return Turn::Over;
@@ -169,7 +169,7 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // All processes have ended, so the kernel has made the tracer the parent of all zombies.
+        // Once all processes have ended, the tracer is the parent of every zombie.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }

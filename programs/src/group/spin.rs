@@ -1,10 +1,9 @@
 //! Distinguishes a thread that waits in a loop for another thread from a thread that computes.
 //!
-//! The place at which the tracer interrupts a running thread depends on the load of the machine. If
-//! the thread computes, it must therefore continue until its next call. If it only repeats a loop
-//! until another thread changes the memory, the place makes no difference. The tracer recognises
-//! such a loop by executing it one instruction at a time: every round has the same registers and
-//! flags, and none makes a call.
+//! Where the tracer interrupts a thread depends on the load of the machine, so a computing thread
+//! must continue to its next call. Inside a waiting loop the place makes no difference. The tracer
+//! recognises such a loop by single steps: every round has the same registers and flags and makes
+//! no call.
 
 use super::{Group, Number};
 use crate::sys::memory::Memory;
@@ -12,9 +11,8 @@ use crate::sys::spawn::signal_thread;
 use crate::sys::trace::{Stop, Tracee};
 use libc::user_regs_struct;
 
-/// Maximum number of instructions in one round of a loop.
 const ROUND_MAX: usize = 4096;
-/// Number of equal rounds, within which a counter in memory would change the parity flag.
+/// Number of equal rounds. A counter in memory would change the parity flag within this many.
 const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
 /// Bytes below the stack pointer that a function may use.
@@ -25,11 +23,10 @@ const FLAGS_OF_TRACER: u64 = 1 << 8 | 1 << 16;
 pub(crate) enum Activity {
     Computes,
     Waits,
-    /// The thread stopped for another reason before the tracer knew what it does.
     Stopped(Option<Stop>),
 }
 
-/// All registers that a program can change, without those of the floating-point unit.
+/// All registers of a program except those of the floating-point unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State([u64; 18]);
 
@@ -98,7 +95,7 @@ impl Stepper {
         Err(Activity::Computes)
     }
 
-    /// Returns the floating-point registers and the part of the stack with local variables.
+    /// Returns the floating-point registers and the stack's local variables.
     fn surroundings(&self) -> (Vec<u8>, [Vec<u8>; 2]) {
         let page = (self.state.stack() - RED_ZONE) & !(PAGE - 1);
         let stack = [page, page + PAGE].map(|page| self.memory.read(page, PAGE as usize));
@@ -127,7 +124,6 @@ fn is_safe_to_step(code: &[u8]) -> bool {
 }
 
 impl Group {
-    /// Stops a running thread and finds out what it does. Afterwards the thread is stopped.
     pub(crate) fn examine(&self, number: Number) -> Activity {
         let thread = self.thread(number);
         let (tracee, process) = (thread.tracee, self.process(thread.process));

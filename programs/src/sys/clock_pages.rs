@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 512;
 
-// The functions of the vDSO. Each read increments a counter in the shared page, and returns the
-// clock at the tracer's last resume plus one step per read. The functions make the system call if
-// no reads are left, or for the clocks of other processes.
+// The functions of the vDSO. A read returns the clock at the tracer's last resume plus one step per
+// read. Without reads left, or for the clocks of other processes, a read makes the system call.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",

@@ -14,7 +14,7 @@ const ARGUMENTS_AT: u32 = 16;
 
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor after 2. The kernel executes calls on descriptors 3 to 255.
+/// First emulated descriptor after 2; the kernel handles descriptors 3 to 255.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -22,14 +22,13 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls that stop the thread for only some commands: the call, one such command, and the lowest
-/// number from which every command stops it.
+/// Calls, each with a command that stops the thread and the number from which all commands do.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// System calls that the kernel executes. They neither wait for other threads nor reveal the time.
+/// Calls that the kernel executes, because they neither wait for threads nor reveal the time.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
     libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,
@@ -73,7 +72,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// The first system call unknown to the libc crate. Calls from this number on fail with `ENOSYS`.
+/// First system call that the libc crate does not know. From here on, calls fail with `ENOSYS`.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

@@ -72,7 +72,7 @@ impl Memory {
     }
 
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // The read ends at the page boundary: reading into an unmapped page would return nothing.
+        // Stop at the page boundary, because a read that reaches an unmapped page returns nothing.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

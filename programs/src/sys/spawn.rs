@@ -10,9 +10,9 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Limit on a process's data in bytes. If a program allocates endlessly, only its allocation fails.
+/// Maximum data in bytes. Beyond this limit, a program's allocations fail.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
-/// Limit on the size of a file in bytes. SIGXFSZ ends a program that exceeds it.
+/// Maximum size of a file in bytes, enforced with SIGXFSZ.
 const FILE_MAX: u64 = 1 << 30;
 
 pub(crate) struct Image {
@@ -50,7 +50,7 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Turns the child into the program. Exit statuses from 121 on report which preparation failed.
+/// Exit statuses from 121 on report which preparation failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
@@ -171,7 +171,7 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Pins this thread and the threads that it starts to one core. Wake-ups between cores are slow.
+/// Pins this thread and its children to one core, because wake-ups between cores are slow.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -189,7 +189,7 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // Later tracer threads take the following cores, so that tracers do not share a core.
+        // Give each later tracer thread the next core.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);
         let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];

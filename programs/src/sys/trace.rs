@@ -20,14 +20,13 @@ pub(crate) enum Stop {
     Call,
     Boundary,
     Exec,
-    /// The thread created a thread or process, whose real id is `child`.
+    /// The thread created a thread or process with the real id `child`.
     Made {
         child: pid_t,
         waits_for_it: bool,
     },
     Event,
     Signal(i32),
-    /// The thread repeats a loop that only another thread can end.
     Spin,
     Exited(i32),
     Killed(i32),
@@ -244,7 +243,6 @@ impl Tracee {
         }
     }
 
-    /// Returns the registers of the floating-point unit and the vector registers.
     pub(crate) fn extended_registers(self) -> Vec<u8> {
         let mut bytes = vec![0; EXTENDED_REGISTERS_MAX];
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };

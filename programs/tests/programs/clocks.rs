@@ -124,7 +124,7 @@ fn a_program_that_looks_at_the_clock_without_end_is_named() {
 
 #[test]
 fn the_time_stamp_counter_stays_virtual_whatever_is_asked_for() {
-    // The machine code is `rdtsc; shl rdx, 32; or rax, rdx; ret`.
+    // Machine code: `rdtsc; shl rdx, 32; or rax, rdx; ret`
     let script = "print(libc.prctl(26, 1, 0, 0, 0))\n\
                   ticks = code('0f3148c1e2204809d0c3')\n\
                   print(abs(ticks() - time.monotonic_ns()) < 1_000_000)";

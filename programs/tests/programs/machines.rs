@@ -1,5 +1,3 @@
-//! The simulated network has a latency of 300 us.
-
 use super::alone::EPOCH_US;
 use fencepost_programs::{
     CallMade, Clocks, Ending, Group, Launch, News, Request, SocketId, SyncedFiles,

@@ -82,7 +82,7 @@ fn what_cannot_be_started_is_an_error() {
 
 #[test]
 fn a_32_bit_call_is_refused_by_name() {
-    // The machine code is `mov eax, 20; int 0x80; ret`.
+    // Machine code: `mov eax, 20; int 0x80; ret`
     let Some(run) = python("old-9731", "code('b814000000cd80c3')()") else { return };
     assert!(not_emulated(&run).contains("32-bit system call 20"), "{}", not_emulated(&run));
 }
@@ -109,7 +109,7 @@ fn small_elf() -> Vec<u8> {
     let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
     let segment = [1u32, 0, 0x0804_8000, 0x0804_8000, 94, 94, 5, 4096];
     header.into_iter().chain(segment).for_each(|word| file.extend(word.to_le_bytes()));
-    // The machine code is `mov eax, 1; mov ebx, 3; int 0x80`.
+    // Machine code: `mov eax, 1; mov ebx, 3; int 0x80`
     file.extend(*b"\xb8\x01\0\0\0\xbb\x03\0\0\0\xcd\x80");
     file
 }

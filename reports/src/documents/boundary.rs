@@ -1,8 +1,6 @@
-//! The `fencepost.boundary` format, version 1: the measured and the calculated value of a scenario
-//! parameter at which a lock breaks.
+//! The `fencepost.boundary` format: the parameter value at which a lock breaks.
 //!
-//! The search assumes that violations are monotone: if a value breaks the lock, so does every more
-//! extreme value. The report lists all probed values, so a reader can check this.
+//! The search assumes that every more extreme value also breaks the lock.
 
 mod explain;
 mod html;
@@ -137,7 +135,6 @@ pub struct Bound {
 }
 
 impl Probe {
-    /// If `kind` is `Some`, only violations of this kind count.
     pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
         let violated = match kind {
             Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
@@ -159,7 +156,6 @@ impl Probe {
 }
 
 impl Quantity {
-    /// Returns `true` if `one` is more extreme than `other`.
     pub fn is_worse(&self, one: u64, other: u64) -> bool {
         match self.worse {
             Worse::More => one > other,
@@ -175,8 +171,8 @@ impl Quantity {
     }
 }
 
-/// Returns the mildest value that breaks the lock and the next milder value. Returns `None` if
-/// either is missing, or if no run at the milder value exercised the lock.
+/// Returns the mildest value that breaks the lock and the next milder one. Returns `None` if either
+/// is missing, or if no run at the milder value exercised the lock.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
@@ -184,7 +180,6 @@ pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Returns `true` if every value beyond the mildest violated one also breaks the lock.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());

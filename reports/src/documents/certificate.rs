@@ -1,5 +1,4 @@
-//! The `fencepost.certificate` format, which states that all plans within bounds ran without a
-//! violation.
+//! The `fencepost.certificate` format: a record of all plans within bounds, without a violation.
 
 mod diff;
 mod html;
@@ -18,9 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "fencepost.certificate";
-/// The format's version if no plan delays a message.
+/// Version if no plan delays a message.
 pub const VERSION: u32 = 1;
-/// The format's version if some plans delay messages.
+/// Version if some plans delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
@@ -145,7 +144,6 @@ pub(super) fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// `delays` is the largest number of delayed messages in a plan.
 pub fn version_of(delays: u8) -> u32 {
     if delays == 0 { VERSION } else { VERSION_WITH_DELAYS }
 }

@@ -1,8 +1,6 @@
-//! The store of all findings from sweeps over time, keyed by fingerprint.
+//! The `fencepost.findings` format: the findings of all sweeps, one JSON object per line.
 //!
-//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then a line
-//! for each finding. Users keep the file in version control, so a sweep without new findings
-//! changes only a few lines.
+//! Users keep the file in version control, so a sweep without new findings changes few lines.
 
 mod counted;
 mod list;
@@ -123,7 +121,6 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// Returns the seed after the highest one that a sweep ran.
     pub fn next_seed(&self) -> Seed {
         self.next_seed
     }
@@ -138,14 +135,13 @@ impl Findings {
         self.all.get(id)
     }
 
-    /// Removes findings that were fixed before `day`, a date as `YYYY-MM-DD`. Returns their number.
+    /// `day` is `YYYY-MM-DD`. Returns the number of removed findings.
     pub fn leave_out_fixed_before(&mut self, day: &str) -> usize {
         let before = self.all.len();
         self.all.retain(|_, one| one.fixed_on.as_deref().is_none_or(|fixed| fixed >= day));
         before - self.all.len()
     }
 
-    /// Omits states without findings.
     pub fn counts(&self) -> BTreeMap<FindingState, usize> {
         let mut counts = BTreeMap::new();
         for one in self.all.values() {
@@ -154,10 +150,10 @@ impl Findings {
         counts
     }
 
-    /// Adds the findings of a sweep, dated `day`. Returns their fingerprints.
+    /// Adds the findings of a sweep, dated `day`, and returns their fingerprints.
     ///
-    /// A slice does not advance the next seed, so `--seeds +N` gives all slices of a sweep the same
-    /// range. The merged sweep advances it.
+    /// Only a whole sweep advances the next seed, so `--seeds +N` gives all its slices the same
+    /// range.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -200,7 +196,6 @@ impl Findings {
         }
     }
 
-    /// Returns `false` if the store does not contain the finding.
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;
@@ -210,7 +205,6 @@ impl Findings {
         true
     }
 
-    /// Copies the states from the store to the sweep's anomalies.
     pub fn mark(&self, sweep: &mut Sweep) {
         let found = sweep.cells.iter_mut().flat_map(|cell| &mut cell.fingerprints);
         for one in found {
@@ -249,8 +243,7 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep to the finding. Drops seeds that were stored under other settings,
-    /// because they may not show the finding under the sweep's settings.
+    /// Adds the runs of a sweep. Drops seeds of other settings, which may not show the finding now.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

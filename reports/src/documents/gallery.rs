@@ -1,4 +1,4 @@
-//! Writes a gallery page about an anomaly in the run of a fixed seed.
+//! Writes a gallery page about an anomaly in a run.
 
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
@@ -7,27 +7,25 @@ use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The parts of a gallery page that do not come from the run.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
     pub title: &'p str,
     pub question: &'p str,
-    /// One line for each step of the protocol.
     pub protocol: &'p [&'p str],
     /// Lock, fault and seed of the minimal run, in words.
     pub seen: String,
     pub replay: String,
     /// The smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each magnitude, the smallest value that shows the anomaly and a value that does not.
+    /// For each magnitude, the smallest value that shows the anomaly, and one that does not.
     pub margins: Vec<String>,
     pub remedy: &'p str,
-    /// Comparison of runs with and without the remedy. `None` if the remedy was not tried.
+    /// Comparison of runs with and without the remedy; `None` if untried.
     pub tried: Option<String>,
     pub source: &'p str,
 }
 
-/// Returns Markdown. `run` is the minimal run.
+/// `run` is the minimal run.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The `fencepost.load` format: the cost of each way of waiting, for the server and the processes.
+//! The `fencepost.load` format: the cost of each way of waiting.
 
 mod html;
 mod plot;

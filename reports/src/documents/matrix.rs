@@ -1,4 +1,4 @@
-//! The `fencepost.matrix` format: the results of each lock under each fault, next to predictions.
+//! The `fencepost.matrix` format: results of locks under faults, next to predictions.
 
 mod html;
 mod markdown;
@@ -130,7 +130,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// Counts only violations of this kind, and omits the literature's predictions.
+    /// Omits the literature's predictions.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)
@@ -161,12 +161,12 @@ impl Matrix {
         })
     }
 
-    /// Returns the names of the locks in order of first appearance.
+    /// In order of first appearance.
     pub fn clients(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.client.as_str()))
     }
 
-    /// Returns the names of the faults in order of first appearance.
+    /// In order of first appearance.
     pub fn faults(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
     }
@@ -292,7 +292,7 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// Returns a phrase that can follow the name of a cell.
+    /// Returns a phrase that follows the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

@@ -22,9 +22,8 @@ pub enum ReadError {
     NotJson(String),
     #[error("truncated: the JSON ends at line {line}, column {column}")]
     CutShort {
-        /// Counted from 1.
+        /// Lines and columns count from 1.
         line: usize,
-        /// Counted from 1.
         column: usize,
     },
     #[error("format {found}: expected {expected}")]
@@ -55,7 +54,7 @@ pub enum Document {
     Plan(FaultPlan),
 }
 
-/// Also checks the checksums of the histories in the report.
+/// Also checks the checksums of the report's histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
@@ -73,12 +72,11 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Also checks the checksum, and that runs could have produced the counts.
+/// Also checks the checksum and the counts.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
 
-/// A matrix has no checksum.
 pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }

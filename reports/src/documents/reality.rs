@@ -1,4 +1,4 @@
-//! The `fencepost.reality` format: replays on real servers of violations found in simulation.
+//! The `fencepost.reality` format: simulated violations replayed on real servers.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -121,7 +121,6 @@ impl Reality {
 }
 
 impl Outcome {
-    /// Returns `true` if the real servers show the same violation as the simulated ones.
     pub fn is_same(&self) -> bool {
         matches!(self, Outcome::Same | Outcome::SameInWholeRun)
     }

@@ -1,7 +1,4 @@
 //! Builds a web site from the documentation ([`site()`]).
-//!
-//! The site contains all Markdown pages of the repository and the files that they link to, the
-//! matrix and the certificates as HTML, the schemas, and a search page. A dead link is an error.
 
 mod document;
 mod frame;
@@ -19,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub enum Entry {
     File(Vec<u8>),
-    /// The folder's file names, sorted.
+    /// Sorted file names.
     Folder(Vec<String>),
 }
 
@@ -50,8 +47,8 @@ const SCHEMAS: &str = "schemas/index.html";
 
 /// Returns the files of the site by path, with `/` between names and no leading `/`.
 ///
-/// Fails with [`SiteError::Missing`] if there is no documentation, and with
-/// [`SiteError::DeadLinks`] if a link leads to a missing file or heading.
+/// Fails with [`SiteError::Missing`] without documentation, and with [`SiteError::DeadLinks`] if a
+/// file or heading is missing.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {

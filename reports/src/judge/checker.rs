@@ -1,4 +1,4 @@
-//! The table of checkers. Each checker checks one rule.
+//! The table of checkers, one for each rule.
 
 mod deadlock;
 mod duplicate_number;
@@ -29,10 +29,10 @@ use fencepost_faults::Node;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// Equals the `kind` of the rule's violations.
+    /// The `kind` of the rule's violations.
     pub name: &'static str,
     pub about: &'static str,
-    /// Returns all violations of the rule, ordered by time.
+    /// Returns the violations in order of time.
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 

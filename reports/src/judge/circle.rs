@@ -1,4 +1,4 @@
-//! Finds circular waits: processes that wait for each other's locks until the end of the run.
+//! Finds processes that wait for each other's locks until the end of the run.
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};

@@ -1,4 +1,4 @@
-//! The findings that checkers return, and the rules that can be broken.
+//! The findings of checkers, and the rules.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
@@ -30,8 +30,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Damaged data and lost progress are harms. A broken promise without damage is a
-            /// hazard.
+            /// Damage and lost progress are harms; a broken promise without damage is a hazard.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -119,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// Returns `true` if a run without a configured bound derives one. Otherwise it skips the rule.
+    /// If `false`, a run without a configured bound skips the rule.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }
@@ -142,26 +141,24 @@ pub enum Severity {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     pub kind: Kind,
-    /// Start of the violation, in true time.
+    /// Start, in true time.
     pub at: SimTime,
     /// Zero if the violation is instantaneous.
     pub duration: Micros,
     /// The earlier holder comes first.
     pub processes: Vec<Node>,
-    /// The facts in one sentence, without the cause.
     pub what: String,
-    /// Indices of the history's events that prove the violation, ascending.
+    /// Indices of the events that prove the violation, ascending.
     pub witness: Vec<usize>,
     pub clash: Option<Clash>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clash {
-    /// Index of the acquisition that was granted earlier, in the timeline's acquisitions.
+    /// Index in the timeline's acquisitions.
     pub earlier: usize,
-    /// Index of the acquisition that was granted later, in the timeline's acquisitions.
     pub later: usize,
-    /// Index in the history of the earlier holder's late write, if that write caused harm.
+    /// Index in the history of the earlier holder's late write, if that caused harm.
     pub late_write: Option<usize>,
 }
 

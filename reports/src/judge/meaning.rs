@@ -1,12 +1,8 @@
-//! Explanations of the names in a report, for readers who are new to them.
+//! Explanations of the names in a report, for `fencepost explain NAME`.
 
-/// `fencepost explain NAME` prints this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
-    /// One sentence about the event.
     pub what: &'static str,
-    /// Conditions under which the event happens.
     pub how: &'static str,
-    /// Measures that help, and measures that do not.
     pub helps: &'static str,
 }

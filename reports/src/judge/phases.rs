@@ -1,15 +1,14 @@
-//! Counts the faults that began in each protocol phase, to show how well a quiet cell was tested.
+//! Counts faults by protocol phase, to show how well a quiet cell was tested.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// In the order in which a process passes through them.
+/// In the order of the protocol.
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// Returns the number of faults in each phase, in protocol order; empty if there were no faults.
 pub fn counts_by_phase(
     counts: &BTreeMap<String, BTreeMap<String, u64>>,
 ) -> Vec<(&'static str, u64)> {
@@ -29,8 +28,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns the kind and the phase of each fault that began. The phase is that of the most advanced
-/// thread that the fault names or, if it names no thread, of the most advanced thread of all.
+/// Returns each fault's kind and phase: that of the most advanced thread that the fault names or,
+/// if it names none, of the most advanced thread of all.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

@@ -1,4 +1,4 @@
-//! A history, parsed once: its acquisitions, critical sections, keys, storage requests and faults.
+//! A history, parsed once.
 
 mod acquisition;
 mod fault_span;
@@ -23,13 +23,11 @@ use std::collections::BTreeMap;
 /// A position in a history, ordered by time and then by event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
-    /// True time.
     pub time: SimTime,
     /// Index in the history's events.
     pub index: usize,
 }
 
-/// A period in which a server refused every write because its disk had failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
     pub(crate) server: Node,
@@ -43,19 +41,18 @@ pub struct Timeline<'h> {
     pub history: &'h History,
     /// In the order of invocation.
     pub acquisitions: Vec<Acquisition<'h>>,
-    /// Ordered by start.
+    /// In the order of their starts.
     pub sections: Vec<Section>,
-    /// The periods in which each server had a value of the lock's key, ordered by start.
+    /// In the order of their starts.
     pub keys: Vec<KeySpan<'h>>,
-    /// The requests that the storage answered. An operation answered twice counts once.
+    /// An operation answered twice counts once.
     pub storage: Vec<StorageRequest>,
-    /// Ordered by start.
+    /// In the order of their starts.
     pub faults: Vec<FaultSpan<'h>>,
-    /// The periods in which each server was a primary, and the primaries that Sentinels named.
     pub roles: Roles,
-    /// The time at which all faults had ended. `None` if the run did not reach it.
+    /// When all faults had ended; `None` if the run ended earlier.
     pub healed: Option<Moment>,
-    /// The end of the run or, if it is not recorded, the time of the last event.
+    /// End of the run or, if unrecorded, time of the last event.
     pub end: SimTime,
     by_operation: BTreeMap<u64, usize>,
     invocations: BTreeMap<u64, usize>,
@@ -63,7 +60,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// The result is meaningful only if `validate` accepts the history.
+    /// Expects a history that `validate` accepts.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -97,7 +94,6 @@ impl<'h> Timeline<'h> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Returns when the application cancelled or interrupted an operation.
     pub fn given_up(&self, operation: u64) -> Option<Moment> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
@@ -160,7 +156,7 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// Returns the servers that stopped because their disks failed to sync, and for how long.
+    /// Returns the servers that stopped because a sync failed, and for how long.
     pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
         let events = &self.history.events;
         let stops = events
@@ -196,8 +192,8 @@ impl<'h> Timeline<'h> {
         refusals
     }
 
-    /// Returns one of these processes, and the deletion of its node, if a server deleted the node
-    /// with the session while the process waited and the process waits until the end.
+    /// Returns a process that waits until the end, and the deletion of its node, if a server
+    /// deleted the node with the session while the process waited.
     pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
         let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
         let mut waiting = open.filter(|one| processes.contains(&one.process));
@@ -218,7 +214,7 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Orders two acquisitions by their grants or, if these are not recorded, by their ends.
+    /// Orders acquisitions by their grants or, without recorded grants, by their ends.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -228,7 +224,7 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Returns when the lock was granted or, if that is unknown, when the process learned of it.
+    /// Returns when the process learned of the grant if the grant's time is unknown.
     pub fn granted_at(&self, acquisition: usize) -> Option<Moment> {
         let one = &self.acquisitions[acquisition];
         let is_told = self.history.header.locks_unseen && one.outcome == Outcome::Granted;
@@ -244,7 +240,7 @@ impl<'h> Timeline<'h> {
         one.grant.as_ref().map(|grant| grant.moment).or(told)
     }
 
-    /// Returns all successful acquisitions with a known grant, in the order of their grants.
+    /// Returns successful acquisitions with a known grant.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let is_granted = |index: &usize| self.acquisitions[*index].outcome == Outcome::Granted;
         let granted = (0..self.acquisitions.len()).filter(is_granted);
@@ -254,8 +250,8 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Returns `true` if the value at a server was the lock of this acquisition. A copy on a
-    /// replica belongs to the last grant that it copied.
+    /// Returns `true` if the value at a server was this acquisition's lock. A copy on a replica
+    /// belongs to the last grant that it copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -287,8 +283,8 @@ impl<'h> Timeline<'h> {
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
-    /// Returns `true` if the process had the lock before under the same owner value. A late release
-    /// of the earlier lock then removes the later one. A new value for each acquire prevents this.
+    /// Returns `true` if the process had the lock before under the same owner value, so that a late
+    /// release of the earlier lock removes the later one.
     pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
         self.acquisitions.iter().any(|earlier| {
             let values = earlier.owner.zip(acquisition.owner);
@@ -302,7 +298,7 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the lease, or the value's recorded end if the server's clock was wrong.
+    /// Returns the end of the lease or, if the server's clock was wrong, of the value itself.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -352,8 +348,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process that was last granted this value before `before`, and the time of the
-    /// grant. If the server never had the value, the grants of all servers count.
+    /// Returns the process that last got this value, and when. If the server never had the value,
+    /// all servers count.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -364,9 +360,9 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Compares the owners of two values. Locks that count have values `owner=count`.
+/// Locks that count have values `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
-    // Most owners differ in the first byte, so this test avoids most of the comparisons.
+    // Most owners differ in the first byte, so this test avoids most comparisons.
     let may_be_same =
         one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
@@ -377,7 +373,6 @@ pub(crate) fn is_lower_count(before: &str, now: &str) -> bool {
     owner == same && low < high
 }
 
-/// Returns whether the value counts the acquisitions of its owner.
 pub(crate) fn has_count(value: &str) -> bool {
     owner_of_value(value) != value
 }
@@ -386,7 +381,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process that created or advanced the node, or that held the lock with this node.
+/// Returns the process that created, advanced or used the node.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -1,7 +1,6 @@
-//! Checksums of JSON documents. They detect damage after which the document is still readable.
+//! Checksums of JSON documents, to detect damage in a document that still parses.
 //!
-//! [`checksum`] hashes the document without whitespace and with the keys of each object sorted, so
-//! a tool may indent the document or sort its keys. It omits the members in [`Uncovered`].
+//! [`checksum`] ignores whitespace, the order of keys and the members in [`Uncovered`].
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -25,7 +24,6 @@ pub enum Uncovered {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Returns a SHA-256 in hex.
 pub fn checksum(document: &Value, uncovered: Uncovered) -> String {
     let mut hasher = Sha256::new();
     feed(&mut hasher, document, uncovered);
@@ -42,7 +40,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// A whole number has the same hash with and without a decimal point.
+/// Hashes a whole number equally with and without a decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

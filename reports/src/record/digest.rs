@@ -1,16 +1,15 @@
-//! The digest of a history. Equal digests mean equal runs.
+//! The digest of a history. Equal runs have equal digests.
 
 use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// Returns the SHA-256 in hex.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a SHA-256 in hex over one line for each digested event: the JSON array `[sequence,
-/// time_us, node, what]` and a line feed, without `lease_us`. `sequence` counts digested events.
+/// Returns a SHA-256 in hex over one line per digested event: the JSON array `[sequence, time_us,
+/// node, what]` without `lease_us`. `sequence` counts digested events.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);

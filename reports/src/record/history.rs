@@ -1,8 +1,7 @@
-//! The events of a run, recorded in true time.
+//! The events of a run, in true time.
 //!
-//! Operations follow Jepsen's `invoke / ok / fail / info`, where `info` means that the process does
-//! not know the outcome. A [`History`] also contains the faults, the storage's answers, and each
-//! server's changes of the lock's keys. Clients cannot see these records.
+//! Operations follow Jepsen's `invoke / ok / fail / info`. A [`History`] also contains records that
+//! clients cannot see: faults, the storage's answers, and servers' changes of the lock's keys.
 
 mod locks;
 mod setting;
@@ -139,7 +138,7 @@ pub struct Availability {
 }
 
 impl Header {
-    /// A lock that lasts as long as a session or connection has no ttl.
+    /// Returns `true` for a lock that lasts as long as a session or connection.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
@@ -456,7 +455,7 @@ impl Turn {
 }
 
 impl What {
-    /// The digest omits faults, healing, silences and turns.
+    /// Returns `false` for faults, healing, silences and turns.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

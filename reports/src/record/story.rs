@@ -1,4 +1,4 @@
-//! Builds short histories for tests. Times are whole milliseconds, and events are sorted by time.
+//! Builds short histories for tests. Times are in milliseconds, and events are sorted by time.
 
 mod processes;
 pub(crate) mod random;

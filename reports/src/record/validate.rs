@@ -1,4 +1,4 @@
-//! Checks that a run could have recorded a history. Checkers rely on this.
+//! Checks that a run could have recorded a history, as checkers require.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
@@ -14,24 +14,11 @@ pub enum InvalidHistory {
         "event {sequence} is about key '{key}', but the resource of the history is '{resource}': \
          expected only keys that begin with '{resource}', and a separate history for each resource"
     )]
-    Resource {
-        /// Index in the history's events.
-        position: usize,
-        sequence: u64,
-        key: String,
-        resource: String,
-    },
+    Resource { position: usize, sequence: u64, key: String, resource: String },
     #[error("the run ended at {ended_us} us, before its last event at {last_us} us")]
     Ended { ended_us: u64, last_us: u64 },
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
-    Event {
-        /// Index in the history's events.
-        position: usize,
-        sequence: u64,
-        time_us: u64,
-        node: Node,
-        problem: String,
-    },
+    Event { position: usize, sequence: u64, time_us: u64, node: Node, problem: String },
 }
 
 /// Checks the order and the nodes of events, and that each thread has at most one open operation.

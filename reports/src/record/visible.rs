@@ -1,4 +1,4 @@
-//! Escapes characters in untrusted text that could affect a terminal, a log or a page.
+//! Escapes characters of untrusted text that could affect a terminal, a log or a page.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Omits the middle of the text if it has more than `characters_max` characters.
+/// Omits the middle of a text with more than `characters_max` characters.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
@@ -35,7 +35,6 @@ pub fn one_line(text: &str, characters_max: usize) -> String {
     format!("{head} [{} characters left out] {end}", count - characters_max)
 }
 
-/// Escapes all strings of a document.
 pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     document: &T,
 ) -> serde_json::Result<Cow<'_, T>> {
@@ -46,7 +45,7 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes the invisible characters and direction marks that JSON does not escape.
+/// Escapes invisible characters and direction marks, which JSON does not escape.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

@@ -23,7 +23,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns whether the folder has files of a later generation, but none of generation 0.
+/// Returns `true` if a later generation has files but generation 0 has none.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);

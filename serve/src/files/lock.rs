@@ -35,7 +35,7 @@ fn is_locked_elsewhere(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Returns `false`: Windows has no such lock, so two servers could write the same files.
+/// Windows has no such lock, so two servers could write the same files.
 #[cfg(not(unix))]
 fn is_locked_elsewhere(_: &File) -> bool {
     false

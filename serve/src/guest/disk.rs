@@ -7,13 +7,12 @@ use std::time::Duration;
 
 const SYNC: Duration = Duration::from_millis(1);
 
-/// The kind of crash that dropping a guest's future simulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
-    /// A power failure, which loses unsynced data.
+    /// Loses unsynced data.
     #[default]
     PowerLoss,
-    /// The end of the process, after which written data survives in the operating system.
+    /// Keeps written data, which the operating system still has.
     Process,
 }
 
@@ -34,13 +33,12 @@ impl SharedDisk {
         SharedDisk(Arc::new(Mutex::new(DiskState { crash, ..DiskState::default() })))
     }
 
-    /// Creates a disk with these files, already synced.
     pub fn holding(image: DiskImage, crash: Crash) -> SharedDisk {
         let kept = DiskState { disk: Disk::holding(image), crash, ..DiskState::default() };
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
-    /// Returns the files that the next server would read after an orderly shutdown.
+    /// Returns the files as an orderly shutdown would leave them.
     pub fn image(&self) -> DiskImage {
         self.kept().disk.image()
     }

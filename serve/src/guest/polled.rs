@@ -1,4 +1,4 @@
-//! Adapts a stream that tokio polls to the stream operations of a host.
+//! Adapts tokio's polled streams to a host's stream operations.
 
 use super::ByteStream;
 use crate::stream::Stream;

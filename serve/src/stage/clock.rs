@@ -1,4 +1,4 @@
-//! The clocks of one server. They may run fast or slow, and the wall clock may be stepped.
+//! The clocks of one server, which faults can step or run fast or slow.
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 

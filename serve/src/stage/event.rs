@@ -8,31 +8,16 @@ pub(super) type End = (usize, ConnectionId);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
-    /// All clients, which connect from outside the stage.
     Outside,
-    /// The server with this index.
     Server(usize),
 }
 
 pub(super) enum Event {
     Message(Message),
-    Timer {
-        server: usize,
-        timer: u64,
-    },
-    Continue {
-        server: usize,
-        life: u64,
-    },
-    Synced {
-        server: usize,
-        life: u64,
-    },
-    /// A slow server has finished a command.
-    Free {
-        server: usize,
-        life: u64,
-    },
+    Timer { server: usize, timer: u64 },
+    Continue { server: usize, life: u64 },
+    Synced { server: usize, life: u64 },
+    Free { server: usize, life: u64 },
 }
 
 pub(super) struct Message {
@@ -53,7 +38,7 @@ pub(super) enum Content {
     Answer { outside: u64, sent: Sent },
 }
 
-/// One direction of a connection, on which messages stay in order.
+/// One direction of a connection. Its messages stay in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Flow {
     FromOutside(u64),

@@ -5,13 +5,12 @@ use super::event::{Event, Place};
 use fencepost_machine::{Disk, Input, OperatorAction};
 use std::ops::RangeInclusive;
 
-/// Recognizes a command by the bytes that a client sends.
 pub type Matcher = Box<dyn Fn(&[u8]) -> bool>;
 
-/// A trap, which loses a client's next matching command or its reply, and closes the connection.
+/// Loses the next matching command or its reply, and closes the connection.
 pub struct Trap {
     pub id: u32,
-    /// Index of the server, or `None` for any.
+    /// `None` for any server.
     pub server: Option<usize>,
     pub matches: Matcher,
     pub lost_message: LostMessage,
@@ -19,9 +18,9 @@ pub struct Trap {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LostMessage {
-    /// The command, which the server does not execute.
+    /// The server does not execute the command.
     Request,
-    /// The reply to the command, which the server executes.
+    /// The server executes the command.
     Reply,
 }
 
@@ -32,7 +31,7 @@ impl Trap {
 }
 
 impl Stage {
-    /// Returns whether a server's process exists, even if it is frozen.
+    /// Includes frozen processes.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }
@@ -56,7 +55,7 @@ impl Stage {
         self.catch_up(server);
     }
 
-    /// Cuts the power of a server. Unsynced data is lost, and peers are not notified.
+    /// Loses unsynced data without notifying peers.
     pub fn lose_power(&mut self, server: usize) {
         let host = &mut self.servers[server];
         host.end();
@@ -67,7 +66,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Starts a server that is down. Peers then learn that a power loss ended their connections.
+    /// Ends peers' connections that a power loss left open.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);
@@ -77,7 +76,6 @@ impl Stage {
         self.settle();
     }
 
-    /// Deletes a server's files, whether or not the server is running.
     pub fn wipe(&mut self, server: usize) {
         self.servers[server].disk = Disk::default();
     }
@@ -87,7 +85,6 @@ impl Stage {
         self.servers[server].is_frozen = true;
     }
 
-    /// Resumes a frozen server, which then handles the events that waited.
     pub fn thaw(&mut self, server: usize) {
         self.servers[server].is_frozen = false;
         self.catch_up(server);
@@ -99,7 +96,6 @@ impl Stage {
         self.network.cut(id, from, to);
     }
 
-    /// Ends the cuts with this id and delivers the messages that they held back.
     pub fn heal(&mut self, id: u32) {
         for message in self.network.heal(id) {
             self.schedule(0, Event::Message(message));
@@ -111,29 +107,29 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages in one direction until [`Stage::remove_delay`], in order per connection.
+    /// Delays one direction until [`Stage::remove_delay`], in order per connection.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
 
-    /// Ends the delays with this id. Delayed messages in transit still arrive late.
+    /// Messages already delayed still arrive late.
     pub fn remove_delay(&mut self, id: u32) {
         self.network.remove_delay(id, self.now_us);
     }
 
-    /// Steps a server's wall clock by `by_us` microseconds, backward if negative.
+    /// `by_us` is in microseconds; a negative number steps back.
     pub fn step_clock(&mut self, server: usize, by_us: i64) {
         self.servers[server].clock.step(by_us);
     }
 
-    /// Sets the rate error of a server's clocks in parts per million. Positive rates run fast.
+    /// Positive rates run fast.
     pub fn set_clock_rate(&mut self, server: usize, rate_ppm: i32) {
         let now_us = self.now_us;
         self.servers[server].clock.set_rate(now_us, rate_ppm);
         self.set_timer(server);
     }
 
-    /// Slows every command of a server by `extra_us` until [`Stage::remove_slowdown`].
+    /// Delays every command until [`Stage::remove_slowdown`].
     pub fn add_slowdown(&mut self, id: u32, server: usize, extra_us: u64) {
         self.servers[server].slowed.push((id, extra_us));
     }
@@ -142,7 +138,7 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Performs an operator's action. Returns `false` if the server cannot perform it.
+    /// Returns `false` if the server cannot perform the action.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);
@@ -158,7 +154,7 @@ impl Stage {
         self.traps.push(trap);
     }
 
-    /// Removes a trap. Returns `false` if the trap has already caught a message.
+    /// Returns `false` if the trap has already lost a message.
     pub fn remove_trap(&mut self, id: u32) -> bool {
         let before = self.traps.len();
         self.traps.retain(|trap| trap.id != id);

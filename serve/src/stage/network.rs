@@ -1,4 +1,4 @@
-//! Links of a stage, which may be cut or delayed.
+//! Links of a stage, which faults can cut or delay.
 
 use super::event::{Flow, Message, Place};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Delay {
     }
 }
 
-/// Draws a number from a range with SplitMix64.
+/// Draws with SplitMix64.
 fn drawn(range: &RangeInclusive<u64>, counter: u64) -> u64 {
     let mut bits = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

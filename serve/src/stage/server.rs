@@ -5,21 +5,20 @@ use super::event::{End, Event};
 use fencepost_machine::{ConnectionId, Disk, DiskImage, Machine, Now, Output};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Builds a machine at each start.
+/// Called at each start.
 pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
 #[derive(Debug)]
 pub struct Start {
     pub disk: DiskImage,
-    /// Random seed, which differs from start to start and from server to server.
+    /// Differs between starts and between servers.
     pub seed: u64,
-    /// `true` for the first start of the server, `false` for a restart.
+    /// `false` for a restart.
     pub is_first: bool,
     pub now: Now,
 }
 
 pub struct StagedServer {
-    /// Name of the server in the ready line.
     pub role: &'static str,
     pub port: u16,
     pub boot: MachineRebuilder,
@@ -30,7 +29,7 @@ pub(super) struct Server {
     pub(super) boot: MachineRebuilder,
     pub(super) machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
-    /// `true` without power. Peers then receive no reply, not even a refusal.
+    /// `true` without power: peers receive no reply, not even a refusal.
     pub(super) is_dark: bool,
     pub(super) is_busy: bool,
     pub(super) slowed: Vec<(u32, u64)>,

@@ -27,7 +27,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Sends a command to a server as its operator, and discards the reply.
+    /// Sends a command as the operator, and discards the reply.
     pub fn command(&mut self, server: usize, bytes: &[u8]) {
         if self.servers[server].machine.is_none() {
             return;

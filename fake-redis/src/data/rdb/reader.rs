@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// Reads a stream. Returns `None` if it is malformed or has consumer groups.
+    /// Returns `None` for a malformed stream, or one with consumer groups.
     fn stream(&mut self) -> Result<Option<Value>, RdbError> {
         let mut all = Vec::new();
         for _ in 0..self.length()? {
@@ -181,7 +181,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a length or the code of an encoding (`rdbLoadLenByRef`).
     fn length_or_code(&mut self) -> Result<Length, RdbError> {
         let first = self.byte()?;
         let plain = match (first >> 6, first) {
@@ -196,7 +195,6 @@ impl<'a> Reader<'a> {
         Ok(Length::Plain(plain))
     }
 
-    /// Reads a string (`rdbGenericLoadStringObject`).
     fn string(&mut self) -> Result<Vec<u8>, RdbError> {
         let number = match self.length_or_code()? {
             Length::Plain(length) => return Ok(self.take(length)?.to_vec()),

@@ -115,8 +115,6 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// Writes a length: in one byte if it is below 64, in two bytes if it is below 16,384, and
-/// otherwise in five or nine bytes (`rdbSaveLen`).
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),
@@ -132,7 +130,6 @@ fn length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Writes a string, or a small integer in binary (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
 fn string(out: &mut Vec<u8>, text: &[u8]) {
     match parse_integer(text).filter(|_| text.len() <= 11) {
         Some(number) if i8::try_from(number).is_ok() => {

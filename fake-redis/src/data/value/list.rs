@@ -1,4 +1,4 @@
-//! The list type, which contains strings.
+//! Lists of strings.
 
 use std::collections::VecDeque;
 

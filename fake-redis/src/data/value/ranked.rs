@@ -42,8 +42,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` is true. It must stay true for all later
-    /// ranks.
+    /// Returns the first rank for which `is_reached` is true, as it must be for all later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -117,7 +116,6 @@ impl Ranked {
         tree.map_or(0, |place| self.node(place).count)
     }
 
-    /// Returns a weight above 0 even for an empty tree, so that a node may have a single child.
     fn weight(&self, tree: Tree) -> usize {
         self.count(tree) + 1
     }

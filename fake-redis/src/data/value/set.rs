@@ -1,4 +1,4 @@
-//! The set type, which contains strings.
+//! Sets of strings.
 
 use crate::data::number::parse_integer;
 use indexmap::IndexSet;
@@ -10,7 +10,6 @@ const INTEGERS_MAX: usize = 512;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     Integers(Vec<i64>),
-    /// A set that ever had over `INTEGERS_MAX` members, or a member other than an integer.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 
@@ -28,7 +27,7 @@ impl Set {
         }
     }
 
-    /// Estimates the memory in bytes in constant time, as if all members were as long as the first.
+    /// Estimates bytes in constant time, as if all members were as long as the first.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

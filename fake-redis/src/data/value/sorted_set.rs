@@ -1,4 +1,4 @@
-//! The sorted set type, a set of strings ordered by score.
+//! Sets of strings ordered by score.
 
 use super::ranked::Ranked;
 use indexmap::IndexMap;
@@ -12,7 +12,6 @@ pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
     order: Ranked,
     bytes: usize,
-    /// `true` if the set was ever too large for a listpack. A set is never converted back.
     is_large: bool,
 }
 
@@ -43,7 +42,7 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// Returns the member at a place. A removal moves the last member to the removed one's place.
+    /// A removal moves the last member to the freed place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }

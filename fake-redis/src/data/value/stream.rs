@@ -4,8 +4,7 @@ pub(crate) mod packed;
 
 use std::collections::VecDeque;
 
-/// Redis's default for `stream-node-max-entries`. Snapshots store nodes of this many entries, and
-/// an approximate trim removes this many at a time.
+/// Redis's default for `stream-node-max-entries`; approximate trims remove whole nodes.
 pub(crate) const NODE_ENTRIES_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -39,7 +38,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// A stream, which may be empty because it keeps its last identifier.
+/// May be empty, because a stream keeps its last identifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     entries: VecDeque<Entry>,
@@ -93,7 +92,7 @@ impl Stream {
         self.entries.front().map(|entry| entry.id)
     }
 
-    /// Restores a stream. Returns `None` if its entries are not in order.
+    /// Returns `None` if the entries are not in order.
     pub(crate) fn restored(entries: Vec<Entry>, last: StreamId) -> Option<Stream> {
         let is_ordered = entries.windows(2).all(|pair| pair[0].id < pair[1].id);
         if !is_ordered || entries.last().is_some_and(|newest| last < newest.id) {
@@ -103,7 +102,7 @@ impl Stream {
         Some(Stream { entries: entries.into(), last, bytes })
     }
 
-    /// Appends an entry, whose `id` must be greater than the last entry's.
+    /// `id` must be greater than the last entry's.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let entry = Entry { id, pairs };
         self.bytes += entry.bytes();
@@ -111,7 +110,6 @@ impl Stream {
         self.last = id;
     }
 
-    /// Returns the number of removed entries.
     pub(crate) fn trim(&mut self, trim: Trim) -> usize {
         let mut removed = match trim.keep {
             Keep::Newest(keep) => self.len().saturating_sub(keep),

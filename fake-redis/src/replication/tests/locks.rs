@@ -7,7 +7,6 @@ const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redi
  KEYS[1]) else return 0 end";
 
 /// Scripts are kept only in memory (eval.c; docs "Scripting with Lua", volatile script cache).
-/// Client libraries fall back to EVAL.
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -23,8 +22,7 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// A server executes the command of a client that has disconnected (networking.c). redis-py and
-/// ioredis send the command again.
+/// A server executes the command of a disconnected client (networking.c), which may resend it.
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();
@@ -42,7 +40,7 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// The time to live starts when the command is executed (db.c, script.c).
+/// The time to live starts when the server executes the command (db.c, script.c).
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();
@@ -79,7 +77,7 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// A replica whose link was just cut counts as good (`refreshGoodSlavesCount` in replication.c).
+/// A replica still counts as good just after losing its link (`refreshGoodSlavesCount`).
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     let mut world = deployment(1, |config| config.min_replicas_to_write = 1);

@@ -115,7 +115,6 @@ fn set_switch(
     Ok(*field(&mut changed))
 }
 
-/// Implements `luaL_checkoption`.
 fn option(call: &Arguments<'_>, options: &[&str]) -> Result<usize> {
     let text = call.string(1)?;
     match options.iter().position(|option| text.as_bytes() == option.as_bytes()) {

@@ -150,7 +150,7 @@ fn text_of_a_script_is_parsed_whatever_it_is() {
     ] {
         assert_eq!(eval(&mut Bench::new(), script), expected, "{script}");
     }
-    // As in CVE-2025-49844, only the parser refers to a chunk's name while garbage is collected.
+    // As in CVE-2025-49844, only the parser refers to the chunk's name during garbage collection.
     let name = "local n = 0 for i = 1, 2000 do local text = 'local a' .. i .. ' = ' .. \
                 string.rep('{', 90) .. string.rep('}', 90) .. ' error(' .. i .. ')' local _, e = \
                 pcall(assert(loadstring(text, '@' .. string.rep('n', 40) .. i))) n = n + \

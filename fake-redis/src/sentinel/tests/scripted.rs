@@ -1,5 +1,3 @@
-//! Scripted servers, which answer Sentinel's commands and obey SLAVEOF immediately.
-
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Limits, RequestReader};
 use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

@@ -109,7 +109,7 @@ fn after_a_clock_jump_a_sentinel_does_not_act_for_thirty_seconds() {
         let info = deployment.world.ask_text("sentinel-1", &["INFO", "sentinel"]);
         assert!(info.contains("sentinel_tilt:1"), "{info}");
         assert_eq!(deployment.events(1), Vec::<String>::new());
-        // As in Redis, after the clock was set back no PING is sent until the clock has caught up.
+        // As in Redis, Sentinel sends no PING until a clock that was set back has caught up.
         deployment.world.run_for(if jump_ms > 0 { 15_000 } else { 75_000 });
         let events = deployment.events(1);
         assert_eq!(events[0], "-tilt #tilt mode exited");

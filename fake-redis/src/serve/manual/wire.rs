@@ -1,4 +1,4 @@
-//! Encodes the admin connection. Requests are in RESP or lines, and replies are in RESP.
+//! Encodes requests (RESP or lines) and replies (RESP) of the admin connection.
 
 use bytes::{Buf, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

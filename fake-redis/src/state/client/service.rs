@@ -1,4 +1,4 @@
-//! Decides when a client's next command may be read and executed.
+//! Decides when to read and execute a client's next command.
 
 use bitflags::bitflags;
 

@@ -1,4 +1,4 @@
-//! Failed syncs, and the writes refused because of them (`writeCommandsDeniedByDiskError`).
+//! Failed syncs, after which the server refuses writes (`writeCommandsDeniedByDiskError`).
 
 use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};
@@ -19,7 +19,7 @@ pub(crate) struct Failures {
     saving: Option<BeforeSave>,
     save_failed_at: Option<i64>,
     rewrite_again_at: Option<i64>,
-    /// `true` in the input that begins a snapshot: only a later input can report its failure.
+    /// `true` during the input that begins a snapshot; only a later input can report a failure.
     is_undecided: bool,
     reported: bool,
 }
@@ -37,7 +37,7 @@ impl Failures {
         self.of_log.is_some()
     }
 
-    /// Begins a snapshot, which succeeds unless [`Failures::save_failed`] follows.
+    /// Expects success, unless [`Failures::save_failed`] follows.
     pub(crate) fn begin_save(&mut self, before: BeforeSave) {
         (self.saving, self.save_failed_at) = (Some(before), None);
         self.is_undecided = true;
@@ -96,8 +96,7 @@ impl Failures {
         }
     }
 
-    /// Returns whether the server now refuses writes, if that has changed. Call it after each
-    /// input.
+    /// Returns the answer of `refuses_writes` if it has changed. Call this after each input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

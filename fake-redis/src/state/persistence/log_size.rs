@@ -1,5 +1,4 @@
-//! The sizes of the append-only files, and the condition for an automatic rewrite
-//! (`aof_current_size` and `aof_rewrite_base_size` in `serverCron`).
+//! The sizes of the append-only files, and when to rewrite them (`aof_rewrite_base_size`).
 
 use crate::config::NodeConfig;
 

@@ -1,4 +1,4 @@
-//! The part of the stream that is durable, for WAITAOF (`fsynced_reploff` in aof.c of 7.2).
+//! The durable part of the stream, for WAITAOF (`fsynced_reploff` in aof.c of 7.2).
 
 use std::collections::VecDeque;
 

@@ -2,7 +2,6 @@
 
 use super::Replication;
 
-/// Phases of a failover (`FAILOVER_*` in server.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     WaitingForSync,
@@ -11,7 +10,7 @@ pub(super) enum Phase {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
-    /// Host and port of the replica; `None` selects the first replica that catches up.
+    /// Host and port of the replica; `None` means the first replica that catches up.
     pub(crate) target: Option<(String, u16)>,
     pub(crate) timeout_ms: Option<i64>,
     pub(crate) force: bool,
@@ -68,7 +67,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Returns whether a failover suspends pings, as in Redis, because pings lengthen the stream.
+    /// Pauses pings, as Redis does, because pings lengthen the stream.
     pub(super) fn are_pings_suspended(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

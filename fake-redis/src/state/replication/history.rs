@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct History {
     id: String,
-    /// Id of the history from which this history branched off, valid up to `second_offset`.
+    /// Id of this history's parent, valid up to `second_offset`.
     second_id: String,
     second_offset: Option<u64>,
     offset: u64,
@@ -80,7 +80,7 @@ impl History {
         self.backlog = None;
     }
 
-    /// Continues under a new id; the old id stays valid up to the next byte (`shiftReplicationId`).
+    /// The old id stays valid up to the next byte (`shiftReplicationId`).
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);
@@ -107,8 +107,7 @@ impl History {
         }
     }
 
-    /// Returns the backlog from `next` on, if the requester shares this history and the backlog
-    /// reaches that far back (`masterTryPartialResynchronization`).
+    /// Returns the backlog from `next` on (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

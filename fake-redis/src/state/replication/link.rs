@@ -7,7 +7,6 @@ use crate::protocol::request::{Limits, ProtocolError, Request, RequestReader};
 use bytes::BytesMut;
 use fencepost_machine::{ConnectionId, Output, Outputs};
 
-/// Stages of the connection to the primary (`REPL_STATE_*`).
 #[derive(Debug, Default)]
 pub(crate) enum Stage {
     #[default]

@@ -11,7 +11,7 @@ use fencepost_machine::ConnectionId;
 pub(crate) struct Introduction {
     pub(crate) port: u16,
     pub(crate) address: Option<String>,
-    /// `true` if the replica understands changes of the history's id (`capa psync2`).
+    /// `true` if the replica accepts a new history id (`capa psync2`).
     pub(crate) knows_second_ids: bool,
     /// `true` if the replica accepts a snapshot of unknown length (`capa eof`).
     pub(crate) knows_delimiters: bool,
@@ -19,14 +19,14 @@ pub(crate) struct Introduction {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// Wall-clock second at which the replica began to wait for a snapshot (`wait_bgsave`).
+    /// Wall-clock second in which the wait for a snapshot began (`wait_bgsave`).
     Waits(i64),
-    /// The stream held back until the first acknowledgement (`repl_start_cmd_stream_on_ack`).
+    /// Stream to send after the first acknowledgement (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
 
-/// A replica, which as in Redis is online once its snapshot has been sent.
+/// As in Redis, a replica is online once the primary has sent its snapshot.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -89,7 +89,6 @@ impl Replication {
         self.good_replicas
     }
 
-    /// Counts the good replicas, which decide about writes (`refreshGoodSlavesCount`).
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;
@@ -119,14 +118,14 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Repeats SELECT in a primary's stream, because a new replica does not know the database.
+    /// Repeats SELECT in the stream, because new replicas do not know the database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// Sends a snapshot with `send`, which returns whether the replica must acknowledge it.
+    /// `send` returns `true` if the replica must acknowledge the snapshot.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,

@@ -1,4 +1,4 @@
-//! The commands of a server: the whole table, and those called recently.
+//! All commands of a server, and a cache of recent ones.
 
 use super::recent::Recent;
 use super::{Command, Table};

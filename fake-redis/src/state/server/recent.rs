@@ -1,4 +1,4 @@
-//! A cache of the commands that were called recently, because most clients use few commands.
+//! A cache of recent commands, because most clients use few commands.
 
 use super::Command;
 

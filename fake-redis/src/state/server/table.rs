@@ -1,4 +1,4 @@
-//! The command table, which finds commands by name in any case.
+//! The command table. Names are case-insensitive.
 
 use super::Command;
 use indexmap::IndexMap;

@@ -1,6 +1,5 @@
-//! A line-based server, in a real and a simulated version. It answers `echo WORD` with the word and
-//! closes the connection at `close`. If it received `stay`, it sends `end` after the client has
-//! ended its stream.
+//! A line server: `echo WORD` answers WORD, and `close` ends the connection. After `stay`, the
+//! server sends `end` once the client has ended its stream.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;

@@ -82,7 +82,6 @@ impl Unfinished {
     }
 }
 
-/// Looks only at the `format` field.
 pub fn is_exploration(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Head {

@@ -147,7 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Describes the explorations of a quiet cell. Links are relative to the page's folder, `docs`.
+/// Links are relative to the page's folder, `docs`.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

@@ -1,20 +1,17 @@
 //! Compares a published matrix with a new one ([`stale`]).
 //!
-//! If both have the same version, configuration and seeds, all counts must be the same. If they
-//! differ only in the last seed, each kind of violation must have the same first seed within the
-//! common range. Otherwise Fisher's exact test (Fisher 1922) compares the shares of violated runs,
-//! of inconclusive runs, and of runs with each kind of violation. The significance level is 5 %
-//! over all comparisons together (Bonferroni). A cell that was quiet and is now violated is always
-//! stale.
+//! With the same version, configuration and seeds, all counts must be equal. If only the last seed
+//! differs, first seeds must be equal within the common range. Otherwise Fisher's exact test
+//! (Fisher 1922) compares the shares of violated and inconclusive runs and of each violation, at a
+//! significance level of 5 % over all comparisons (Bonferroni). A cell that was quiet and is now
+//! violated is always stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
 use fencepost_faults::Seed;
 
-/// Largest allowed probability of at least one false alarm over all comparisons.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// Returns a sentence for each difference. An empty list means that the matrix is up to date.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -120,11 +117,11 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // The tolerance ensures that rounding does not exclude the observed outcome.
+    // The tolerance keeps rounding from excluding the observed outcome.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// Returns `ln n!`. From 10 on, it uses Stirling's series for `n + 1`.
+/// Returns `ln n!`, from 10 on by Stirling's series for `n + 1`.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();
@@ -147,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Fisher's tea tasting is 3 of 4 against 1 of 4.
+        // Fisher's tea tasting: 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

@@ -73,7 +73,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// The content security policy of the page allows only scripts with these hashes.
+/// The page's content security policy allows only scripts with these hashes.
 pub(super) fn page(
     out: &str,
     title: &str,

@@ -131,7 +131,7 @@ impl<'t, 'r> Writer<'t, 'r> {
                 self.out.push(events[0].clone());
                 self.html("</div>\n".to_owned());
             }
-            // A screen reader would announce an empty header cell, so it becomes a data cell.
+            // A screen reader would announce an empty header cell, so make it a data cell.
             Event::Start(Tag::TableCell)
                 if events.get(1) == Some(&Event::End(TagEnd::TableCell)) =>
             {

@@ -1,5 +1,4 @@
-//! Checks that the storage accepts the rightful holder again once all faults have ended and the
-//! progress bound has passed.
+//! Checks that after all faults and the progress bound, the storage accepts the rightful holder.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

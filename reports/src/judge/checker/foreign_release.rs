@@ -1,9 +1,8 @@
 //! Checks that no process removes a lock that a server granted to another process.
 //!
 //! The owner of a value is the process to which the server granted it last. If the server never
-//! granted the value, the last grant by any server counts, because another server removes the lock
-//! after a failover. A thread may remove the lock of another thread of its process, unless the
-//! other thread is in its critical section, because some locks treat both threads as one owner.
+//! granted it, for example after a failover, the last grant by any server counts. A thread may
+//! remove the lock of another thread of its process, but not during its critical section.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -70,8 +69,7 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// A removal by another thread of the owner's process counts only while the owner uses the
-    /// lock.
+    /// A removal by another thread of the process counts only during the owner's critical section.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =

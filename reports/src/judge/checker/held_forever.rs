@@ -1,8 +1,6 @@
-//! Checks that no process keeps the lock for longer than the bound in the header. Without this
-//! bound, the rule is off.
+//! Checks that no process keeps the lock for longer than the header's bound, if it has one.
 //!
 //! A process keeps the lock while it is in its critical section and its servers have the lock.
-//! After its lease has expired, a process no longer blocks others.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -56,7 +54,7 @@ pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: S
     left.min(lost)
 }
 
-/// Follows replacements by values of the same owner, which nested acquires write.
+/// Nested acquires replace a value with another value of the same owner.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -1,5 +1,4 @@
-//! Checks that each write replaces the value that its process read before. If no recorded write had
-//! written the replaced value, the run is inconclusive ([`unrecorded`]).
+//! Checks that each write replaces the value that its process read.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -34,8 +33,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// The run is inconclusive if a write replaced a value that no recorded write had written: the rule
-/// cannot tell which process wrote that value.
+/// The run is inconclusive if a write replaced a value that no recorded write had written.
 pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
     writes.find_map(|write| {
@@ -49,8 +47,8 @@ pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     })
 }
 
-/// Returns the last recorded value as an error if the write replaced another value. A write that
-/// the storage received twice counts twice.
+/// Fails with the last recorded value if the write replaced another value. A write that the storage
+/// received twice counts twice.
 fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
     let before = timeline.history.events[..write.moment.index].iter().rev();
     let mut written = before.filter_map(|event| match event.what {
@@ -63,7 +61,6 @@ fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Re
     }
 }
 
-/// Returns `true` if the write was sent before the overwritten one.
 fn was_sent_before(
     timeline: &Timeline<'_>,
     write: &StorageRequest,

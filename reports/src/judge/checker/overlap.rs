@@ -1,8 +1,7 @@
 //! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
 //!
-//! Critical sections are half-open, so one may begin when another ends, and an empty one overlaps
-//! with no other. Critical sections of the same thread never conflict, because a thread may acquire
-//! the lock again. Two threads of one process conflict like two processes.
+//! Critical sections are half-open, so one may begin when another ends. Two threads of one process
+//! conflict like two processes. Those of one thread never conflict, because locks may be reentrant.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,8 +1,7 @@
-//! Checks a flash sale: the stock never falls below zero, and no more pieces are sold than existed.
+//! Checks a flash sale: no more pieces are sold than existed, and the stock is never negative.
 //!
-//! The guarded value is the stock. A write sells the difference between the value that its process
-//! had read and the value that it writes. Two sales that both turn 10 into 9 sell two pieces,
-//! although the stock decreases by one.
+//! A write sells the difference between the value that its process read and the value that it
+//! writes. Two sales that both turn 10 into 9 sell two pieces.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -44,7 +43,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i128) -> Finding {
     let what = format!("With {}'s sale, {sold} of {stock} items were sold.", write.process);
-    // The evidence is this write and the last lost update before it.
+    // The evidence is the write and the last lost update before it.
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);
     let mut witness: Vec<usize> = cause.iter().flat_map(|lost| lost.witness.clone()).collect();

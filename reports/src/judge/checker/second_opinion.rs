@@ -1,11 +1,9 @@
 //! Compares the checkers with an independent linearizability checker, on random histories.
 //!
-//! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
-//! moment between its call and its return. A process therefore held the lock at least for the
-//! section `[ok, end)`: its acquire took effect no later than the ok, and its leave no earlier than
-//! the call. Some order of the effects satisfies the model if and only if no sections of different
-//! processes overlap. `overlap` checks this without a search. The fencing tokens are a separate
-//! object. Linearizability is local, so each object may be judged alone.
+//! A lock is an object with the operations *enter* and *leave*. A process held the lock at least
+//! from the return of *enter* to the call of *leave*, so the model has a valid order if and only if
+//! no such sections of different processes overlap. `overlap` checks this without a search. Fencing
+//! tokens are a separate object, because linearizability is local.
 
 mod histories;
 mod models;
@@ -62,7 +60,7 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// If no order of the acquires explains the tokens, the order of the grants does not either.
+/// If no order of the acquires explains the tokens, neither does the order of the grants.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

@@ -37,8 +37,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns when the earlier holder was granted the lock again after the later one, before its late
-/// write.
+/// Returns when the earlier holder was granted the lock again between the clash and its late write.
 pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Moment> {
     let landed = timeline.moment(clash.late_write?);
     let (earlier, later) =
@@ -46,7 +45,7 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
     let passed = later.grant.as_ref()?.moment;
     let own = timeline.acquisitions.iter().filter(|one| one.process == earlier.process);
     let grants = own.filter_map(|one| Some(one.grant.as_ref()?.moment));
-    // An extension that does not check the owner can set the lock again, too.
+    // An extension that does not check the owner can also set the lock again.
     let spans = timeline.keys.iter().filter(|span| {
         timeline.history.header.quorum <= 1
             && span.by.map(Node::machine) == Some(earlier.process.machine())

@@ -1,9 +1,9 @@
 //! Checks that each waiting process is served after all faults have ended:
 //!
-//! - A waiting process must send something within the bound on silences, unless the lock is taken.
-//!   A process that is silent for longer while the lock is free was not woken.
-//! - If a lock promises an order, a process must not get it before another process that asked
-//!   earlier by more than the bound in the header. Other locks may admit any process first.
+//! - While the lock is free, a waiting process sends a message within the bound on silences.
+//!   Otherwise it was not woken.
+//! - If a lock promises an order, no process gets it before another that asked earlier by more than
+//!   the header's bound.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
@@ -108,7 +108,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
         let other = &timeline.acquisitions[section.acquisition];
         let waits = first.invoked < section.from
             && first.completed.is_none_or(|completed| section.from < completed);
-        // A nested acquire by the holder does not overtake a waiting process.
+        // A nested acquire by the holder overtakes no waiting process.
         let nested = timeline
             .sections
             .iter()

@@ -1,9 +1,7 @@
-//! Checks progress after all faults have ended: each time the lock becomes free, a process must
-//! acquire it within the bound in the header.
+//! Checks that after all faults, a process acquires a free lock within the header's bound.
 //!
-//! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
-//! excludes time in which a process holds the lock. It restarts when the last holder leaves, or
-//! when the servers have lost the holder's lock.
+//! The probe, a process that runs only for this check, also tries. The bound excludes time in which
+//! a process holds the lock, and restarts when the last holder leaves or the servers lose its lock.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -29,19 +27,17 @@ pub(super) const MEANING: Meaning = Meaning {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The run ended before the faults did, so no progress is required.
+    /// The run ended before the faults did.
     NotDemanded,
-    /// A process got the lock within the bound, or held it until the end of the run.
     Made,
-    /// Periods in which no process got the lock, although a process tried for the whole bound.
     Stuck(Vec<Finding>),
-    /// No process tried for long enough to decide whether progress is possible.
+    /// No process tried for long enough.
     Unjudged,
 }
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // The rule `deadlock` reports a wait until the end of the run without any pending event.
+    // The rule `deadlock` reports a wait until the end of a run without pending events.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }
@@ -132,8 +128,8 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns `true` if at least two processes failed in all of their attempts until the end of
-    /// the run, although no owner had a quorum.
+    /// Returns `true` if at least two processes failed in all their attempts until the end of the
+    /// run, although no owner had a quorum.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -1,4 +1,4 @@
-//! Checks that a lock that promises fencing tokens issues a token with each lease.
+//! Checks that each lease has a token if the lock promises fencing tokens.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,18 +1,12 @@
-//! Checks that a process that wants a free lock gets it within the bound in the header while enough
-//! servers run. Runs without this bound are not checked.
+//! Checks that while enough servers run, a process that wants a free lock gets it within the
+//! header's bound. At a given time, the lock is
+//! - *free* if no process is in its critical section and no quorum of servers has a value that
+//!   blocks. A value does not block if its process runs but never learns of its grant.
+//! - *wanted* if a process, neither crashed nor paused, has an open acquire or will try again.
+//! - *available* if enough servers are neither down nor paused, even behind a partition.
 //!
-//! At a given time, the lock is
-//! - *free* if no process is in its critical section and no value blocks the lock at a quorum of
-//!   servers. A value blocks the lock unless its process is running but never learns of its grant.
-//! - *wanted* if a process that is neither crashed nor paused has an open acquire, or will try
-//!   again after a failed acquire.
-//! - *available* if enough servers are neither down nor paused. A lock is also available if a
-//!   partition separates a process from running servers, because this rule reports the resulting
-//!   wait.
-//!
-//! If the bound applies only between faults, times with an active fault or with failing syncs are
-//! not checked. Times after all faults have ended are not checked either, because the rule `stuck`
-//! applies there.
+//! If the bound applies only between faults, the rule skips times with an active fault or failing
+//! syncs, and times after all faults, to which the rule `stuck` applies.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -73,7 +67,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// Runs first because it is cheap.
 fn is_unused_for_long(timeline: &Timeline<'_>, rule: Availability) -> bool {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -250,7 +243,7 @@ fn finding(
         sleeps.then_some(index)
     }));
     if witness.is_empty() {
-        // The processes were waiting between two attempts. Their last attempts are the evidence.
+        // The processes were waiting between attempts, so their last attempts are the evidence.
         witness = last_attempts(timeline, &processes, until);
     }
     witness.sort_unstable();

@@ -4,15 +4,11 @@
 //! - After a reported loss, the process must have no lock, and must not have removed it itself.
 //! - After a confirmed release, the lock must be removed.
 //!
-//! An answer that leaves the outcome open (`info`) is never wrong. If a lock needs a quorum, a
-//! quorum of servers must contradict the answer. For other locks, only the server that had the lock
-//! counts, and only while no other server grants the lock: this rule does not decide which of two
-//! primaries is right. An answer is not wrong if a command of the process was still in transit and
-//! removes the lock before the next acquire. A reported loss is wrong only if a single server or a
-//! quorum had the lock, because a replica without the lock may have been promoted. A confirmed
-//! release is not wrong if another copy of a replicated lock executed it.
-//!
-//! [`granted`] checks grants and their stated validity, and [`lost`] checks reported losses.
+//! If a lock needs a quorum, a quorum of servers must contradict the answer. For other locks, only
+//! the server that had the lock counts, and only while no other server grants the lock. An answer
+//! is not wrong if a command of the process was in transit and removes the lock before the next
+//! acquire, if a replica without the lock may have been promoted, or if another copy of a
+//! replicated lock executed the release.
 
 mod granted;
 mod lost;
@@ -191,7 +187,7 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns `true` if an earlier call has an unknown outcome. A lower count may then be right.
+/// A lower count may be right after a call with an unknown outcome.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -220,7 +216,7 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values from before its release that still existed at the answer.
+/// Returns the owner's values from before its release that existed at the answer.
 fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -245,7 +241,7 @@ fn remaining_values<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // A lower count that the release wrote also belongs to an acquisition before the release.
+    // A lower count that the release wrote belongs to an earlier acquisition, too.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;

@@ -1,48 +1,43 @@
-//! The acquisitions of a run, each with its outcome and grant.
+//! The acquisitions of a run.
 
 use super::{Moment, acquire_invoked, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
 
-/// One acquire call by one thread of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
     pub operation: u64,
     pub process: Node,
     pub invoked: Moment,
-    /// When an answer or a crash of the process ended the acquire.
+    /// Time of the answer, or of a crash of the process.
     pub completed: Option<Moment>,
     pub outcome: Outcome,
     /// `None` unless the acquire succeeded.
     pub owner: Option<&'h str>,
     pub token: Option<u64>,
-    /// The validity of the lease that the lock stated.
+    /// Validity that the lock stated.
     pub valid_for: Option<Micros>,
     pub grant: Option<Grant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// A critical section began.
     Granted,
-    /// The process knows that the acquire failed.
     Refused,
-    /// The process does not know the outcome, or crashed before it learned the outcome. No critical
-    /// section begins.
+    /// Also if the process crashed before it learned the outcome.
     Unknown,
     Open,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// The time of the grant that completed the quorum or, without a quorum, of the last grant.
+    /// Time of the grant that completed the quorum or, without a quorum, of the last grant.
     pub moment: Moment,
-    /// The server of the deciding grant.
     pub node: Node,
     /// `false` if the grant relies on an older value.
     pub created: bool,
-    /// Each granting server and its last grant before completion, except for withdrawn grants.
+    /// Each server's last grant before completion, except for withdrawn grants.
     pub servers: Vec<(Node, Moment)>,
 }
 

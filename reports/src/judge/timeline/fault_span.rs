@@ -1,4 +1,4 @@
-//! The injected faults of a history, each with its period and its machines.
+//! The faults of a history.
 
 use super::{Moment, moments};
 use crate::record::history::{History, What};
@@ -26,8 +26,7 @@ impl FaultSpan<'_> {
         self.kind == kind && self.names(node)
     }
 
-    /// Returns how long the fault acted between two times. A fault without a recorded end counts as
-    /// acting until `to`.
+    /// Returns how long the fault acted between two times, or until `to` without a recorded end.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
@@ -39,8 +38,8 @@ impl FaultSpan<'_> {
     }
 }
 
-/// The effect of a fault that loses messages ends at the process's next completed call, or when all
-/// faults end.
+/// A fault that loses messages acts until the process's next completed call, or until all faults
+/// end.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

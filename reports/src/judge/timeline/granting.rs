@@ -2,19 +2,17 @@
 //!
 //! For each server, a ledger has a stack of claims on the current value: the grant that created the
 //! value, and each command of the owner that raised its count or reset its time to live. A claim
-//! ends when the value is removed or, if the value is a count, when the owner lowers it again.
+//! ends when the value is removed, or when the owner lowers its count again.
 //!
-//! An acquisition relies on each server's last claim that is still open when the process enters. If
-//! the open claims are not a quorum, because the process was paused until its lease expired, the
-//! acquisition relies on each server's last claim that its own process has not withdrawn. If the
-//! lock needs a quorum, that claim must not have ended before the acquire. A successful acquisition
-//! also relies on claims that a lower count withdrew, because the lower count is an earlier release
-//! that arrived late.
+//! An acquisition relies on each server's last claim that is open when the process enters. If these
+//! are no quorum, because the lease expired during a pause, it relies on each server's last claim
+//! that its process has not withdrawn; for a quorum lock, the claim must not have ended before the
+//! acquire. A successful acquisition also relies on claims that a lower count withdrew, because the
+//! lower count is an earlier release that arrived late.
 //!
-//! If the lock needs a quorum, the claim that completes the quorum decides. For a replicated lock,
-//! the last claim decides, because the server answered that claim. A nested acquire that recreates
-//! a lost lock relies on its own claim. Any other nested acquire shares the grant of the outer
-//! acquire, even if it changed a count.
+//! The claim that completes the quorum decides. For a replicated lock the last claim decides,
+//! because the server answered it. A nested acquire that recreates a lost lock relies on its own
+//! claim; any other shares the grant of the outer acquire.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -43,7 +41,6 @@ enum ClaimKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
     Withdrawn,
-    /// The owner lowered its count and still had the lock.
     Lowered,
     Lost,
 }
@@ -66,7 +63,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns for each acquisition the last one that its thread had entered and not left.
+/// Returns for each acquisition the last one that its thread had entered but not left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -177,7 +174,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Handles a write by the owner over its own value. A lower count ends the owner's last claim.
+    /// A lower count ends the owner's last claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -203,7 +200,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Replicas grant nothing, so only a primary's write is a claim.
+    /// Only a primary's write is a claim, because replicas grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -225,7 +222,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns `true` if the process may be the owner. At a replica, the process is unknown.
+/// Returns `true` if the process may be the owner; on a replica, the process is unknown.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
@@ -252,7 +249,7 @@ fn grant_of(
     };
     let own: Vec<Claim> = all.iter().filter(is_kept).copied().collect();
     let while_open = |claim: &&Claim| acquisition.invoked < claim.moment;
-    // A master whose lock ended before this acquire does not count towards its quorum.
+    // A lock that ended before this acquire does not count towards the quorum.
     let was_open = |claim: &&Claim| {
         quorum <= 1 || claim.ended.is_none_or(|(ended, _)| acquisition.invoked < ended)
     };
@@ -260,7 +257,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // Prefers values that the acquire wrote, then values that it extended, then older values.
+    // Prefer values that the acquire wrote, then those that it extended, then older ones.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(while_open).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(while_open), completed, quorum))
@@ -293,7 +290,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open at the entry or, if these are too few, by all claims.
+/// Decides by the claims that are open at the entry or, if too few, by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,
@@ -306,7 +303,7 @@ fn decided<'c>(
     Some(grant(deciding, &all))
 }
 
-/// Decides by the last claim at each server, even if a lower count has withdrawn it.
+/// Decides by each server's last claim, even if a lower count has withdrawn it.
 fn relied_on<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>, quorum: u16) -> Option<Grant> {
     let all = latest_of_each(claims);
     Some(grant(deciding(&all, quorum)?, &all))

@@ -9,15 +9,14 @@ use std::collections::BTreeMap;
 pub struct KeySpan<'h> {
     pub node: Node,
     pub value: Option<&'h str>,
-    /// The process that requested the value; `None` on a replica.
+    /// `None` on a replica.
     pub by: Option<Node>,
-    /// The process to which a server granted the value, and when.
+    /// Process to which a server granted the value, and when.
     pub granted: Option<(Node, Moment)>,
     pub from: Moment,
-    /// When commands set the time to live, in order; empty for copies on replicas.
+    /// When commands set the time to live; empty for copies on replicas.
     pub set: Vec<Moment>,
-    /// End of the last lease by a correct clock; `None` if the value has no lease or the lease is
-    /// not recorded.
+    /// End of the last lease by a correct clock; `None` without a recorded lease.
     pub runs_out: Option<SimTime>,
     /// `None` if the value existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
@@ -84,13 +83,13 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// Maps each replica to the grant that it copied last, as an index into the spans.
+/// Each replica's last copied grant, as an index into the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant that the replica copied: the latest grant or, if the replica copied the
-    /// same server before, that server's next grant.
+    /// Returns the latest grant or, if the replica copied the same server before, that server's
+    /// next grant.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -1,4 +1,4 @@
-//! The recorded roles: when each server was a primary, and which primaries Sentinels named.
+//! The periods in which servers were primaries, and the primaries that Sentinels named.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, Turn, What};
@@ -19,7 +19,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// In histories of older versions, key changes show the roles.
+    /// Older histories record no roles, so key changes show them.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -30,7 +30,7 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record roles. For other servers, the promoting fault counts.
+                // Only Redis servers record roles. A `Promote` fault makes other servers primaries.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
@@ -78,7 +78,7 @@ impl Roles {
         }
     }
 
-    /// Returns when the server was promoted; `None` for a replica or the initial primary.
+    /// Returns the time of the promotion; `None` for a replica or the initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
@@ -87,7 +87,7 @@ impl Roles {
     }
 
     /// Returns the parts of a period in which the server was a primary. A server without recorded
-    /// roles counts as a primary only if no server has any.
+    /// roles counts as one only if no server has any.
     pub(crate) fn as_primary(
         &self,
         node: Node,

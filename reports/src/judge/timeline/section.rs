@@ -5,15 +5,14 @@ use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A half-open period in which a thread believed that it held the lock, including pauses.
+/// A half-open period, including pauses, in which a thread believed that it held the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// Index into the timeline's acquisitions.
+    /// Index in the timeline's acquisitions.
     pub acquisition: usize,
     pub process: Node,
-    /// The time of the acquire's ok.
     pub from: Moment,
-    /// `None` if the section was open when the history ended.
+    /// `None` if the section was open at the end of the history.
     pub to: Option<Moment>,
     pub ended_by: SectionEnd,
 }
@@ -21,9 +20,8 @@ pub struct Section {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
     Release,
-    /// The lock's own code noticed that the lock was lost.
     Lost,
-    /// A restarted process is no longer in its critical section.
+    /// A restarted process is not in its critical section.
     Crash,
     Open,
 }

@@ -10,16 +10,14 @@ pub struct StorageRequest {
     pub moment: Moment,
     pub operation: u64,
     pub process: Node,
-    /// Index of the thread's acquisition in the timeline's acquisitions.
+    /// Index in the timeline's acquisitions.
     pub acquisition: Option<usize>,
     pub access: Access,
     pub token: Option<u64>,
     pub accepted: bool,
-    /// The guarded value before the request.
     pub before: i64,
-    /// The guarded value after the request.
     pub after: i64,
-    /// The value that the writer had read before; `None` for reads.
+    /// Value that the writer had read; `None` for reads.
     pub based_on: Option<i64>,
 }
 

@@ -5,8 +5,7 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// Returns one history per lock, ordered by key, without storage requests. Empty if the run has
-    /// a single lock.
+    /// Returns histories in the order of keys, without storage requests; none for a single lock.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

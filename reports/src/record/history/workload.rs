@@ -54,7 +54,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// Returns `true` if the work is done only once, so that no process needs the lock afterwards.
+    /// Returns `true` if no process needs the lock after the work is done.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

@@ -1,4 +1,4 @@
-//! The storage's events in a [`Story`]. Each belongs to its process's last acquisition.
+//! The storage's events in a [`Story`], for each process's last acquisition.
 
 use super::{IntoNode, Story, ok};
 use crate::record::history::{Access, Action, What};
@@ -86,7 +86,6 @@ impl Story {
         self.unanswered(from, until, node, Action::Read { acquisition })
     }
 
-    /// Adds the last operation, which the process gives up without an answer.
     fn unanswered(self, from: u64, until: u64, node: Node, action: Action) -> Story {
         let operation = self.operations;
         let told = self.event(from, node, What::Invoke { operation, action });

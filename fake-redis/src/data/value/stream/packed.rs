@@ -51,7 +51,6 @@ impl Elements {
         self.integer(i64::from(self.count - before));
     }
 
-    /// Appends a text, or an integer if the text is one (`lpAppend`).
     fn text(&mut self, text: &[u8]) {
         if let Some(integer) = parse_integer(text) {
             return self.integer(integer);

@@ -9,7 +9,7 @@ use rand_core::Rng;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
     Plain,
-    /// The lock sometimes admits a process too early, and holders sometimes acquire the lock again.
+    /// A faulty lock with nested acquires.
     Nested,
     Fenced,
     Careless,

@@ -28,7 +28,7 @@ pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// A re-entrant lock is free once its owner has released it as often as it acquired it.
+/// Free once its owner has released it as often as it acquired it.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,
@@ -102,7 +102,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// No process has learned the token of an incomplete operation, so any value will do.
+    /// Any value will do, because no process has learned the token of an incomplete operation.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

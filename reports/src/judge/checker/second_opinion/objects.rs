@@ -1,14 +1,11 @@
 //! Passes the calls and returns of a history to stateright's [`LinearizabilityTester`].
 //!
-//! - An acquire lasts from its invocation to its ok. An acquire with an unknown outcome is called
-//!   but never returns. A failed acquire did not happen.
-//! - A leave is called when a release is invoked, a loss is noticed, or the process crashes. It
-//!   returns when the release completes, or immediately after a noticed loss. After a crash, it
-//!   never returns.
-//! - A process that does not know the outcome of an operation continues as another thread, because
-//!   a thread can have only one operation at a time.
-//! - Critical sections are half-open: if one ends when another begins, the leave comes first, and
-//!   an empty critical section is ignored.
+//! - An acquire with an unknown outcome never returns. A failed acquire did not happen.
+//! - A leave is called by a release, a noticed loss or a crash. After a crash, it never returns.
+//! - After an unknown outcome, a process continues as another thread, because a thread can have
+//!   only one open operation.
+//! - If one critical section ends when another begins, the leave comes first. Empty sections are
+//!   ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};

@@ -1,9 +1,8 @@
-//! Checks grants: when a process learns of its grant, a quorum of servers must have the lock, and
-//! must keep it for the stated validity.
+//! Checks that a quorum of servers has the lock when a process learns of its grant, and for the
+//! stated validity.
 //!
-//! Two cases are excluded. A process that was paused or whose clock was wrong during the acquire
-//! cannot know how late it is. A server or another process may have removed the lock during the
-//! acquire.
+//! The rule excludes processes that were paused or had a wrong clock during the acquire, and locks
+//! that a server or another process may have removed during the acquire.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -12,7 +11,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The stated validity may exceed the lease by the transit time of a message.
+/// Transit time of a message, by which the stated validity may exceed the lease.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -21,9 +20,9 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unsupported {
-    /// Number of servers that had granted the lock, less than a quorum.
+    /// Number of granting servers, less than a quorum.
     Grant(usize),
-    /// The stated validity, and the shorter time for which the servers supported it.
+    /// Stated validity, and the shorter time for which the servers supported it.
     Validity(Micros, Micros),
 }
 
@@ -71,7 +70,7 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
     if is_inner || is_excused(timeline, one, told, &own) || took_token(timeline, one, told) {
         return None;
     }
-    // The grants are unknown if no key is recorded, or if the owner of any value is unknown.
+    // Without a recorded key, or with a value of an unknown owner, the grants are unknown.
     let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(has_known_owner);
     if own.is_empty() {
         return is_known.then_some(Unsupported::Grant(0));
@@ -118,8 +117,8 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
 }
 
-/// Returns `true` if the acquire removed a value that it had not created. Such a lock is a token,
-/// for example a list element, which is absent while a process holds it.
+/// Returns `true` if the acquire removed a value that it had not created, such as a token in a
+/// list, which is absent while a process holds it.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
@@ -146,7 +145,7 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
-        // An owner that changes its count takes nothing away.
+        // An owner may change its own count.
         Some((at, KeyEnd::Replaced)) => {
             timeline.replacer(at).map(Node::machine) != Some(one.process.machine())
         }
@@ -160,8 +159,7 @@ fn is_excused(
     is_hit || own.iter().any(|span| taken(&span))
 }
 
-/// Returns `true` if another thread of the process was releasing its own lock when the server
-/// removed this one.
+/// Returns `true` if another thread of the process was releasing its own lock at that moment.
 fn is_of_other_thread(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
     let mut releasing: BTreeMap<u64, Node> = BTreeMap::new();
     for event in &timeline.history.events[..at.index] {

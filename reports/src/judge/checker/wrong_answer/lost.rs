@@ -1,9 +1,7 @@
-//! Checks reported losses: the lease of the process must not continue, and the process must have
-//! had a lock that it could lose.
+//! Checks reported losses: the process had a lock, and its lease does not continue.
 //!
-//! A cautious library reports a loss when the lease ends according to the renewals that it knows
-//! of. A renewal whose reply was lost may have extended the lease. This checker therefore counts
-//! only renewals whose replies no fault can have affected.
+//! A renewal whose reply was lost may have extended the lease beyond the time that the library
+//! knows, so only renewals with undisturbed replies count.
 
 use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};
 use crate::judge::finding::Finding;
@@ -35,7 +33,7 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // The process may have written a different owner value from the one it reported.
+    // The process may have written one owner value and reported another.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -57,7 +55,7 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
 }
 
 /// Returns `true` if more than a tenth of the lease was left at `told`, counted from the last
-/// renewal that no fault affected.
+/// renewal without a fault.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;
