@@ -126,7 +126,6 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// Reports a loss although its key exists. With RENAME, it first changes the value.
 const REPORTS_FALSE_LOSS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -394,7 +393,6 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// The lock counts its grants, so after two grants a single release does not free it.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""
