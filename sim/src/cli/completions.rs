@@ -1,4 +1,4 @@
-//! The command `fencepost completions SHELL`, whose script also completes locks and faults.
+//! The command `fencepost completions SHELL`. The script also completes locks and faults.
 
 use super::arguments::Arguments;
 use super::output::print;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference between two readings of one expiry. Some servers report only the time left.
+/// Tolerance for two readings of one expiry, because some servers report only the time left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -78,8 +78,7 @@ impl Judged {
         }
     }
 
-    /// Reports the changes since the last reading. `left` states how a key was replaced or removed,
-    /// or `None` if the trigger determines this.
+    /// `left` states how a key was replaced or removed, or `None` if `cause` determines this.
     pub(super) fn take_reading(
         &mut self,
         reading: Reading,

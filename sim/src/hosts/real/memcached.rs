@@ -203,8 +203,8 @@ impl Console for MemcachedConsole {
         matches!(action, OperatorAction::FlushAll | OperatorAction::Evict)
     }
 
-    /// No command makes memcached evict items while memory is available. For an eviction, the
-    /// operator deletes the items instead, because clients cannot distinguish the two.
+    /// memcached evicts no items while memory is available, so the operator deletes them. Clients
+    /// cannot distinguish the two.
     fn operate(&mut self, action: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
         let (question, typed, change) = match action {
             OperatorAction::Evict => {

@@ -1,5 +1,3 @@
-//! Ways to wait between two attempts.
-
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
 use std::fmt;
@@ -13,10 +11,10 @@ pub enum Waiting {
     /// Retries immediately after each reply.
     None,
     Fixed(Span),
-    /// Drawn uniformly from a range.
+    /// Drawn uniformly from the range.
     Random(SpanRange),
-    /// Drawn uniformly from 0 to a bound, which is the range's minimum at first. Each attempt
-    /// doubles the bound, up to the range's maximum.
+    /// Drawn uniformly from 0 to a bound. The bound starts at the range's minimum, and each attempt
+    /// doubles it up to the maximum.
     Exponential(SpanRange),
     /// The lock's own way of waiting, such as publish/subscribe.
     Own,

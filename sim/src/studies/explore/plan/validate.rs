@@ -15,7 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families that `explore` can enumerate, because timers divide their magnitudes into classes.
+/// Families whose magnitudes timers divide into classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,

@@ -91,7 +91,7 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// Downtimes exceed the time for which a client retries with the values of Curator's documentation.
+/// The downtime exceeds the retries of Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
