@@ -31,7 +31,6 @@ pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
 }
 
-/// `rates` caches the runs of other seeds.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     diagnose_within(Extent::REPORTS, rates, spec, violations)
 }

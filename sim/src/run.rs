@@ -36,8 +36,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 impl RunSpec {
-    /// The result does not depend on the engine. Panics if the scenario has threads and the lock
-    /// does not support them (see [`RunSpec::validate`]).
+    /// Panics if the lock does not support the scenario's threads (see [`RunSpec::validate`]).
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
@@ -50,8 +49,7 @@ impl RunSpec {
         self.run_with_silences(engine, recording, Some(self.early_silences()))
     }
 
-    /// Records no silences for the default availability bound, because this bound must not change
-    /// where faults strike.
+    /// Records no silences for the default availability bound, so that it does not move faults.
     fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
         let early = match self.early_silences() {
             EarlySilences::WhileUnused(_) => None,

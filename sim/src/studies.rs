@@ -1,4 +1,4 @@
-//! Studies, each of which answers one question with many runs.
+//! Studies: each answers one question with many runs.
 
 #[doc(hidden)]
 pub mod bench;

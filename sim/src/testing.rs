@@ -151,7 +151,6 @@ impl LockTest {
         }
     }
 
-    /// Like [`LockTest::run`], but returns the failure.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }

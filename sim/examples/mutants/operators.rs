@@ -1,9 +1,8 @@
 //! Mutants: locks and servers with one planted mistake.
 //!
-//! An [`Operator`] is one line in a coordinator's table or in the table of [`any`] server. Its
-//! [`rule`] changes a client's commands, the replies, or the server's time and disks, so no lock
-//! and no server contains code for mutants. [`Marks`] count an operator's effects on a lock; an
-//! operator without an effect makes no mutant.
+//! The [`rule`] of an [`Operator`] changes a client's commands, the replies, or the server's time
+//! and disks, so no lock and no server contains code for mutants. [`Marks`] count an operator's
+//! effects on a lock.
 
 mod any;
 mod chubby;

@@ -1,5 +1,4 @@
-//! Runs a workload for `benches/instructions.sh`, which counts its instructions. The arguments are
-//! the kind of workload and the number of runs.
+//! Runs a workload for `benches/instructions.sh`, which counts its instructions.
 
 mod stock;
 

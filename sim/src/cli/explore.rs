@@ -1,4 +1,4 @@
-//! The command `fencepost explore`, which runs every plan within stated bounds.
+//! `fencepost explore`: runs every plan within stated bounds.
 
 mod check;
 mod conclude;

@@ -1,4 +1,4 @@
-//! The command `fencepost export`, which writes scripts that reproduce a violation elsewhere.
+//! `fencepost export`: writes scripts that reproduce a violation elsewhere.
 
 use super::arguments::ExportArguments;
 use super::options::unknown;

@@ -1,4 +1,4 @@
-//! The command `fencepost sweep`, which runs many seeds and adds up the results.
+//! `fencepost sweep`: runs many seeds and adds up the results.
 
 use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
@@ -93,7 +93,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// Ends minimization after twice the budget. No run starts after the budget.
+/// Ends minimization after twice the budget.
 fn watch_budget(budget: Duration) -> Result<(), Failure> {
     let (started, most) = (clock(), budget.saturating_mul(2));
     let watch = move || {

@@ -4,9 +4,8 @@
 //! Each safeguard is therefore tried in three ways:
 //!
 //! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
-//! same faults met the processes in the same state.
-//! 2. On nearby plans, with all faults moved by up to a second and magnitudes up to a tenth
-//! greater.
+//!    same faults met the processes in the same state.
+//! 2. On nearby plans: all faults move by up to a second, and magnitudes grow by up to a tenth.
 //! 3. On other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;

@@ -25,7 +25,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns `false` if the spec is invalid.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }

@@ -93,7 +93,6 @@ pub(crate) struct RealSetup<'r> {
 /// etcd needs up to 3 s to elect a leader.
 const WARM_UP: Micros = Micros::from_secs(5);
 
-/// Returns the time that a group of servers needs to elect a leader or to copy its data.
 pub(crate) fn warm_up(topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { .. } | Topology::Standby { .. } => WARM_UP,

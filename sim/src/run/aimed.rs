@@ -1,5 +1,5 @@
-//! Aimed plans, in which about half of the incidents move to vulnerable points of the protocol.
-//! Each part of the fault window has a scout, which locates these points ([`places`]).
+//! Moves about half of a plan's incidents to vulnerable points of the protocol. For each part of
+//! the fault window, a scout locates these points ([`places`]).
 
 use super::places::places;
 use super::recording::Recording;

@@ -23,8 +23,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// Maximum time until a process is in the queue of a fair lock. With faults or sessions, the
-    /// process must first find a server.
+    /// Maximum time until a process is in a fair lock's queue. With faults or sessions, the process
+    /// must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {

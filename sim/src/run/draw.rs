@@ -11,7 +11,6 @@ use fencepost_faults::{Families, FaultPlan, Seed, Setting, generate, incidents};
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Also draws lengths that the user did not set.
     pub fn draw(
         seed: Seed,
         client: &'static Definition,

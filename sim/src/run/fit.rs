@@ -45,7 +45,6 @@ pub enum Incompatible {
     Threads { threads: u16, client: &'static str, others: String },
 }
 
-/// Errors name the invalid value and the valid ones.
 pub fn fits(
     scenario: &Scenario,
     client: &Definition,

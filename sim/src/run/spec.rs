@@ -29,8 +29,7 @@ impl RunSpec {
         self.scenario.is_traced(self.client)
     }
 
-    /// Real servers elect a leader or copy their data before the run begins, so that they start
-    /// like simulated ones.
+    /// Real servers elect a leader or copy their data before the run, as simulated ones have done.
     pub(super) fn warm_up(&self) -> Micros {
         let coordinator = self.client.deployment.coordinator().name();
         let is_real = self.scenario.binaries.contains_key(coordinator);

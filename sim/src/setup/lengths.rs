@@ -44,8 +44,7 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Critical sections and downtimes are relative to the lease, so a set one also fixes the
-    /// lease.
+    /// A set critical section or downtime also fixes the lease, because both are relative to it.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)

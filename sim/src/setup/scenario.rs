@@ -128,7 +128,6 @@ impl Scenario {
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
-    /// Errors name the invalid value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
         self.validate_values()?;
         let Timing { max_time, .. } = self.timing;

@@ -33,7 +33,6 @@ pub struct Search {
     pub quantity: &'static Varied,
     /// `None` counts violations of all rules.
     pub kind: Option<Kind>,
-    /// Seeds to run at each value.
     pub seeds: SeedRange,
     /// Lowest and highest value, which must differ.
     pub range: (u64, u64),

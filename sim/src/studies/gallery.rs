@@ -1,4 +1,4 @@
-//! Makes the pages of `docs/gallery`, each of which shows an anomaly in the run of a pinned seed.
+//! Makes the pages of `docs/gallery`. Each page shows an anomaly in the run of a pinned seed.
 
 mod chubby;
 mod etcd;
@@ -34,7 +34,6 @@ use std::rc::Rc;
 const REMEDY_SEEDS: u64 = 20;
 const RARE_REMEDY_SEEDS: u64 = 400;
 
-/// Returns file names and pages, the index first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let made = in_parallel(jobs, &all(), |exhibit| {
         Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))

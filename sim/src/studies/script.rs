@@ -1,7 +1,6 @@
 //! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
 //! folder's script replays each client's requests, none earlier than its recorded time, and
-//! compares the replies. Clients depend only on replies and time, so equal replies reproduce the
-//! violation.
+//! compares the replies.
 
 mod faults;
 mod step;

@@ -39,7 +39,6 @@ pub struct SweepSpec {
     pub shard: Shard,
     pub jobs: usize,
     pub fail_fast: bool,
-    /// Minimizes and explains the smallest run of every anomaly.
     pub explains: bool,
     /// Violations to keep for each lock and fault.
     pub violations_max: u64,
@@ -65,7 +64,6 @@ pub trait Listener: Sync {
         let _ = sum;
     }
 
-    /// Called after each run of a stage: `done` of `of` runs are finished.
     fn report_stage(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
@@ -81,9 +79,7 @@ impl Listener for Silent {
 /// Stages after all seeds, which repeat the smallest run of every anomaly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Repeats the run under turmoil.
     Confirming,
-    /// Minimizes the plan and explains the violation.
     Explaining,
 }
 
@@ -121,7 +117,6 @@ impl Stop {
 #[derive(Debug)]
 pub struct Swept {
     pub sum: Sweep,
-    /// The failed run with the lowest seed.
     pub failed: Option<FailedRun>,
 }
 

@@ -61,7 +61,7 @@ fn redlock_cannot_be_broken_by_drift_within_its_margin() {
     let report = json(&[&search[..], &small, &["--format", "json"]].concat());
     let (bound, violated) =
         (report["bounds"][0]["value"].as_u64().unwrap(), report["found"]["violated"].as_u64());
-    // Redlock's margin is 1 % of 10 s plus 2 ms. The acquire also takes time.
+    // Redlock subtracts a margin of 1 % of 10 s plus 2 ms, and the acquire takes time.
     assert!((10_300..10_800).contains(&bound), "{bound}");
     assert!(violated.is_some_and(|violated| violated > bound), "{violated:?}");
 }

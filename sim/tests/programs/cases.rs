@@ -147,7 +147,6 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// Attempts may time out. Only with RECLAIM, the worker releases the locks of such attempts.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")

@@ -256,7 +256,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Failovers are excluded: in a split brain, both primaries issue the same tokens.
+    // Excludes failovers, because both primaries issue the same tokens in a split brain.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;

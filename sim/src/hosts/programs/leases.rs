@@ -1,6 +1,5 @@
 //! Interprets leases that store their end in a value: the score of a sorted set or a hash field.
-//! Servers do not know these leases, so the module adds owners, leases and expiries to their
-//! events.
+//! Servers do not know these leases, so the module derives their owners, ends and expiries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

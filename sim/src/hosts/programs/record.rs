@@ -8,7 +8,6 @@ use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Number on Linux x86-64.
 const EXECVE: u16 = 59;
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
@@ -19,7 +18,7 @@ enum Doing {
     Call,
 }
 
-/// Begins with a start of the host, and ends with a crash or with the program.
+/// From a start of the host to a crash, or to the end of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
     pub node: Node,
@@ -32,7 +31,6 @@ pub struct Life {
     /// `true` if the program has reported to the judge.
     pub has_spoken: bool,
     pub sent_last: Option<SimTime>,
-    /// `None` if the program ended by itself or the run ended first.
     pub crashed: Option<SimTime>,
     /// Time at which a thread that had taken the lock died, although its process continued.
     pub died: Option<SimTime>,

@@ -44,14 +44,9 @@ pub(super) struct Reading {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
     Start,
-    Command {
-        by: ConnectionId,
-        clears: bool,
-        sets: Option<Bytes>,
-    },
+    Command { by: ConnectionId, clears: bool, sets: Option<Bytes> },
     Itself,
     End,
-    /// `None` if the operator's action does not clear keys.
     Operator(Option<KeyChange>),
 }
 

@@ -125,7 +125,7 @@ impl RealServer {
         }
     }
 
-    /// Passes on only one command, if commands can be separated.
+    /// Passes on at most one command.
     fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {

@@ -203,8 +203,7 @@ impl Console for MemcachedConsole {
         matches!(action, OperatorAction::FlushAll | OperatorAction::Evict)
     }
 
-    /// memcached evicts no items while memory is available, so the operator deletes them. Clients
-    /// cannot distinguish the two.
+    /// Deletes items to evict them, because no command makes memcached evict items.
     fn operate(&mut self, action: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
         let (question, typed, change) = match action {
             OperatorAction::Evict => {

@@ -315,7 +315,6 @@ impl Process {
         true
     }
 
-    /// Returns `None` if the lock reports no validity.
     fn remaining(&self, lease: &Lease) -> Option<Duration> {
         lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }

@@ -12,7 +12,6 @@ pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 
 #[derive(Clone, Copy)]
 pub struct Mutant {
-    /// Two mutants with the same name are equal.
     pub name: &'static str,
     /// Counts the effects of the mistake in the cell.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,

@@ -11,7 +11,6 @@ pub struct Varied {
     pub name: &'static str,
     pub about: &'static str,
     pub unit: Unit,
-    /// Direction in which the values get worse for the lock.
     pub worse: Worse,
     /// The search needs one of these fault families, or any family if there are none.
     pub families: &'static [Family],

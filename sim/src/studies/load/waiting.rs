@@ -1,3 +1,5 @@
+//! Ways to wait between two attempts.
+
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
 use std::fmt;
@@ -11,7 +13,6 @@ pub enum Waiting {
     /// Retries immediately after each reply.
     None,
     Fixed(Span),
-    /// Drawn uniformly from the range.
     Random(SpanRange),
     /// Drawn uniformly from 0 to a bound. The bound starts at the range's minimum, and each attempt
     /// doubles it up to the maximum.

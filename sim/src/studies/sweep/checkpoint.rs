@@ -55,7 +55,6 @@ impl Checkpoint {
         Ok((read.sum, protection))
     }
 
-    /// Accepts a checkpoint of any sweep.
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
         Checkpoint::parse(text).map(|(read, _)| read.sum)
     }

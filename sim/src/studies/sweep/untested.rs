@@ -67,8 +67,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// A client that gives up early never acts on late answers. Sessions of ZooKeeper and programs have
-/// their own timeouts.
+/// Skips sessions of ZooKeeper and programs, which have their own timeouts.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -156,7 +156,6 @@ impl EtcdConsole {
         found.map(|(connection, _)| *connection)
     }
 
-    /// Returns `false` if the connection does not use gRPC.
     fn calls_by_grpc(&mut self, by: ConnectionId, bytes: &[u8]) -> bool {
         let connection = self.grpc.entry(by).or_default();
         for call in connection.receive(bytes) {

@@ -12,8 +12,7 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Returns name, type, content and expiry of each key. The expiry is in milliseconds of the
-/// server's wall clock, and negative for a key without one.
+/// Expiries are in milliseconds of the server's wall clock, and negative for keys without one.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -309,8 +308,7 @@ fn role(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Role> {
     }
 }
 
-/// Mimics `writeCommandsDeniedByDiskError` of server.c: without an append-only file, a failed
-/// snapshot counts.
+/// Mimics `writeCommandsDeniedByDiskError` of Redis's server.c.
 fn refuses_writes(frame: &BytesFrame, has_log: bool) -> Option<bool> {
     let text = text(frame)?;
     let status = if has_log { "aof_last_write_status:" } else { "rdb_last_bgsave_status:" };

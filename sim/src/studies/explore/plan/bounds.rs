@@ -27,7 +27,7 @@ pub enum Grain {
 pub struct Bounds {
     pub client: &'static Definition,
     pub families: Families,
-    /// 0, 1 or 2.
+    /// Maximum number of faults: 0, 1 or 2.
     pub faults: u8,
     /// Maximum number of delayed messages: 0, 1 or 2.
     pub delays: u8,

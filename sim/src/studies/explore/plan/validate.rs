@@ -78,7 +78,6 @@ pub enum InvalidBounds {
 }
 
 impl Bounds {
-    /// Errors name the invalid value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidBounds> {
         let scenario = &self.scenario;
         if let Some(family) = self.families.chosen().find(|family| !is_placed(*family)) {

@@ -21,7 +21,6 @@ pub struct Slice {
     pub digest: String,
 }
 
-/// A finished unit without violations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
     pub runs: u64,
@@ -84,7 +83,6 @@ impl Ledger {
         })
     }
 
-    /// Returns the first missing range.
     pub fn missing(&self) -> Option<(Level, Range<usize>)> {
         self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,

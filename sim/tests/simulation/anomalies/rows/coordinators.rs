@@ -38,7 +38,6 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Pauses outlast a lock-delay of a minute, and Chubby's lease with its extension by a KeepAlive.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }

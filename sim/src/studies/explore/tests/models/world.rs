@@ -26,7 +26,6 @@ pub(super) enum Mistake {
     /// One server fewer than a majority is enough.
     Quorum,
     Delete,
-    /// Sets the key even if it has an owner.
     Set,
 }
 
