@@ -1,4 +1,4 @@
-//! The option `--max-memory`.
+//! The option `--max-memory`, which stops a sweep that uses too much memory.
 
 use super::Failure;
 use super::interrupt::end_soon;

@@ -28,7 +28,7 @@ pub struct Facts {
     pub scenario: Scenario,
     /// Without delays, from the first server's grant to the end of the critical section.
     pub longest_hold: Micros,
-    /// Maximum time by which a lease ends before its ttl, on the server's clock.
+    /// Longest time by which a lease ends early, on the server's clock.
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session; `None` for a lock without sessions.
     pub session: Option<Micros>,

@@ -11,7 +11,7 @@ pub struct Pruned {
     pub idle: u64,
     /// Impossible plans, in which two faults collide.
     pub colliding: u64,
-    /// Plans without extensions, because another plan has the same order of messages.
+    /// Plans that are not extended, because another plan has the same order of messages.
     pub same_order: u64,
 }
 

@@ -15,7 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families whose magnitudes timers divide into classes.
+/// Families with magnitudes that timers divide into classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,

@@ -54,7 +54,7 @@ pub struct Exploration<'b> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// No plan with fewer faults breaks a rule.
+    /// The smallest counterexample: no plan with fewer faults breaks a rule.
     Counterexample(Planned),
     Quiet(Ledger),
     Stopped(Ledger),
