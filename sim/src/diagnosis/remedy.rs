@@ -1,7 +1,7 @@
 //! Measures the effects of suggested safeguards on the violations of a run.
 //!
 //! A safeguard also changes the timing of a run, so a precisely timed fault may miss its moment.
-//! Each safeguard is therefore tried in three ways:
+//! The trials therefore test each safeguard in three ways:
 //!
 //! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
 //!    same faults met the processes in the same state.

@@ -29,12 +29,12 @@ pub struct RunOutcome {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
     History,
-    /// Also the transit times and ends of messages with content.
+    /// The history, and the transit times and ends of messages with content.
     Commands,
     Wire,
     Bytes,
-    /// Also the transit times and ends of all messages, and the times at which they were held up.
-    /// The fast engine also records the turns of nodes.
+    /// The history, and the transit times, ends and hold-ups of all messages. The fast engine also
+    /// records the turns of nodes.
     Turns,
 }
 

@@ -41,7 +41,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Also runs the workload with a single process.
+    /// Runs the workload once for each way of waiting, and once with a single process.
     pub fn run(&self, waitings: &[Waiting]) -> Result<LoadReport, EngineError> {
         let alone = Load { processes: 1, requests: 100, ..self.clone() };
         let cases: Result<Vec<LoadCase>, EngineError> =

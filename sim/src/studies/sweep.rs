@@ -98,7 +98,7 @@ impl Stop {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Also skips the confirmation and diagnosis of anomalies.
+    /// Stops the sweep without a confirmation or diagnosis of anomalies.
     pub fn request_urgent(&self) {
         self.ask();
         self.is_urgent.store(true, Ordering::Relaxed);

@@ -56,7 +56,7 @@ impl Sample {
 }
 
 impl Survey {
-    /// Each shard keeps all first faults in memory.
+    /// Does not divide `kept`, because each shard keeps all first faults in memory.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
