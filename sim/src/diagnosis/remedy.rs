@@ -362,7 +362,7 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     }
 }
 
-/// At each fault before the violation that hit its processes, or took a server's keys or memory, the
+/// At each fault before the violation that hit its processes or took a server's keys or memory, the
 /// same processes must be in their critical sections in both runs.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;

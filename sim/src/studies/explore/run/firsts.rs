@@ -16,7 +16,7 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Does nothing if plans have at most one fault or delay. After a stop, some places are missing.
+    /// Does nothing if plans have at most one fault or delay. A stop leaves out some places.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
