@@ -1,11 +1,8 @@
-//! Writes the table of docs/anomalies.md. For every anomaly the table shows the median number of
-//! seeds until the anomaly appears, over 20 disjoint ranges of seeds, and how many of the same runs
-//! show it with the lock's safe twin. The page also shows how the locks spend their time.
+//! Writes docs/anomalies.md: for each anomaly, the median number of seeds until it appears over 20
+//! disjoint ranges of seeds, and the number of the same runs that show it with the safe twin.
 //!
-//! Run `cargo run --release --example anomalies > docs/anomalies.md`. The first argument sets the
-//! length of a range (100), the second the number of threads (all cores, like 0), and the third
-//! selects rows by the prefix of their ids (all). Progress is printed on stderr. The table is the
-//! same for any number of threads.
+//! `cargo run --release --example anomalies -- [SEEDS] [THREADS] [ID_PREFIX] > docs/anomalies.md`.
+//! By default, a range has 100 seeds, and the example uses all cores and prints all rows.
 
 #[path = "../tests/simulation/anomalies/measure.rs"]
 mod measure;

@@ -1,13 +1,9 @@
 //! Measures the runs and the processor time until a violation, for uniform, aimed and pct faults
-//! and for the search of `explore`.
+//! and for `explore`: medians over 20 trials, and the two-sided p of the Mann-Whitney rank test
+//! against uniform. Trial n begins at seed 1,000,000 n. A trial without a violation after 2,000
+//! runs counts as slower than all others.
 //!
-//! ```text
-//! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
-//! ```
-//!
-//! The Markdown table has the medians over 20 trials for each hard case and strategy, and the
-//! two-sided p of the Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. A
-//! trial without a violation after 2,000 runs counts as slower than all others.
+//! `cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]`
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};
@@ -197,7 +193,7 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// The p value of the Mann-Whitney test, by the normal approximation with a correction for ties.
+/// Mann-Whitney p value, by the normal approximation with a correction for ties.
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();
@@ -222,7 +218,7 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// Both normal tails, with an error below 1.5e-7 (Abramowitz and Stegun, 7.1.26).
+/// Probability of both normal tails, with an error below 1.5e-7 (Abramowitz and Stegun, 7.1.26).
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -1,8 +1,5 @@
-//! Prints the sizes of plans before and after minimization. Runs seeds from 0, each with every lock
-//! and family, until it has found N violations. The durations on stderr are the thread's processor
-//! time.
-//!
-//! `cargo run --release --example minimal_plans -- N`
+//! Prints the sizes of plans before and after minimization, for the first N violations that seeds
+//! from 0 show with all locks and families: `cargo run --release --example minimal_plans -- N`.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, SafeguardTrials, Target, diagnose_one, minimise,

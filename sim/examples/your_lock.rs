@@ -1,8 +1,7 @@
 //! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost. To run
 //! it here, use `cargo test -p fencepost --example your_lock`.
 //!
-//! The example is a common lock: SET NX PX with a random value, then GET and a comparison before
-//! DEL.
+//! The lock sets a random value with SET NX PX, and compares the value with GET before DEL.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
@@ -34,7 +33,6 @@ impl Lock for YourLock {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         let YourLock { env, redis, settings } = self;
         let ttl_ms = settings.ttl.as_millis().to_string();
-        // Tries until `acquire_timeout`, with a random delay between attempts.
         Box::pin(Retry::start(env, settings).until_granted(async move || {
             let owner = fresh_owner(env);
             match set_if_absent(redis, resource, &owner, &ttl_ms).await {
@@ -43,7 +41,7 @@ impl Lock for YourLock {
                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
                 }
                 Ok(false) => Acquisition::Refused("held by another".into()),
-                // The reply was lost, so the server may have granted the lock.
+                // The server may have granted the lock although its reply was lost.
                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
                 Err(error) => Acquisition::Refused(error.to_string().into()),
             }
@@ -58,7 +56,7 @@ impl Lock for YourLock {
                 Ok(_) => {}
                 Err(error) => return Release::Unknown(error.to_string()),
             }
-            // Between GET and DEL, the lock may expire and another process may acquire it.
+            // The lock may expire and another process may acquire it between GET and DEL.
             match self.redis.call(&[b"DEL", key]).await {
                 Ok(_) => Release::Released,
                 Err(error) => Release::Unknown(error.to_string()),

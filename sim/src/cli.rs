@@ -50,7 +50,6 @@ use arguments::{Arguments, Command, New};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Turns `help COMMAND` into `COMMAND --help`.
 fn help_of_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.len() > 2 && arguments[1] == "help" {
         arguments.remove(1);

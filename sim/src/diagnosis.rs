@@ -21,17 +21,16 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// Diagnoses every violation of a run. `facts` must come from this run.
+/// `facts` must come from a run of `spec`.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses a run of an exploration. Tries no other seeds, because no seed draws its plan.
+/// Tries no other seeds, because no seed draws the plan of an exploration.
 pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses some violations of a run. `rates` caches the runs of other seeds.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     diagnose_within(Extent::REPORTS, rates, spec, violations)
 }

@@ -36,8 +36,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 impl RunSpec {
-    /// The result does not depend on the engine. Panics if the scenario has threads and the lock
-    /// does not support them, which [`RunSpec::validate`] reports.
+    /// Panics if the lock does not support the scenario's threads (see [`RunSpec::validate`]).
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
@@ -50,8 +49,7 @@ impl RunSpec {
         self.run_with_silences(engine, recording, Some(self.early_silences()))
     }
 
-    /// Runs a scout, whose history shows where to aim faults. Records no silences for the default
-    /// availability bound, because this bound must not change where faults strike.
+    /// Records no silences for the default availability bound, which must not move aimed faults.
     fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
         let early = match self.early_silences() {
             EarlySilences::WhileUnused(_) => None,
@@ -60,7 +58,6 @@ impl RunSpec {
         self.run_with_silences(Engine::Fast, recording, early)
     }
 
-    /// Selects the silences before healing, which the availability rule needs as evidence.
     fn early_silences(&self) -> EarlySilences {
         let bound = self.availability().bound_us;
         let is_stated = self.scenario.availability.is_some();
@@ -146,7 +143,7 @@ impl RunSpec {
         (latency.min.0, latency.max.0)
     }
 
-    /// Builds the history after the run, because only then is the key of a program's lock known.
+    /// Builds the history after the run, when the key of a program's lock is known.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -189,7 +186,6 @@ impl RunSpec {
     }
 }
 
-/// A lease means that a database lock outlives its connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

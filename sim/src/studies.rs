@@ -1,5 +1,4 @@
-//! Studies, each of which answers one question with many runs. A study turns a request into a
-//! document of `fencepost_reports`, except `play`, which injects a plan in real time.
+//! Studies: each answers one question with many runs.
 
 #[doc(hidden)]
 pub mod bench;

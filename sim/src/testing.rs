@@ -50,7 +50,7 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The expected result of a test, for each of its faults.
+/// Expected result of a test under each of its faults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
     Safe,
@@ -76,8 +76,7 @@ pub struct LockTest {
 }
 
 impl LockTest {
-    /// By default, a test has the built-in scenario, no faults, the seeds 0 to 99 and
-    /// [`Expect::Safe`].
+    /// Defaults to the built-in scenario, no faults, the seeds 0 to 99 and [`Expect::Safe`].
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -134,7 +133,7 @@ impl LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Sets the folder for reports of failures. The default is in cargo's target folder.
+    /// Folder for reports of failures. The default is in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
@@ -152,7 +151,6 @@ impl LockTest {
         }
     }
 
-    /// Like [`LockTest::run`], but returns the failure.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }

@@ -1,5 +1,4 @@
-//! Explores the mutants that no sweep kills, in small runs in which the correct lock breaks no
-//! rule. A mutant without a violation counts as quiet if its mistake has an effect.
+//! Explores the mutants that no sweep killed.
 
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, mutant, operators};

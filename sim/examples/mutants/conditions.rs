@@ -1,5 +1,3 @@
-//! The faults and scenarios under which to try mutants, in this order.
-
 use fencepost_clients::{Coordinator, Definition, Deployment};
 
 #[derive(Clone, Copy)]
@@ -95,9 +93,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // A process that acquires its lock again halfway through renews its lease.
     under("none", "hold = \"22s..28s\""),
-    // Only one of two replicas lags, so the choice of the promoted replica matters.
+    // The choice of the promoted replica matters because only one of two replicas lags.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -106,7 +103,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // Waiting processes send nothing, so the restart is visible only to a new request.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -117,7 +113,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // After two failovers, one of the three replicas still has every write.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -137,7 +132,6 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
     ),
-    // The second process arrives when the first could already know that it lost its lock.
     on_primary(
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
@@ -155,27 +149,23 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 30",
     ),
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is renewed every third of its ttl survives a pause of two thirds of the ttl.
+    // A lease renewed every third of its ttl survives a pause of two thirds of the ttl.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // A contender leaves the queue just before the next contender watches it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // Servers lose their data while a process is in its critical section.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     on_zookeeper("client-crash", "ensemble = 1"),
-    // After a holder crashes, many processes ask at the same time and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // The first pauses outlast a session and a shortened lock-delay, the second end just within a
-    // session and a full lock-delay, and the third outlast both.
+    // Pauses of 35 s outlast a session and a shortened lock-delay, pauses of 66 s end just within a
+    // session and a full lock-delay, and pauses of 85 s outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),
     // The master keeps a silent session for at least 12 s.
     on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
     on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
-    // The holder is cut off until its lease, its grace period and a lock-delay have passed.
     on_chubby(
         "partition",
         "processes = 2; cycles = 4; ttl = \"90s\"; hold = \"160s..170s\"; think = \"1s..2s\"; \

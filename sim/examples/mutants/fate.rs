@@ -7,7 +7,7 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs that the mistake changed. They broke no rule.
+    /// Number of runs that the mistake changed without a violation.
     Survived(u64),
     /// Number of runs that the mistake changed. They broke only rules that the correct lock breaks.
     Masked(u64),

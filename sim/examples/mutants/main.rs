@@ -1,18 +1,14 @@
-//! Mutation testing: plants one mistake at a time in every lock and its servers, and counts the
-//! mutants that fencepost finds.
+//! Plants one mistake at a time in every lock and its servers, and counts the mutants that
+//! fencepost finds.
 //!
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
 //! $mutants run [LOCK ...] > swept.tsv
-//! $mutants retry docs/data/mutants.tsv > swept.tsv     # after a condition was added at the end
+//! $mutants retry FILE [N] > swept.tsv      # unexplained survivors, under the last N conditions
 //! $mutants explore swept.tsv > docs/data/mutants.tsv
 //! $mutants page docs/data/mutants.tsv > docs/mutants.md
+//! $mutants check FILE                      # repeats every run that killed a mutant
 //! ```
-//!
-//! `run` writes a line for each mutant of the named locks, or of all locks. `explore` explores the
-//! mutants that no sweep killed, and `page` writes the page of results. `retry FILE [N]` repeats
-//! the sweep of the remaining mutants without an explanation, under all conditions or only the last
-//! N. `check FILE` repeats every run that killed a mutant.
 
 mod bounds;
 mod conditions;

@@ -1,14 +1,8 @@
-//! Mutants: the locks and servers of a run with one planted mistake, to test the tests.
+//! Mutants: locks and servers with one planted mistake.
 //!
-//! An [`Operator`] is one line in the table of its coordinator ([`redis`], [`memcached`],
-//! [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`], [`chubby`], [`gemfire`]) or in the table of
-//! [`any`] server. Its [`rule`] changes a client's commands, the replies to it, or the server's
-//! time and disks. It therefore works for every lock, and no lock or server contains code for it.
-//! [`machine`] wraps a server's machine only in runs with a planted mistake ([`Scenario::mutant`]).
-//!
-//! [`Marks`] count an operator's effects on a lock. Without an effect, there is no mutant.
-//!
-//! [`Scenario::mutant`]: fencepost::Scenario
+//! The [`rule`] of an [`Operator`] changes a client's commands, the replies, or the server's time
+//! and disks, so no lock and no server contains code for mutants. [`Marks`] count an operator's
+//! effects on a lock.
 
 mod any;
 mod chubby;

@@ -1,5 +1,3 @@
-//! Writes docs/mutants.md, the page about all mutants.
-
 use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, Side, operators};

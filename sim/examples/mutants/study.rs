@@ -1,9 +1,8 @@
 //! Applies every operator to every lock that it fits, and classifies the mutants.
 //!
 //! A run **kills** a mutant if it breaks a rule that the correct lock never breaks in the same
-//! case, even over more seeds. Many unknown runs also kill a mutant, and so do many violations of a
-//! rule that the correct lock seldom breaks. If the mistake changes no run, the mutant is
-//! **equivalent** within the budget. Any other mutant **survives**.
+//! case, even over more seeds. Significantly more unknown runs or violations also kill a mutant. A
+//! mistake that changes no run makes an **equivalent** mutant. Any other mutant **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -35,7 +34,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Families to try first. A mistake that has no effect under them is not tried under others.
+/// Families to try first. A mistake without an effect under them is not tried under others.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

@@ -1,8 +1,4 @@
 //! Runs a workload for `benches/instructions.sh`, which counts its instructions.
-//!
-//! The arguments are `KIND RUNS`. KIND is `fast`, `turmoil`, `bare` (without locks and servers),
-//! `stock` and `stock-bare` (on stock turmoil), `failover` (Redis with Sentinels), `masters`
-//! (Redlock over five masters) or `judged` (like `failover`, then summarized as in a sweep).
 
 mod stock;
 

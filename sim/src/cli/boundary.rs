@@ -1,4 +1,4 @@
-//! The command `fencepost boundary`, which finds the value of one setting at which a lock breaks.
+//! `fencepost boundary`: finds the value of one setting at which a lock breaks.
 
 use super::arguments::BoundaryArguments;
 use super::lock_scripts::add_scripts;

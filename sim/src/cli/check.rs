@@ -1,4 +1,4 @@
-//! The command `fencepost check`, which judges recorded histories again.
+//! `fencepost check`: judges recorded histories again.
 
 use super::arguments::FileArguments;
 use super::options::view;

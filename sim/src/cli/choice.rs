@@ -1,4 +1,4 @@
-//! Parsers of options whose value is a variant of an enum in another crate.
+//! Parses options that name variants of enums in other crates.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;

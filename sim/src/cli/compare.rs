@@ -1,4 +1,4 @@
-//! The command `fencepost compare`, which shows two locks or two sweeps side by side.
+//! `fencepost compare`: shows two locks or two sweeps side by side.
 
 use super::arguments::CompareArguments;
 use super::counted::counted;

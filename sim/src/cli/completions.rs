@@ -1,4 +1,4 @@
-//! The command `fencepost completions SHELL`, whose script also completes locks and faults.
+//! `fencepost completions SHELL`: prints a script that also completes locks and faults.
 
 use super::arguments::Arguments;
 use super::output::print;

@@ -1,4 +1,4 @@
-//! Counts violations over seeds, but does not minimize, explain or confirm them.
+//! Counts violations over seeds without minimizing, explaining or confirming them.
 
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};

@@ -1,4 +1,4 @@
-//! The command `fencepost docs`, which renders the repository's documentation as a site.
+//! `fencepost docs`: renders the repository's documentation as a site.
 
 use super::arguments::DocsArguments;
 use super::output::print;

@@ -1,15 +1,5 @@
-//! The option `--expect FILE`, which states the expected verdict for each lock under each fault.
-//!
-//! The file is TOML with a table for each lock and a line for each fault:
-//!
-//! ```toml
-//! [redlock]
-//! none = "safe"
-//! pause = "violates"
-//! clock-jump = { violates = ["overlap"], may = ["lost-update", "stale-write"] }
-//! ```
-//!
-//! A program has the name that `--program NAME=CMD` gives it.
+//! The option `--expect FILE`. The TOML file has a table for each lock and a line for each fault,
+//! such as `clock-jump = { violates = ["overlap"], may = ["lost-update"] }`.
 
 use super::Failure;
 use super::output::{log, read_file};

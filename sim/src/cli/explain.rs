@@ -1,4 +1,4 @@
-//! The command `fencepost explain NAME`, which explains a name from a report.
+//! `fencepost explain NAME`: explains a name from a report.
 
 use super::arguments::ExplainArguments;
 use super::output::print;

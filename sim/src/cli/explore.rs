@@ -1,4 +1,4 @@
-//! The command `fencepost explore`, which runs every plan within stated bounds.
+//! `fencepost explore`: runs every plan within stated bounds.
 
 mod check;
 mod conclude;
@@ -117,7 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // Prints the result before it writes the checkpoint, because a full disk may fail the write.
+    // Prints the result first, because a full disk may fail the write of the checkpoint.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

@@ -1,4 +1,4 @@
-//! The command `fencepost export`, which writes scripts that reproduce a violation elsewhere.
+//! `fencepost export`: writes scripts that reproduce a violation elsewhere.
 
 use super::arguments::ExportArguments;
 use super::options::unknown;
@@ -101,8 +101,7 @@ fn shown<'r>(
     })
 }
 
-/// Returns the runs to try. Small runs with full magnitudes come before the minimal run, whose
-/// magnitudes leave real servers no slack.
+/// Small runs with full magnitudes come first. Minimal magnitudes leave real servers no slack.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

@@ -1,4 +1,4 @@
-//! Errors of commands. All of them cause exit status 2.
+//! Errors of commands, which cause exit status 2.
 
 use crate::engine::EngineError;
 use crate::files::FileError;
@@ -54,7 +54,6 @@ impl Failure {
         Failure::Usage(line + &advice)
     }
 
-    /// Like `usage`, but lists all commands after an unknown one.
     pub(crate) fn usage_of<A: clap::CommandFactory>(error: &clap::Error) -> Failure {
         let failure = Failure::usage(error);
         if error.kind() != clap::error::ErrorKind::InvalidSubcommand {

@@ -1,4 +1,4 @@
-//! The command `fencepost gallery`, which writes or compares the pages of the gallery.
+//! `fencepost gallery`: writes or compares the pages of the gallery.
 
 use super::arguments::GalleryArguments;
 use super::output::{log, print};

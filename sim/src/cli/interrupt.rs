@@ -9,7 +9,6 @@ use tokio::signal::unix::{Signal as Interrupts, Signal as Terminations, SignalKi
 #[cfg(windows)]
 use tokio::signal::windows::{CtrlBreak as Terminations, CtrlC as Interrupts, ctrl_break, ctrl_c};
 
-/// Stops a sweep or an exploration without a diagnosis of what it found.
 pub(crate) fn end_soon(stop: &Stop) {
     stop.request_urgent();
     cancel();

@@ -1,4 +1,4 @@
-//! The command `fencepost list`, which prints the possible values of options.
+//! `fencepost list`: prints the possible values of options.
 
 use super::arguments::{ListArguments, Listing};
 use super::choice::choices;

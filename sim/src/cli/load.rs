@@ -1,4 +1,4 @@
-//! The command `fencepost load`, which measures the cost of waiting for a lock.
+//! `fencepost load`: measures the cost of waiting for a lock.
 
 use super::arguments::LoadArguments;
 use super::options::{client, view};

@@ -1,4 +1,4 @@
-//! The command `fencepost man`, which writes a man page for each command.
+//! `fencepost man`: writes a man page for each command.
 
 use super::arguments::{Arguments, ManArguments};
 use super::output::print;

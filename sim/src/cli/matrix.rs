@@ -1,4 +1,4 @@
-//! The command `fencepost matrix`, which runs every lock under every fault.
+//! `fencepost matrix`: runs every lock under every fault.
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;

@@ -1,4 +1,4 @@
-//! The option `--max-memory`.
+//! The option `--max-memory`, which stops a sweep that uses too much memory.
 
 use super::Failure;
 use super::interrupt::end_soon;
@@ -31,8 +31,7 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Starts a thread that stops the sweep when it uses more than `max` bytes. At 1.5 times `max`,
-    /// or if the sweep has not stopped after `GRACE`, the thread ends the process.
+    /// Stops the sweep above `max` bytes. Ends the process at 1.5 times `max` or after `GRACE`.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

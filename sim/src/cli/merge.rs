@@ -1,4 +1,4 @@
-//! The command `fencepost merge`, which adds up the results of shards.
+//! `fencepost merge`: adds up the results of shards.
 
 mod watch;
 

@@ -1,4 +1,4 @@
-//! The command `fencepost new`, which creates files from a template.
+//! `fencepost new`: creates files from a template.
 
 mod program;
 

@@ -62,7 +62,7 @@ impl<F> Options<F> {
     }
 }
 
-/// Adds the real servers that the cells need. Each server must first pass a trial.
+/// Checks each real server in a trial run.
 pub(crate) fn add_real_servers(
     arguments: &ServersArguments,
     cells: &[(&'static Definition, Families)],

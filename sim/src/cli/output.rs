@@ -1,4 +1,4 @@
-//! Writes results to stdout, and atomically to files.
+//! Writes results to stdout, or atomically to files.
 
 use super::Failure;
 use fencepost_reports::record::visible::one_line;

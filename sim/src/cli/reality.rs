@@ -1,4 +1,4 @@
-//! The command `fencepost reality`, which compares simulated servers with real servers.
+//! `fencepost reality`: compares simulated servers with real servers.
 
 use super::arguments::RealityArguments;
 use super::options::{clients, families, view};

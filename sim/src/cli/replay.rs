@@ -1,4 +1,4 @@
-//! The command `fencepost replay`, which repeats a report's plans and compares the histories.
+//! `fencepost replay`: repeats a report's plans and compares the histories.
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};

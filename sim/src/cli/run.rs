@@ -1,4 +1,4 @@
-//! The command `fencepost run`, which runs one seed of every requested lock and fault.
+//! `fencepost run`: runs one seed of every requested lock and fault.
 
 use super::arguments::RunArguments;
 use super::expect::{self, JudgedCell};

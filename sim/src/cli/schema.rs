@@ -1,4 +1,4 @@
-//! The command `fencepost schema`, which prints the JSON Schema of a published format.
+//! `fencepost schema`: prints the JSON Schema of a published format.
 
 use super::arguments::SchemaArguments;
 use super::output::print;

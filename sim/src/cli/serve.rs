@@ -1,4 +1,4 @@
-//! The command `fencepost serve`, which runs a coordinator on real TCP.
+//! `fencepost serve`: runs a coordinator on real TCP.
 
 mod play;
 

@@ -1,4 +1,4 @@
-//! The command `fencepost shrink`, which minimizes and explains the plans in a report.
+//! `fencepost shrink`: minimizes and explains the plans in a report.
 
 use super::arguments::ShrinkArguments;
 use super::options::format;

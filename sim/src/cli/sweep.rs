@@ -1,4 +1,4 @@
-//! The command `fencepost sweep`, which runs many seeds and adds up the results.
+//! `fencepost sweep`: runs many seeds and adds up the results.
 
 use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
@@ -66,7 +66,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     watch.progress.finish();
     note_unminimized(&spec, &sum);
     sum.measured = measured(&watch.progress, spec.jobs);
-    // Prints the sum before it writes files, because a full disk may fail the writes.
+    // Prints the sum first, because a full disk may fail the writes of files.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();
@@ -93,8 +93,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// Starts a thread that ends the minimization of violations when the sweep has taken twice as long
-/// as its budget. No run starts after the budget.
+/// Ends minimization after twice the budget.
 fn watch_budget(budget: Duration) -> Result<(), Failure> {
     let (started, most) = (clock(), budget.saturating_mul(2));
     let watch = move || {
@@ -107,7 +106,6 @@ fn watch_budget(budget: Duration) -> Result<(), Failure> {
     named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
 }
 
-/// Says how many violations have no minimal plan because the sweep was stopped.
 fn note_unminimized(spec: &SweepSpec, sum: &Sweep) {
     let found = sum.cells.iter().flat_map(|cell| &cell.fingerprints);
     let left = found.filter(|found| found.report.is_none()).count();
@@ -146,7 +144,7 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // An explanation needs up to a thousand runs, too many with traced processes.
+        // An explanation needs up to a thousand runs, too many for traced processes.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),

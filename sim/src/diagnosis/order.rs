@@ -1,8 +1,7 @@
 //! Finds pairs of events whose order a violation needs.
 //!
 //! For each event in the narrative or the witness, the search makes one of the next three events
-//! happen first: it delays a message, pauses a process or moves a fault. It reports the pair if the
-//! second event then happens before the first, or without it.
+//! happen first: it delays a message, pauses a process or moves a fault.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -99,8 +98,7 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // A fault that began late was waiting for another event, so a later planned time
-                // would not delay it.
+                // A later planned time does not delay a fault that waited for another event.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),

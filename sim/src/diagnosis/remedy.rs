@@ -1,12 +1,11 @@
 //! Measures the effects of suggested safeguards on the violations of a run.
 //!
 //! A safeguard also changes the timing of a run, so a precisely timed fault may miss its moment.
-//! Each safeguard is therefore tried on the whole run in three ways:
+//! The trials therefore test each safeguard in three ways:
 //!
 //! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
 //!    same faults met the processes in the same state.
-//! 2. On nearby plans, whose faults are all moved by up to a second and have magnitudes up to a
-//!    tenth greater.
+//! 2. On nearby plans: all faults move by up to a second, and magnitudes grow by up to a tenth.
 //! 3. On other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;
@@ -41,7 +40,7 @@ impl Extent {
 /// First of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// A cache of the runs of other seeds, for all violations of a lock under the same faults.
+/// A cache for all violations of a lock under the same faults.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<TrialEnding>>>,
@@ -75,10 +74,9 @@ pub struct SafeguardTrials {
 struct SafeguardRuns {
     safeguard: &'static Safeguard,
     spec: RunSpec,
-    /// The safeguard replaces a lock that extends its lease by one that does not. A critical
-    /// section may then exceed the lease, so the hazards of the two locks are not comparable.
+    /// Without extensions, a critical section may exceed the lease, so hazards are not comparable.
     loses_extensions: bool,
-    /// The safeguard only hides a wait, because the wait's bound contains the ttl.
+    /// The bound of a wait contains the ttl, so the safeguard only hides a wait.
     lengthens_bounds: bool,
     on_plan: Option<(TrialEnding, History)>,
     nearby: Vec<Option<TrialEnding>>,
@@ -179,7 +177,6 @@ impl SafeguardTrials {
         });
         // A process that never gets the lock cannot break the rule, so a new outage is no success.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
-        // Another violation of the same rule replaced this one.
         let mut new = ending.causes.difference(&self.without.causes);
         let is_replaced = new.any(|(kind, _)| *kind == violation.kind);
         match alike && ending.is_known && !shut_out && !is_replaced {
@@ -365,9 +362,8 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     }
 }
 
-/// Returns whether each fault that hit a process of the violation, or took a server's keys or its
-/// memory, met these processes in the same state in both runs: in their critical sections, or
-/// outside. Only faults before the violation count.
+/// At each fault before the violation that hit its processes or took a server's keys or memory, the
+/// same processes must be in their critical sections in both runs.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;
     let with = states_at_faults(with, processes);

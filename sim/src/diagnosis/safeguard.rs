@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 pub struct Safeguard {
     pub name: &'static str,
     pub about: &'static str,
-    /// Returns whether the safeguard applies to a run and would change it.
+    /// `true` if the safeguard applies to the run and would change it.
     pub fits: fn(&RunSpec) -> bool,
     pub with: fn(&RunSpec) -> RunSpec,
-    /// Returns the safeguard's setting in a run, such as `40s` or `client=fencing`.
+    /// Setting in the run, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 
@@ -87,7 +87,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "a lock whose sequencers are fencing tokens, and a storage that checks them",
-        // chubby-sequencer would add the lock-delay that chubby-no-delay omits.
+        // `chubby-sequencer` would add the lock-delay that `chubby-no-delay` omits.
         fits: |spec| {
             !spec.client.has_tokens
                 && spec.client.deployment == Deployment::Chubby
@@ -102,7 +102,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         fits: |spec| {
             !spec.client.has_tokens
                 && matches!(spec.client.deployment, Deployment::GemFire(_))
-                // gemfire-token would remove the lease.
+                // `gemfire-token` would remove the lease.
                 && spec.client.name != "gemfire-lease"
         },
         with: |spec| another_lock(&fenced_storage(spec), "gemfire-token"),
@@ -346,8 +346,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns the fault as it affects a Redis that expires keys by a monotonic clock, or `None` if the
-/// effect is the same.
+/// Returns `None` if the fault has the same effect on a Redis with monotonic expiry.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -25,12 +25,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// Runs the spec on the fast engine. Returns `false` if the spec is invalid.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
 
-    /// If a run breaks the same rule for another cause, returns that cause.
     pub(super) fn other_cause(self, spec: &RunSpec) -> Option<Cause> {
         self.other_cause_in(&shown(spec))
     }
@@ -53,8 +51,7 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// A cache of runs of one seed, lock and set of families. Its key is only the plan and the size of
-/// the workload.
+/// Caches runs of one seed, lock and set of families by plan and size of the workload.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,

@@ -56,8 +56,6 @@ pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) ->
     })
 }
 
-/// Lowers one magnitude below the threshold. If the run then breaks the rule for another cause,
-/// returns that cause.
 fn other_cause(
     minimal: &Minimal,
     target: Target,
@@ -87,8 +85,7 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Finds the longest downtime that still shows the violation. Returns `None` if a downtime two
-/// leases longer shows it too.
+/// Returns `None` if a downtime two leases longer also shows the violation.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

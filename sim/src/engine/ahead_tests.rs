@@ -1,5 +1,3 @@
-//! Tests of the last recorded silence, which states whether a later event could wake a process.
-
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;
 use crate::world::host::Software;

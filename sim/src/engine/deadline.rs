@@ -1,4 +1,4 @@
-//! A limit on the real time of a thread's runs. An abandoned run counts in no result.
+//! Limits the real time of a thread's runs. Results exclude abandoned runs.
 
 use super::EngineError;
 use std::cell::Cell;

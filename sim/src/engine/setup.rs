@@ -21,8 +21,7 @@ pub(crate) struct Records {
 
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
-    /// Time for which the servers run before the run begins. All times below count from the
-    /// beginning of the run.
+    /// Servers run for this time before the run begins, which is time 0 of the fields below.
     pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),

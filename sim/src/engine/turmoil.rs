@@ -162,7 +162,7 @@ impl Carrier for TurmoilNetwork {
 }
 
 impl Inner {
-    /// Accepts the connection from `origin`, and stores any connections that arrive before it.
+    /// Stores connections that arrive before the one from `origin`.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

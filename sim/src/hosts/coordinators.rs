@@ -25,14 +25,12 @@ pub struct Entry {
     /// Fault families that are never drawn, because they have no effect on this coordinator.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Maximum time by which a lease ends before its ttl, because the server counts in coarse
-    /// units.
+    /// Longest time by which a lease ends early, because the server counts in coarse units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     pub(crate) lease: fn(ttl: Micros) -> Micros,
-    /// Longest time that the servers need to recover after faults.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 

@@ -14,7 +14,6 @@ pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 
-/// Checks that the program can start, and that the coordinator has the servers that it needs.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
     program.check_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {

@@ -1,5 +1,4 @@
-//! Real servers: the machine of a host is an unmodified binary. ARCHITECTURE.md describes the parts
-//! of a kind of server.
+//! Real servers: unmodified binaries as the machines of hosts (see ARCHITECTURE.md).
 
 mod console;
 mod etcd;
@@ -94,7 +93,6 @@ pub(crate) struct RealSetup<'r> {
 /// etcd needs up to 3 s to elect a leader.
 const WARM_UP: Micros = Micros::from_secs(5);
 
-/// Returns the time that servers which form a group need to elect a leader or to copy their data.
 pub(crate) fn warm_up(topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { .. } | Topology::Standby { .. } => WARM_UP,

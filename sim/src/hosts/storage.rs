@@ -1,8 +1,8 @@
 //! The protected storage, with one guarded value and a rule for fencing tokens.
 //!
-//! In RESP, `READ operation acquisition token` returns the value, and `WRITE operation acquisition
-//! token value based-on` returns `OK`. The error `STALE` rejects a token. The storage does not
-//! check the token `-`. Kleppmann's rule (2016) rejects every token below the highest one seen.
+//! `READ operation acquisition token` returns the value, and `WRITE operation acquisition token
+//! value based-on` returns `OK`. Both return the error `STALE` for a rejected token, and accept the
+//! token `-`. Kleppmann's rule (2016) rejects every token below the highest one seen.
 
 mod programs;
 

@@ -1,5 +1,5 @@
-//! Aimed plans, in which about half of the incidents move to vulnerable points of the protocol.
-//! Each part of the fault window has a scout, which locates these points ([`places`]).
+//! Moves about half of a plan's incidents to vulnerable points of the protocol. For each part of
+//! the fault window, a scout locates these points ([`places`]).
 
 use super::places::places;
 use super::recording::Recording;
@@ -12,7 +12,7 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Maximum number of scouts. Further incidents share them.
+/// Further incidents share these scouts.
 const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
@@ -36,7 +36,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the part of the window to which incidents move. Later times would make scouts slow.
+/// Incidents move to an early part of the window, because later times would make scouts slow.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
@@ -58,7 +58,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// A fault without effect. It only delays the probe, which waits for the last fault.
+/// Delays the probe, which waits for the last fault, and has no other effect.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
@@ -67,7 +67,7 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
-    // A plan must not depend on whether servers are real, so the scout simulates them.
+    // The scout simulates real servers, because a plan must not depend on them.
     scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));

@@ -9,9 +9,7 @@ use fencepost_faults::{Fault, Micros};
 use fencepost_reports::Availability;
 
 impl RunSpec {
-    /// Maximum time from healing to a successful acquire: the sum of the lease, the largest
-    /// backward step of a clock, the recovery time, the longest silence of a healed link, the
-    /// command timeout and the longest retry.
+    /// Maximum time from healing to a successful acquire.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -25,8 +23,8 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// Maximum time until a process that requests a fair lock is in the queue. With faults or
-    /// sessions, the process must first find a server, so the bound is the progress bound.
+    /// Maximum time until a process is in a fair lock's queue. With faults or sessions, the process
+    /// must first find a server.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -48,8 +46,7 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// The default bound of the availability rule. It includes the longest delay of a message,
-    /// because a delayed message may arrive after its fault has ended.
+    /// Includes the longest delay, because a delayed message may arrive after its fault has ended.
     fn default_availability(&self) -> Micros {
         let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
             Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
@@ -62,8 +59,7 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// Returns the availability bound and the number of servers that must run while it applies: one
-    /// of a primary and its replicas, or a majority of a quorum system.
+    /// The bound applies while enough servers run: a primary or replica, or a majority.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

@@ -11,7 +11,6 @@ use fencepost_faults::{Families, FaultPlan, Seed, Setting, generate, incidents};
 use std::rc::Rc;
 
 impl RunSpec {
-    /// Draws the plan of a seed. For the family `all`, also draws the scenario's lengths.
     pub fn draw(
         seed: Seed,
         client: &'static Definition,
@@ -39,7 +38,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns the run of a seed with a given plan. For the family `all`, draws the lengths.
+    /// Draws lengths that the user did not set.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

@@ -45,7 +45,6 @@ pub enum Incompatible {
     Threads { threads: u16, client: &'static str, others: String },
 }
 
-/// Checks the scenario, the lock and the faults. Errors name the invalid value and the valid ones.
 pub fn fits(
     scenario: &Scenario,
     client: &Definition,
@@ -124,7 +123,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
-/// Builds the lock in an empty world to find out whether it supports several threads per process.
+/// Builds the lock in an empty world to query its support for threads.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());

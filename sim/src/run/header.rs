@@ -1,4 +1,4 @@
-//! The header of a history, which states the judge's facts about the run.
+//! Builds the header of a history.
 
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;

@@ -14,13 +14,10 @@ pub struct RunOutcome {
     pub events: u64,
     pub trace: Option<Trace>,
     pub carried: Vec<Carried>,
-    /// Empty unless the recording has turns.
     pub turns: Vec<(SimTime, Node)>,
-    /// Times and links at which a cut or a host without power held up a message.
+    /// Messages that a cut or a host without power held up.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// Empty unless the lock is a user's program.
     pub programs: Vec<Life>,
-    /// Empty unless servers are real.
     pub servers: Vec<Life>,
     /// `None` unless the lock is a user's program.
     pub watched: Option<Watched>,
@@ -28,7 +25,7 @@ pub struct RunOutcome {
     pub altered: u64,
 }
 
-/// The data to record. The history is the same for all variants.
+/// The history is the same for all variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
     History,
@@ -36,8 +33,8 @@ pub enum Recording {
     Commands,
     Wire,
     Bytes,
-    /// The history, the transit times and ends of all messages, and when messages were held up. The
-    /// fast engine also records the turns of nodes.
+    /// The history, and the transit times, ends and hold-ups of all messages. The fast engine also
+    /// records the turns of nodes.
     Turns,
 }
 

@@ -15,7 +15,7 @@ pub struct RunSpec {
     pub client: &'static Definition,
     /// Families from which the seed drew the plan. They also determine the servers.
     pub families: Families,
-    /// Includes the lengths that the seed drew for the family `all`.
+    /// Includes the lengths that the seed drew.
     pub scenario: Rc<Scenario>,
     pub plan: FaultPlan,
 }
@@ -29,8 +29,7 @@ impl RunSpec {
         self.scenario.is_traced(self.client)
     }
 
-    /// Returns the time for which real servers that form a group run before the run begins, so that
-    /// they have elected a leader or copied their data, as simulated servers have.
+    /// Real servers elect a leader or copy their data before the run, as simulated ones have done.
     pub(super) fn warm_up(&self) -> Micros {
         let coordinator = self.client.deployment.coordinator().name();
         let is_real = self.scenario.binaries.contains_key(coordinator);

@@ -23,7 +23,6 @@ pub enum InvalidRun {
 }
 
 impl RunSpec {
-    /// Checks that the lock fits the scenario, and that the plan fits the deployment.
     pub fn validate(&self) -> Result<(), InvalidRun> {
         fits(&self.scenario, self.client, &self.families)?;
         if let Some(fault) = self.plan.beyond() {

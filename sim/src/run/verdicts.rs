@@ -21,12 +21,10 @@ pub struct Findings<'r> {
 }
 
 impl Findings<'_> {
-    /// The facts contain the replay command of [`Findings::command`].
     pub fn facts(&self) -> RunFacts {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// The facts contain the given replay command.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {
@@ -140,7 +138,6 @@ pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunRepo
     }
 }
 
-/// The inputs of a run other than seed, lock and faults, as reports show them.
 pub fn config(scenario: &Scenario) -> serde_json::Value {
     serde_json::json!({ "scenario": scenario })
 }

@@ -1,7 +1,6 @@
-//! Shortens the fault window of a program whose run ends before the first fault.
-//!
-//! All runs of a sweep share a scout without faults, which measures when the program ends. If the
-//! first fault is close to that end, a second scout measures it with the seed of the run.
+//! Shortens the fault window of a program that ends before the first fault. All runs of a sweep
+//! share a scout without faults, which measures the end. If the first fault is close to that end, a
+//! second scout measures the end with the seed of the run.
 
 use super::recording::Recording;
 use super::spec::RunSpec;

@@ -1,8 +1,7 @@
-//! Draws the lengths of leases, critical sections and waits, but keeps lengths that the user set.
+//! Draws the lengths of leases, critical sections and waits that the user did not set.
 //!
 //! A constant length hides behaviour that another length would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012). If a lock renews its lease, the critical sections exceed
-//! the lease.
+//! Regehr, "Swarm Testing", ISSTA 2012).
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -13,7 +12,7 @@ use fencepost_faults::{Families, Family, Micros, Seed, Stream};
 use std::collections::BTreeMap;
 
 impl Length {
-    /// All lengths, in the order of the draws.
+    /// In the order of the draws.
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
@@ -45,8 +44,7 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Critical sections and downtimes are relative to the lease, so if the user set one of them,
-    /// the lease also keeps its length.
+    /// A set critical section or downtime also fixes the lease, because both are relative to it.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -65,7 +63,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws kept lengths too and ignores the result, so that the other draws do not change.
+/// Also draws kept lengths and ignores them, so that the other draws do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

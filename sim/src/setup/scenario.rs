@@ -49,8 +49,7 @@ use rand_chacha::ChaCha8Rng;
 use std::num::NonZeroU16;
 
 impl Scenario {
-    /// Parses a scenario file or `--set`. Missing keys get their built-in values, unlike in a
-    /// report.
+    /// Missing keys get their built-in values, unlike in a report.
     pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
         table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
         table.entry("nesting").or_insert_with(|| Nesting::default().name().into());
@@ -79,7 +78,7 @@ impl Scenario {
         script.unwrap_or_else(|| format!("--client {}", client.name))
     }
 
-    /// Builds the lock for one process. Panics if the servers do not fit the lock.
+    /// Panics if the servers do not fit the lock.
     pub fn build(
         &self,
         client: &Definition,
@@ -98,7 +97,7 @@ impl Scenario {
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// The smallest allowed availability bound. It covers one retry and one lost reply.
+    /// Smallest allowed availability bound: one lost reply and one retry.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }
@@ -129,7 +128,6 @@ impl Scenario {
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
-    /// Checks each value and their combination. Errors name the invalid value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
         self.validate_values()?;
         let Timing { max_time, .. } = self.timing;

@@ -8,11 +8,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A length of time in whole microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
-/// A range of spans that includes both ends.
+/// Includes both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanRange {
     pub min: Span,

@@ -29,12 +29,10 @@ use std::rc::Rc;
 pub struct Search {
     pub client: &'static Definition,
     pub families: Families,
-    /// The search replaces the value of `quantity`.
     pub scenario: Scenario,
     pub quantity: &'static Varied,
     /// `None` counts violations of all rules.
     pub kind: Option<Kind>,
-    /// Seeds to run at each value.
     pub seeds: SeedRange,
     /// Lowest and highest value, which must differ.
     pub range: (u64, u64),
@@ -52,7 +50,6 @@ impl Search {
         self.parts + 1 + halvings
     }
 
-    /// Fails if a run fails, or if a value is invalid in the scenario.
     pub fn search(
         &self,
         listener: &dyn Listener,
@@ -206,12 +203,11 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// Messages in a critical section: the acquire's reply, a connection to the storage (two), and two
-/// requests with replies.
+/// The acquire's reply, a connection to the storage (two), and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// The longest time from the first server's grant to the end of the critical section, minus the
-/// shortest time until the next holder learns of its grant.
+/// From the first server's grant to the end of the critical section, minus the shortest time until
+/// the next holder learns of its grant.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

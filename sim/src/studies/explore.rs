@@ -1,9 +1,8 @@
 //! Runs every plan of a stated size, with faults at every point where they can matter.
 //!
-//! A base run has fixed latencies, fixed start times and no fault. A scout records all its turns
-//! and messages. From this record, `plan/place.rs` makes the plans with one more fault: before and
-//! after every event, for every site and class of magnitude. To place a second fault, it uses a
-//! scout of the run with the first.
+//! A base run has fixed latencies, fixed start times and no fault. A scout records its turns and
+//! messages. `plan/place.rs` then adds a fault before and after every event, for every site and
+//! class of magnitude. A scout of the resulting run places a second fault.
 
 pub mod certificate;
 mod plan;

@@ -34,7 +34,6 @@ use std::rc::Rc;
 const REMEDY_SEEDS: u64 = 20;
 const RARE_REMEDY_SEEDS: u64 = 400;
 
-/// Returns the pages with their file names, the index first.
 pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
     let made = in_parallel(jobs, &all(), |exhibit| {
         Ok((format!("{}.md", exhibit.name), page_of(exhibit)?))

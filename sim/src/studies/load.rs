@@ -34,11 +34,9 @@ pub struct Load {
     pub requests: u32,
     pub service_time: Span,
     pub latency: SpanRange,
-    /// Time that a holder works after its commands.
     pub work: Span,
     /// Number of commands that a holder sends to the lock server as its work.
     pub holder_commands: u32,
-    /// Time after which a process abandons its request.
     pub patience: Span,
 }
 

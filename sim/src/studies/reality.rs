@@ -21,7 +21,7 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Compares the first violation of each case. The row is `None` if no seed has a violation.
+/// Returns `None` for a case in which no seed has a violation.
 pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

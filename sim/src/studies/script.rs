@@ -1,8 +1,6 @@
-//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost.
-//!
-//! The folder's script replays each client's requests, none earlier than its recorded time, and
-//! compares the replies. A client decides only from replies and time. As long as the replies match,
-//! two clients therefore believe that they hold the lock, as in the recorded run.
+//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
+//! folder's script replays each client's requests, none earlier than its recorded time, and
+//! compares the replies.
 
 mod faults;
 mod step;

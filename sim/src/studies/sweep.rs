@@ -34,14 +34,13 @@ pub struct SweepSpec {
     pub cells: Vec<(&'static Definition, Families)>,
     pub scenario: Scenario,
     pub engine: Engine,
-    /// Seeds of the whole sweep, before it is divided into shards.
+    /// Seeds of all shards.
     pub seeds: SeedRange,
     pub shard: Shard,
     pub jobs: usize,
     pub fail_fast: bool,
-    /// Minimizes and explains the smallest run of every anomaly.
     pub explains: bool,
-    /// Maximum number of violations to keep for each lock and fault.
+    /// Violations to keep for each lock and fault.
     pub violations_max: u64,
 }
 
@@ -55,7 +54,7 @@ impl SweepSpec {
 pub trait Listener: Sync {
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Abandons runs that are unfinished at the deadline. They do not count.
+    /// Runs that are unfinished at the deadline do not count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -65,7 +64,6 @@ pub trait Listener: Sync {
         let _ = sum;
     }
 
-    /// Called after each run of a stage: `done` of `of` runs are finished.
     fn report_stage(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
@@ -78,12 +76,10 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// After all seeds, the sweep repeats the smallest run of every anomaly in these stages.
+/// Stages after all seeds, which repeat the smallest run of every anomaly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Repeats the run under turmoil.
     Confirming,
-    /// Minimizes the plan and explains the violation.
     Explaining,
 }
 
@@ -98,12 +94,11 @@ impl Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
 
-    /// Prevents further seeds from starting.
     pub fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Requests a stop that also skips the confirmation and diagnosis of anomalies.
+    /// Stops the sweep without a confirmation or diagnosis of anomalies.
     pub fn request_urgent(&self) {
         self.ask();
         self.is_urgent.store(true, Ordering::Relaxed);
@@ -122,7 +117,6 @@ impl Stop {
 #[derive(Debug)]
 pub struct Swept {
     pub sum: Sweep,
-    /// The failed run with the lowest seed.
     pub failed: Option<FailedRun>,
 }
 
@@ -132,8 +126,7 @@ impl Swept {
     }
 }
 
-/// Runs the seeds of the shard, or the rest of the sweep `start`. The sum does not depend on
-/// `jobs`.
+/// Continues the sweep `start`, if given. The sum does not depend on `jobs`.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,

@@ -82,7 +82,6 @@ impl EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
 
-    /// Changes the deployment, the workload or another setting of the scenario.
     pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> EveryPlan {
         change(&mut self.scenario);
         self
@@ -99,7 +98,6 @@ impl EveryPlan {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// Like [`EveryPlan::run`], but returns the failure.
     pub fn check(&self) -> Result<Certificate, EveryPlanFailure> {
         let bounds = self.bounds()?;
         let never = Stop::new();

@@ -35,15 +35,13 @@ pub enum What {
         kind: Kind,
         /// Lower bound on the number of runs that broke a forbidden rule.
         runs: u64,
-        /// Two or three sentences.
         summary: String,
         reports: Vec<PathBuf>,
         replay: String,
     },
     /// No seed breaks this rule, although one should. The number counts the tested seeds.
     Missing(Kind, u64),
-    /// No seed breaks this rule for this cause, although one should. The number counts the tested
-    /// seeds.
+    /// No seed breaks this rule for this cause. The number counts the tested seeds.
     OtherCause(Kind, Cause, u64),
     Unexercised,
 }

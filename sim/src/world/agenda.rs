@@ -25,7 +25,7 @@ pub(crate) enum Occurrence {
     SyncsSucceed,
     Healed,
     Boot,
-    /// A power loss is a crash too, but peers do not notice it.
+    /// Includes power losses, which peers do not notice.
     Crash,
     Resume,
     Timer(u32),
@@ -36,16 +36,15 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// A sorted list of future events. New events usually belong near the front, where shifting a few
-/// events is cheaper than a heap.
+/// New events usually belong near the front, where shifting a few events is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
     sequence: u64,
 }
 
-/// The position of an event: time (48 bits), host (16), class (4), source (16) and sequence number
-/// (43). The last bit is always set, so that `Option<Place>` needs no more memory.
+/// Time (48 bits), host (16), class (4), source (16) and sequence number (43). The last bit is
+/// always set, so that `Option<Place>` needs no more memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 

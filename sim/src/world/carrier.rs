@@ -10,7 +10,6 @@ pub(crate) trait Carrier {
     /// Returns the bytes for the world's message, none if turmoil carries them.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// The world notifies the peer with a separate message.
     fn close(&mut self, socket: u32);
 }
 

@@ -56,8 +56,8 @@ impl State {
         }
     }
 
-    /// Ends a server after a failed sync. A real server may have sent errors to its clients before
-    /// it exited, but a machine with a [`fencepost_machine::Disk`] sends nothing more.
+    /// A real server may have sent errors to its clients before it exited, but a machine with a
+    /// [`fencepost_machine::Disk`] sends nothing more.
     pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
         let machine = self.server(host).and_then(|server| server.machine.as_ref());
         if machine.is_some_and(|machine| machine.has_failed_sync()) {
@@ -105,7 +105,7 @@ impl Server {
     }
 }
 
-/// Draws a length from 0 to `length` bytes.
+/// Draws uniformly from 0 to `length` bytes.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
     ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }

@@ -1,7 +1,5 @@
-//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`].
-//!
-//! Polls, drops and boots run foreign code, which may call the kernel. The kernel must therefore
-//! not borrow the state while they run.
+//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Polls, drops
+//! and boots may call the kernel, so it must not borrow the state while they run.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;

@@ -1,4 +1,4 @@
-//! The clocks of one host, whose rate differs from true time by `rate_ppm` parts per million.
+//! The clocks of one host, which gain `rate_ppm` parts per million on true time.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};
@@ -19,8 +19,7 @@ pub(crate) struct NodeClock {
 }
 
 impl NodeClock {
-    /// Creates a clock whose wall clock shows [`WALL_EPOCH_US`] when the run begins, at `begins_at`
-    /// of the world's time.
+    /// The wall clock shows [`WALL_EPOCH_US`] at `begins_at`, when the run begins.
     pub(crate) fn new(begins_at: SimTime) -> NodeClock {
         NodeClock {
             anchor: SimTime::ZERO,

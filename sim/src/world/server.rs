@@ -93,7 +93,7 @@ impl Server {
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
             Arrival::Timer | Arrival::DiskSynced | Arrival::DiskFailed(_) => false,
-            // After these events, the machine may send to any connection.
+            // The machine may send to any connection after these events.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
         };
         let answers = |output: &Output| match output {

@@ -1,4 +1,4 @@
-//! Passes the events in a server's inbox to its machine, one by one, and executes its outputs.
+//! Passes the events in a server's inbox to its machine one by one, and executes its outputs.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;

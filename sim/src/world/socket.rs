@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unlike the slot in the store, the number is never reused.
+    /// Never reused, unlike the slot in the store.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

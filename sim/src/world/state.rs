@@ -22,7 +22,7 @@ pub(crate) type Due = (SimTime, HostIndex);
 
 pub(crate) struct State {
     pub(crate) now: SimTime,
-    /// The world's time at which the run begins and its programs start. Servers start at 0.
+    /// Time of the world at which the run begins and its programs start. Servers start at 0.
     pub(crate) begins_at: SimTime,
     pub(crate) quantum: Micros,
     pub(crate) seed: Seed,
@@ -97,7 +97,7 @@ impl State {
         }
     }
 
-    /// Returns the time since the run began, or 0 before it.
+    /// Returns 0 before the run begins.
     pub(crate) fn run_time(&self) -> SimTime {
         SimTime::ZERO + self.now.since(self.begins_at)
     }

@@ -1,8 +1,8 @@
 //! The tasks of every host, and the queue of ready tasks.
 //!
-//! A wake puts the task's key on a list of the thread, which the world empties after every poll. A
-//! waker therefore needs no reference to the world: its pointer is the key, so cloning it is free.
-//! A wake panics on a thread without a world, where the task would never run.
+//! A wake puts the task's key on a list of the thread, which the world empties after every poll.
+//! The key is the waker's pointer, so a waker needs no reference to the world and cloning it is
+//! free. A wake panics on a thread without a world, where the task would never run.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;

@@ -5,9 +5,8 @@ use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// The timers of all hosts. Most timers are cancelled early, so a cancelled timer leaves its entry
-/// in the agenda. The next timer in the slot reuses the entry, which moves to this timer's time
-/// when it is due.
+/// A cancelled timer leaves its entry in the agenda, because most timers are cancelled early. The
+/// next timer in the slot reuses the entry, and moves it when it is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

@@ -1,4 +1,4 @@
-//! A host's turn: it handles its events, and then reacts to them, which may run foreign code.
+//! Gives a host its turn, which may run foreign code.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;

@@ -18,7 +18,6 @@ pub(crate) enum Detail {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Carried {
-    /// Index of the message in the trace.
     pub message: usize,
     /// Unique within the run.
     pub connection: u32,

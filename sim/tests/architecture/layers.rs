@@ -1,5 +1,3 @@
-//! No two modules of a folder may use each other, in any crate.
-
 use super::uses::{Use, uses_of, uses_of_crate};
 use super::{files, root};
 use std::collections::{BTreeMap, BTreeSet};

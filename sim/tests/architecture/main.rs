@@ -173,7 +173,6 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
-            // Contains a plural noun for each rule.
             "reports/src/show/format/text/remedies.rs",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
@@ -269,8 +268,7 @@ fn no_function_is_longer_than_seventy_lines() {
     }
 }
 
-/// In rustfmt's layout, a function ends at the first closing line with the indentation of its
-/// start.
+/// Assumes rustfmt's layout, in which the closing line has the indentation of the first line.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,5 +1,3 @@
-//! Finds which files of a crate use each other, from their tokens and re-exports.
-
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -77,7 +75,7 @@ impl Module {
         let (own, end) = path(tree, 0);
         let path: Vec<String> = before.iter().cloned().chain(own).collect();
         match &tree[end..] {
-            // The file may call methods of a trait that it imports as `_`, so this import counts.
+            // The file may call methods of a trait that it imports as `_`.
             ["as", name] => self.bind(name, path, is_export && *name != "_"),
             [] => {
                 let is_self = path.last().is_some_and(|last| last == "self");

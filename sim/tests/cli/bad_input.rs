@@ -1,5 +1,3 @@
-//! Invalid input must cause exit status 2, an empty stdout, and one line on stderr.
-
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
 

@@ -1,5 +1,3 @@
-//! Tests pages in a real browser (`tests-browser/run.sh`) if FENCEPOST_BROWSER=1 is set.
-
 use std::path::Path;
 use std::process::Command;
 

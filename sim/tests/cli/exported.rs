@@ -1,5 +1,3 @@
-//! These tests run only if redis-server and Python are installed.
-
 use crate::answer::fencepost_in;
 use fencepost_testing::skip;
 use std::fs;

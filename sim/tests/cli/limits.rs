@@ -1,5 +1,3 @@
-//! Scarce resources: a closed stdout, limits on file size and descriptors, endless devices.
-
 use std::path::Path;
 use std::process::{Command, Output};
 

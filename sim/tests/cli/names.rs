@@ -1,5 +1,3 @@
-//! Reports, `list`, `explain`, the glossary and completion scripts must use the same names.
-
 use crate::answer::fencepost;
 use fencepost::diagnosis::SAFEGUARDS;
 use fencepost_faults::FAMILIES;

@@ -103,9 +103,8 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
     assert_eq!((&report["client"], &report["monotone"]), (&"worker".into(), &true.into()));
     let turns = &report["found"];
     let at = |key: &str| turns[key].as_u64().unwrap();
-    // A lease of 10 s minus the longest critical section leaves 2 s.
     assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
-    // By default, the search reduces the number of seeds to stay within 400 runs.
+    // The default limit of 400 runs reduces the number of seeds.
     let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
     let report = json(&wide.stdout);
     let probes = report["probes"].as_array().unwrap().len() as u64;

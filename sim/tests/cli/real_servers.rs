@@ -1,5 +1,3 @@
-//! These tests run only if redis-server is installed.
-
 use crate::answer::{Answer, fencepost, fencepost_in};
 use fencepost_testing::skip;
 use serde_json::Value;
@@ -368,7 +366,6 @@ fn real_run(words: &[&str]) -> Value {
 fn real_sentinels_elect_a_leader_although_they_start_at_the_same_time() {
     let Some(redis) = redis() else { return };
     let redis = format!("redis={}", redis.display());
-    // With the same random numbers, the Sentinels would vote for themselves in both runs.
     for seed in ["6", "17"] {
         let words = ["--seed", seed, "--fault", "failover", "--set", "failover-by=crash"];
         let client = ["--client", "single-node", "--servers", &redis];

@@ -304,7 +304,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // In the key `checksum`, a flipped bit only causes a warning about an unknown key.
+            // A flipped bit in the key `checksum` only causes a warning about an unknown key.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }
@@ -371,7 +371,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// Limits the size of files instead of filling a disk, which would need root.
+/// Limits the size of files, because filling a disk would need root.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -402,7 +402,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A folder blocks the file. Removing the write permission would not, because CI runs as root.
+/// A folder blocks the file. CI runs as root, so removing the write permission would not.
 #[test]
 fn a_file_that_cannot_be_written_is_named_once_after_the_results() {
     let folder = tempfile::tempdir().unwrap();

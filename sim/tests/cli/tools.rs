@@ -31,7 +31,7 @@ fn a_boundary_lies_beyond_its_bound_and_is_the_same_for_any_number_of_threads() 
         (one["found"]["violated"].as_u64().unwrap(), one["found"]["quiet"].as_u64().unwrap());
     let bound = one["bounds"][0]["value"].as_u64().unwrap();
     assert!(quiet < violated && violated - quiet <= 500_000, "{quiet} {violated}");
-    // The ttl of 10 s, minus a critical section of 8 s and seven messages of 2 ms.
+    // ttl of 10 s - critical section of 8 s - seven messages of 2 ms
     assert_eq!(bound, 1_986_000);
     assert!(bound < violated, "a shorter pause than the bound breaks nothing");
     assert!(one["explanation"].as_str().unwrap().contains("do not break the rule"));
@@ -61,7 +61,7 @@ fn redlock_cannot_be_broken_by_drift_within_its_margin() {
     let report = json(&[&search[..], &small, &["--format", "json"]].concat());
     let (bound, violated) =
         (report["bounds"][0]["value"].as_u64().unwrap(), report["found"]["violated"].as_u64());
-    // The bound includes the duration of the acquire, and a margin of 1 % of 10 s plus 2 ms.
+    // Redlock subtracts a margin of 1 % of 10 s plus 2 ms, and the acquire takes time.
     assert!((10_300..10_800).contains(&bound), "{bound}");
     assert!(violated.is_some_and(|violated| violated > bound), "{violated:?}");
 }

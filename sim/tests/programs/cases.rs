@@ -126,7 +126,6 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// Reports a loss although its key exists. With RENAME, it first changes the value.
 const REPORTS_FALSE_LOSS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -148,7 +147,6 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// Attempts may time out. Only with RECLAIM, the worker releases the locks of such attempts.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -394,7 +392,6 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// The lock counts its grants, so after two grants a single release does not free it.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

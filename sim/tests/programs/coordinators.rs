@@ -1,5 +1,3 @@
-//! Small workers for every coordinator, which speak its protocol without a library.
-
 use crate::cases::{Case, case, found, kinds};
 use fencepost::hosts::programs::ProgramDeployment;
 use fencepost_clients::Coordinator;

@@ -1,9 +1,6 @@
-//! Small workers that enter without a grant, or leave without a report.
-
 use crate::cases::{case, found, kinds, reason};
 use fencepost_reports::{Cause, Kind};
 
-/// Process 2 never requests the lock. With NOBODY, no process requests it.
 const NEVER_ASKS: &str = r#"
 for cycle in range(CYCLES):
     value = f"{ME}-{cycle}"
@@ -28,7 +25,6 @@ fn whoever_enters_without_asking_was_given_a_wrong_answer() {
     assert!(found(&nobody).iter().all(|(_, cause)| *cause != Cause::Unexplained));
 }
 
-/// Uses several keys, and fencepost cannot guess which of them is the lock's key.
 const SEVERAL_KEYS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); redis("SET", "seen", ME); take(key=f"app:{int(ME) % 2}")

@@ -1,5 +1,3 @@
-//! Small workers whose leases end in unusual ways.
-
 use crate::cases::{Case, case, found, kinds};
 use fencepost::setup::scenario::Hold;
 use fencepost::setup::span::{Span, SpanRange};
@@ -59,7 +57,6 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// Chooses a lease of 3 s itself. With RENEW, it renews the lease each second.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None
@@ -135,7 +132,6 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
-/// Waits for replies without a limit, and resends commands until its server is back.
 const NO_TIMEOUT: &str = r#"
 redis.timeout = None
 def call(*words):

@@ -66,7 +66,6 @@ fn of_a_key_that_nobody_wrote_the_report_says_which_keys_there_are() {
     assert_eq!(kinds(&facts), []);
 }
 
-/// Takes two locks. With ABBA, every second process takes them in the opposite order.
 const TWO: &str = r#"
 names = ["a", "b"]
 if option("ABBA") and int(ME) % 2: names.reverse()

@@ -1,5 +1,3 @@
-//! Tests of the programs in `examples/programs`. A test is skipped if its runtime is missing.
-
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +46,7 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// Repeats the run until the tracer preempts no thread. A run with preemptions is not reproducible.
+/// Repeats the run until the tracer preempts no thread, because preemptions are not reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
@@ -212,7 +210,6 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     }
     assert_eq!(endings_of("UNKNOWN"), ["info", "ok", "info"]);
     assert_eq!(endings_of("REFUSED"), ["fail", "ok", "ok"]);
-    // LOST before an acquisition does not end the call, but the next ACQUIRING does.
     assert_eq!(endings_of("LOST"), ["info", "ok", "fail"]);
 }
 

@@ -1,5 +1,3 @@
-//! Builds the workers of `examples/programs` whose compilers and libraries are installed.
-
 use fencepost::hosts::programs::{Program, ProgramDeployment};
 use std::path::Path;
 use std::process::Command;

@@ -118,7 +118,6 @@ fn crashes_meet_writes_and_releases() {
     assert!(share(&aimed) > 5.0 * share(&uniform), "{uniform:?} {aimed:?}");
 }
 
-/// A client that crashes between SETNX and EXPIRE leaves a lock without an expiry.
 #[test]
 fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
     let found = |strategy| {

@@ -1,7 +1,5 @@
-//! Every anomaly in docs/protocols.md must appear within a few seeds from 0, which are not
-//! hand-picked, and never in the lock's safe twin over the same seeds.
-//!
-//! `FENCEPOST_SEEDS` sets another number of seeds; docs/protocols.md has the results for 10,000.
+//! Every anomaly in docs/protocols.md must appear within a few seeds from 0, and never in the
+//! lock's safe twin. `FENCEPOST_SEEDS` sets another number of seeds.
 
 mod causes;
 mod measure;
@@ -112,8 +110,7 @@ fn processes_in_step_split_the_votes_again_and_again() {
     );
 }
 
-/// memcached counts whole seconds and may end a lease up to a second early. The lock therefore
-/// requests 11 s to get at least 10 s.
+/// memcached may end a lease up to a second early, so `memcached-cas` requests 11 s.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
@@ -139,8 +136,7 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter leaves the queue only after its first wait of 30 s. Until then, waiters keep their
-/// order.
+/// A waiter leaves Redisson's fair queue only after its first wait of 30 s.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);

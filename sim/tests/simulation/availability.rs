@@ -37,11 +37,9 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // After a cut, the SET of a client that has given up arrives. The lock is then taken, but no
-    // process holds it.
+    // A SET that a cut delayed takes the lock after its client has given up.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
-    // After consecutive cuts of a majority, messages of clients that have given up arrive.
     assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

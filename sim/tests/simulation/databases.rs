@@ -1,5 +1,3 @@
-//! Database locks that end with their lease or with their connection.
-
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
@@ -125,7 +123,7 @@ fn failed_over(
 
 #[test]
 fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
-    // If the server refuses a connection, Spring's registry gives up immediately.
+    // Spring's registry gives up immediately if the server refuses a connection.
     let dark = |client| (client, Fault::PowerLoss { node: PRIMARY, down_us: None });
     let refusing = |client| (client, Fault::Crash { node: PRIMARY, down_us: None });
     for (client, dies) in SPRING.map(dark).into_iter().chain(SHEDLOCK.map(refusing)) {

@@ -1,4 +1,4 @@
-//! Finds the time of each grant in a second, independent way, and compares it with the timeline.
+//! Checks the times of grants in the timeline against an independent algorithm.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
@@ -141,7 +141,7 @@ impl Walk<'_> {
         met: &[Vec<Candidate>],
         will_do: impl Fn(&Candidate) -> bool,
     ) -> Option<usize> {
-        // Each list is in descending order of time, so the first suitable grant is the latest.
+        // Each list is in descending order of time.
         let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
         let last: Vec<&Candidate> = last.collect();
         let quorum = usize::from(self.history.header.quorum.max(1));
@@ -162,7 +162,6 @@ impl Walk<'_> {
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // A decrement of the count withdraws one grant, and a removal of the key withdraws all.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {

@@ -1,5 +1,3 @@
-//! Equal seeds and settings must give equal bytes, and these tests must detect planted leaks.
-
 use crate::answer::fencepost;
 use fencepost::run::Recording;
 use fencepost::{Engine, RunSpec, Scenario};
@@ -210,7 +208,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Locks whose scripts leave data in the Lua state, which the servers of many runs share.
+/// Scripts that leave data in the Lua state, which the servers of many runs share.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -301,8 +299,7 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digests of all locks with `--seed 7 --fault failover`. `ci/digests.sh` checks them in
-/// another build profile.
+/// `ci/digests.sh` checks the same digests in another build profile.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

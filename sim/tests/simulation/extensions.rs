@@ -1,5 +1,3 @@
-//! An external crate can add a checker, a remedy and a quantity.
-
 use fencepost::diagnosis::{Extent, Rates, Safeguard, SafeguardTrials};
 use fencepost::setup::span::Span;
 use fencepost::studies::boundary::Search;

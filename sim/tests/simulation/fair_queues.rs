@@ -12,7 +12,6 @@ use std::time::Duration;
 
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// Its processes join Curator's queue only some time after their request.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
@@ -55,7 +54,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // A process outside the queue sleeps even if the lock is free.
+    // A process that has not joined the queue sleeps even while the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     assert_quiet(mutex(), 3, &busy());

@@ -1,5 +1,3 @@
-//! Pins the plan, witness and digest of the first seed of every violation that must be found.
-
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;
 use fencepost::run::verdicts::Findings;

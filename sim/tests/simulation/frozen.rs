@@ -1,5 +1,3 @@
-//! Judges the histories in the folder `frozen` again.
-
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;
 use fencepost_reports::{Cause, History, Kind, judge, validate};

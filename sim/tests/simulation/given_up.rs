@@ -1,5 +1,3 @@
-//! Applications that abandon lock calls (`cancel`, `interrupt`, `patience`).
-
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Calls;
@@ -106,8 +104,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock's connection. The flawed variant reuses it after a dropped call, and takes the old reply
-/// for the next one, as redis-py's asyncio client did before 4.5.5.
+/// Without `drops_connection`, reads the reply of a dropped call as the next reply, as redis-py's
+/// asyncio client did before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

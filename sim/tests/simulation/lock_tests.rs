@@ -1,5 +1,3 @@
-//! Tests of `fencepost::testing`. A false expectation must fail a test and write a report.
-
 use fencepost::clients::find;
 use fencepost::testing::{
     Cause, Deviation, EveryPlan, EveryPlanFailure, Expect, FaultPlan, Kind, Level, LockTest,
@@ -140,7 +138,6 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// The next test replays the command that this failure prints.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

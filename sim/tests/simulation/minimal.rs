@@ -256,7 +256,7 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // Without failovers: in a split brain, both primaries issue the same tokens.
+    // Excludes failovers, because both primaries issue the same tokens in a split brain.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
@@ -285,7 +285,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // With a longer downtime, the plan has other crashes, so only the rates are comparable.
+        // A longer downtime draws other crashes, so only the rates are comparable.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

@@ -1,8 +1,6 @@
-//! Violations that fencepost must find within a hundred seeds from 0, and violations that it must
-//! never find. The README has a table of both.
-//!
-//! `FENCEPOST_SEEDS` sets another number of seeds. `cargo test --release --test simulation
-//! must_find -- --nocapture --include-ignored` prints the findings of each cell.
+//! Violations that fencepost must find or must never find within a hundred seeds from 0, or within
+//! `FENCEPOST_SEEDS`. With `--nocapture --include-ignored`, the tests print the findings of each
+//! cell.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};

@@ -1,5 +1,3 @@
-//! The pinned seed of each violation that must be found.
-
 use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};
 use fencepost_faults::Seed;

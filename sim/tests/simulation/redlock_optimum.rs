@@ -1,9 +1,9 @@
-//! Compares minimal runs of Redlock with the shortest path to two holders in an abstract model.
+//! Compares minimal runs of Redlock with the shortest path to two holders in a model that follows
+//! the Specl project's `showcase/redlock.specl`.
 //!
-//! The model follows that of the Specl project (`showcase/redlock.specl`). A client asks the
-//! masters one after the other. Once true time has reached the end of a lease, a separate step may
-//! expire the lock at one master. For three masters, two clients and a ttl of 3, Specl reports a
-//! violation "in 15 steps", which are 15 states and therefore 14 transitions.
+//! A client asks the masters one after the other. Once true time has reached the end of a lease, a
+//! separate step may expire the lock at one master. For three masters, two clients and a ttl of 3,
+//! Specl reports a violation "in 15 steps", which are 15 states and therefore 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;

@@ -1,5 +1,3 @@
-//! Checks reports on remedies by replaying runs with the safeguard.
-
 use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
 };
@@ -173,7 +171,7 @@ fn a_safeguard_that_only_shifts_a_suspension_or_lets_another_fault_in_proves_not
             assert_eq!(remedy.on_this_plan, *effect, "{remedy:?}");
         }
     };
-    // With the delay, the holder is suspended outside its critical section.
+    // With `delayed-restart`, the pause hits the holder outside its critical section.
     let late = ("delayed-restart", OnThisPlan::NotComparable);
     let longer = ("lease", OnThisPlan::Gone);
     tried("redisson-redlock", 9_700_301, Cause::HolderPause, &[late, longer]);

@@ -11,7 +11,6 @@ use fencepost_reports::{Action, Change, History, What, judge};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Pauses client-1 for 4 s, one second after it enters a critical section of 7 s.
 fn paused(section: Section) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
     let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
@@ -35,7 +34,6 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half of the critical section ends at 3.5 s, but the pause ends only at 5 s.
     assert_eq!(seconds(Section::Wait), 8);
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
@@ -68,8 +66,8 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// An operator turns the primary into a replica, which accepts no writes until a Sentinel notices.
-/// A watchdog meanwhile cannot renew the lock and loses it, but the holder continues its work.
+/// A demoted primary refuses writes until a Sentinel restores its role. Meanwhile a watchdog cannot
+/// renew the lock.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
     let broken = |client: &str| {
@@ -79,7 +77,6 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
     assert_eq!(broken("fencing"), 0);
 }
 
-/// Cuts a process off from its cell during a critical section that outlasts its session.
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };

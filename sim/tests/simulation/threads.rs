@@ -1,5 +1,3 @@
-//! Several threads in one process. A pause stops all of them.
-
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
 use fencepost::clients::spring_registry::OBTAIN;
@@ -16,7 +14,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The threads share the owner id of their process, without a mutex inside the process.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",

@@ -1,6 +1,3 @@
-//! A failover must record role changes of servers and Sentinels in an order that Sentinel can
-//! produce.
-
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};

@@ -1,5 +1,3 @@
-//! Locks that resend a command when its reply is late, and believe the second reply.
-
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
@@ -19,7 +17,6 @@ const SEEDS: u64 = 60;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Habit {
     Believes,
-    /// After a refusal, assumes that the server may have applied the first command.
     Doubts,
 }
 

@@ -1,5 +1,3 @@
-//! Wraps a server's machine to plant a mistake in the server.
-
 use super::operator::Operator;
 use super::rule::Rule;
 use super::rule::any::{self, ServerMistake};

@@ -1,5 +1,3 @@
-//! Parses RESP commands and classifies their effects on a lock.
-
 use bytes::BytesMut;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;

@@ -1,5 +1,3 @@
-//! Mistakes in fencing tokens, and in the storage's check of them.
-
 use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};
 use super::rule::{Rule, redis};

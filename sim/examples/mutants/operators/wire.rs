@@ -1,5 +1,3 @@
-//! The traffic between a client and a server, for operators to change.
-
 use super::resp::{Call, Scripts};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -49,7 +47,7 @@ impl Heard {
     }
 }
 
-/// Replaces texts in place. Pads a shorter replacement with spaces, so that lengths stay valid.
+/// Replaces texts in place, and pads with spaces so that length fields stay valid.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

@@ -1,4 +1,4 @@
-//! The command `fencepost explore --check`, which compares a certificate with new runs.
+//! `fencepost explore --check`: repeats a certificate's runs.
 
 use super::{INTERRUPT, STOP, Watch};
 use crate::cli::arguments::ExploreArguments;

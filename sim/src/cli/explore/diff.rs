@@ -1,4 +1,4 @@
-//! The command `fencepost explore --diff`, which compares two certificates.
+//! `fencepost explore --diff`: compares two certificates.
 
 use super::check::certificate_in;
 use crate::cli::output::{LINE_MAX, print};

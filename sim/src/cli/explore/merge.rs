@@ -1,4 +1,4 @@
-//! The part of `fencepost merge` for explorations.
+//! Merges explorations for `fencepost merge`.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;

@@ -60,7 +60,7 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
         Some(_) => given.set.iter().cloned().chain(masters).collect(),
     };
     let scenario = scenario(&ScenarioArguments { set, ..given.clone() })?;
-    // The strategy does not matter, because `explore` draws no plans.
+    // `explore` draws no plans, so the strategy has no effect.
     Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 

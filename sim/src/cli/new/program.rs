@@ -1,4 +1,4 @@
-//! The command `fencepost new program`.
+//! `fencepost new program`: creates a program from a template.
 
 use super::write_new;
 use crate::cli::arguments::NewProgramArguments;

@@ -1,4 +1,4 @@
-//! The command `fencepost serve --seed N --fault F`, which plays a fault plan on the servers.
+//! `fencepost serve --seed N --fault F`: plays a fault plan on the servers.
 
 use super::{members, options, port};
 use crate::cli::Failure;

@@ -1,5 +1,3 @@
-//! A process that shuts down its writing side still reads the replies.
-
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;
 use crate::world::recorder::Recorder;

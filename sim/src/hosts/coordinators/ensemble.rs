@@ -1,4 +1,4 @@
-//! Shared code of coordinators whose servers agree by majority.
+//! Code shared by coordinators that decide by majority.
 
 use super::address;
 use crate::setup::scenario::Scenario;

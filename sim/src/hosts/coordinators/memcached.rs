@@ -14,7 +14,6 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Memcached,
     about: "memcached 1.6.18: one server with limited memory, empty after a restart",
     port: PORT,
-    // memcached has no replicas and therefore no failover.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],
     unanswered: &[FaultKind::Operator],
     tick: Micros::from_secs(1),
@@ -38,8 +37,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// The server rounds a ttl up to whole seconds, may add a second, and reads the clock once a
-/// second.
+/// The server rounds a ttl up to whole seconds, may add one, and reads the clock each second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

@@ -55,8 +55,7 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// The tables of Spring Integration (`INT_LOCK`, `INT7_LOCK`) and ShedLock, and rows to lock
-/// (`locks`).
+/// Tables of Spring Integration (`INT_LOCK`, `INT7_LOCK`) and ShedLock, and lockable rows.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -108,8 +107,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
 }
 
 /// The server detects a deadlock after 1 s (`deadlock_timeout`). A standby detects a lost
-/// connection when it sends its next status, within 10 s, and may take 5 s to open another
-/// connection.
+/// connection within 10 s, and may take 5 s to reconnect.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),

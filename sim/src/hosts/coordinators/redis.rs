@@ -89,7 +89,6 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
 fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let scenario = setup.scenario;
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-    // Sentinels already know the replicas, as in a deployment that has run for a while.
     let replicas = (2..=scenario.servers.replicas + 1).map(Node::Redis);
     let config = SentinelConfig {
         master_name: MASTER_NAME.to_owned(),

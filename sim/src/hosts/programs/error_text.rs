@@ -20,8 +20,7 @@ pub(super) fn is_of_dead_thread(line: &str) -> bool {
         || line.contains("terminated with exception (report_on_exception")
 }
 
-/// Returns `true` if Python prints this line when its main thread dies. Programs print it, too, for
-/// an error that they caught.
+/// Returns `true` if Python prints this line for an uncaught error. Programs may also print it.
 pub(super) fn is_of_traceback(line: &str) -> bool {
     line.starts_with("Traceback (most recent call last):")
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// The host splits a program's computation into pieces of this length. A pause begins between two.
+/// Length of the pieces of a program's computation. Pauses begin only between two pieces.
 const WORK_PIECE_US: u64 = 10_000;
 
 pub(crate) const FIXED: &[(&str, &str)] = &[

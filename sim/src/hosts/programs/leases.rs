@@ -1,7 +1,5 @@
 //! Interprets leases that store their end in a value: the score of a sorted set or a hash field.
-//!
-//! Servers do not know these leases. The module rewrites the events of such a key, so that they
-//! have an owner and a lease. The removal of an ended entry becomes an expiry.
+//! Servers do not know these leases, so the module derives their owners, ends and expiries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

@@ -39,7 +39,6 @@ pub(crate) fn ran<'l>(lives: impl Iterator<Item = &'l Life>) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Compares the program's files with the report. The error names the first file that differs.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));

@@ -8,39 +8,35 @@ use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Number of the system call `execve` on Linux x86-64.
 const EXECVE: u16 = 59;
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Doing {
     Nothing,
-    /// The process is in a lock call or in its critical section.
+    /// In a lock call or in the critical section.
     Call,
 }
 
-/// One life of a program, from a start of its host until a crash or the program's own end.
+/// From a start of the host to a crash, or to the end of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
     pub node: Node,
     pub started: SimTime,
     /// `None` if the host crashed or the run ended first.
     pub ending: Option<(SimTime, Ending)>,
-    /// `true` if the program ended in its critical section.
     pub died_inside: bool,
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
-    /// Number of bytes beyond the limit for recorded output.
     pub output_dropped: usize,
     /// `true` if the program has reported to the judge.
     pub has_spoken: bool,
     pub sent_last: Option<SimTime>,
-    /// `None` if the program ended by itself or the run ended first.
     pub crashed: Option<SimTime>,
     /// Time at which a thread that had taken the lock died, although its process continued.
     pub died: Option<SimTime>,
     pub calls: Vec<CallMade>,
     pub used: FilesUsed,
-    /// Number of times that the tracer preempted a thread. A preempted run is not reproducible.
+    /// A preempted run is not reproducible.
     pub preempted: u32,
 }
 
@@ -135,7 +131,7 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// Returns when a thread of a process that went on died by an uncaught error.
+    /// Returns when a thread died by an uncaught error, if the process continued.
     fn died_at(&self) -> Option<SimTime> {
         let lives_on = matches!(self.ending, None | Some((_, Ending::Exited(0))));
         let lines = self.lines();
@@ -152,7 +148,7 @@ impl Life {
         errors.find(dies).map(|line| line.time_us).filter(|_| lives_on)
     }
 
-    /// Returns what the process was doing at a time, unless it reported to the judge afterwards.
+    /// Returns `None` if the process reported to the judge after `time`.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
         let mut doing = Doing::Nothing;
@@ -175,7 +171,7 @@ impl Life {
                 return None;
             }
             match ended {
-                // A critical section goes on after requests to the storage and extensions.
+                // Requests to the storage and extensions do not end a critical section.
                 Some((Some(Action::Acquire), then)) => doing = then,
                 Some((Some(Action::Release) | None, _)) => doing = Doing::Nothing,
                 _ => {}
@@ -184,7 +180,7 @@ impl Life {
         Some(doing)
     }
 
-    /// Returns whether fencepost stopped the program because it ran or waited endlessly.
+    /// Returns `true` if fencepost stopped the program because it ran or waited endlessly.
     pub fn is_stuck(&self) -> bool {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }
@@ -228,7 +224,7 @@ pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
         if doing == Doing::Call {
             let is_waiting =
                 |event: &Event| is_own(event) && matches!(event.what, What::Silent { .. });
-            // The process that lost its thread does nothing more, so its own exit adds nothing.
+            // The death of the thread replaces the later silences and exit of its process.
             let is_exit = |event: &Event| event.node == node && event.what == What::Crashed;
             events.retain(|event| !is_waiting(event) && !is_exit(event) || event.time_us <= died);
             let place = events.partition_point(|event| event.time_us <= died);
@@ -250,7 +246,6 @@ pub(crate) fn in_words(ending: &Ending) -> String {
     }
 }
 
-/// Describes the first system call that differs between two runs of the same programs.
 pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!(
@@ -390,7 +385,6 @@ mod tests {
         assert_eq!(one.died_at(), Some(SimTime(5)));
     }
 
-    /// A process with an open acquire prints a line at 5 us and ends as stated.
     fn thread_of(
         threads: u32,
         printed: &str,

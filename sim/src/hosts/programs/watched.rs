@@ -6,14 +6,13 @@ use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The key of the programs' lock, and other keys to mention to the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// A key, or a pattern if there are several locks.
+    /// Key, or pattern of several locks' keys.
     pub key: String,
-    /// The key that the user named, if no process ever wrote it.
+    /// Key that the user named, if no process ever wrote it.
     pub instead_of: Option<String>,
-    /// The keys that processes wrote, if the watched key is not among them.
+    /// Keys that processes wrote, if the watched key is not among them.
     pub others: Vec<String>,
     /// Keys that processes renewed, unless they also renewed a watched key.
     pub renewed: Vec<String>,
@@ -86,7 +85,7 @@ pub(crate) fn watch(
     (events, watched)
 }
 
-/// On these coordinators, a lock may consist of several keys below its name.
+/// A lock on these coordinators may consist of several keys below its name.
 fn has_nodes(coordinator: Coordinator) -> bool {
     matches!(coordinator, Coordinator::ZooKeeper | Coordinator::Etcd | Coordinator::Chubby)
 }
@@ -115,7 +114,7 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys with at least two extensions. A single extension may be part of a grant.
+/// Requires two extensions, because a single one may be part of a grant.
 fn renewed(events: &[Event], watched: &str) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -164,8 +163,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     }
 }
 
-/// Sets the owner value of each acquisition. It is the value of the process's last grant during the
-/// acquire, or the value whose lease the process extended.
+/// The owner is the value of the process's last grant during the acquire, or else the value of its
+/// last extension.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -31,8 +31,7 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// Returns the connections to open now. The machine calls this until all are open, and again
-    /// after one has closed.
+    /// The machine calls this function until all connections are open, and after one has closed.
     fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
     fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
@@ -67,8 +66,7 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns how a key was replaced or removed, and by which connection. Returns `None` if the
-    /// trigger of the reading determines this, or if the key was only overwritten.
+    /// Returns `None` if the trigger determines the change, or if the key was only overwritten.
     fn removal_of(
         &self,
         _before: &Key,

@@ -35,8 +35,7 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Records every file as synced when the run begins. On a real machine, the kernel would have
-    /// written such files long before.
+    /// Marks every file as synced, because a real kernel would have synced old files long before.
     pub(super) fn run_begins(&self) {
         if self.has_begun.replace(true) {
             return;
@@ -108,8 +107,7 @@ fn change_owner(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the template folder once and keeps it for later runs. Returns `None` if servers of this
-/// kind need no template.
+/// Returns `None` if servers of this kind need no template. Later runs reuse a template.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {

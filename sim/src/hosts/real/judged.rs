@@ -4,7 +4,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerated difference between two readings of one expiry. Some servers report only the time left.
+/// Tolerance for two readings of one expiry, because some servers report only the time left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -44,14 +44,9 @@ pub(super) struct Reading {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
     Start,
-    Command {
-        by: ConnectionId,
-        clears: bool,
-        sets: Option<Bytes>,
-    },
+    Command { by: ConnectionId, clears: bool, sets: Option<Bytes> },
     Itself,
     End,
-    /// `None` if the operator's action does not clear keys.
     Operator(Option<KeyChange>),
 }
 
@@ -78,8 +73,7 @@ impl Judged {
         }
     }
 
-    /// Reports the changes since the last reading. `left` states how a key was replaced or removed,
-    /// or `None` if the trigger determines this.
+    /// `left` states how a key was replaced or removed, or `None` if `cause` determines this.
     pub(super) fn take_reading(
         &mut self,
         reading: Reading,

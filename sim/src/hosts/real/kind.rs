@@ -55,7 +55,6 @@ pub(super) struct Part {
     pub(super) recipe: Recipe,
     pub(super) tap_prefix: Option<Bytes>,
     pub(super) lock: String,
-    /// Time for which the server runs before the run begins.
     pub(super) warm_up: Micros,
     pub(super) sync_us: u64,
     pub(super) torn: Option<ChaCha8Rng>,
@@ -71,7 +70,6 @@ impl Part {
         matches!(self.node, Node::Sentinel(_))
     }
 
-    /// Returns the time since the run began, or 0 before it, by the host's clock.
     pub(super) fn run_time(&self, now: Now) -> SimTime {
         SimTime(now.monotonic.0.saturating_sub(self.warm_up.0))
     }
@@ -112,9 +110,8 @@ impl Part {
     }
 }
 
-/// Returns the number of a server's first process. Redis seeds its random numbers with it and with
-/// the time in seconds, so with equal numbers, Sentinels would hold their elections at the same
-/// time.
+/// Sentinels need different process numbers. Redis seeds its random numbers with the number and the
+/// time, so equal numbers would start all elections at the same time.
 fn first_process(node: Node, seed: u64) -> u32 {
     let (Node::Server(number) | Node::Sentinel(number)) = node else { return FIRST_PROCESS };
     let first = FIRST_PROCESS + u32::from(number) * 1_000;
@@ -135,7 +132,6 @@ pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(Str
 
 #[cfg(test)]
 impl Part {
-    /// Hosts: `redis-2` is at 10.0.0.2, and `server-1` to `server-3` are at 10.0.1.1 to 10.0.1.3.
     pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
         let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
         let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);

@@ -20,12 +20,11 @@ use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Initial monotonic clock of a server's host, so that a server can boot before the run begins.
+/// Lets a server boot before the run begins.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// If the boot time is at most this long, the machine skips its rest once the server is ready.
+/// The machine skips the rest of a boot time up to this length once the server is ready.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
-/// Linux error numbers. Only Linux can trace servers.
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
@@ -101,8 +100,7 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Runs the server during its boot time. Does not skip the rest of a long boot, because the
-    /// clocks would jump.
+    /// Does not skip the rest of a long boot, because the clocks would jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -127,7 +125,7 @@ impl RealServer {
         }
     }
 
-    /// Steps the server until it waits. Passes on only one command, if commands can be separated.
+    /// Passes on at most one command.
     fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {
@@ -298,7 +296,7 @@ impl RealServer {
         self.files.keep_synced(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let (calls, mut used) = (group.calls().to_vec(), group.files_used().clone());
-        // The server's own files are data, and their folder has another name in each run.
+        // Excludes the server's own files, because their folder has another name in each run.
         if let Ok(folder) = self.files.folder() {
             used.opened.retain(|path| !path.starts_with(folder));
         }

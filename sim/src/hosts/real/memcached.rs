@@ -203,8 +203,7 @@ impl Console for MemcachedConsole {
         matches!(action, OperatorAction::FlushAll | OperatorAction::Evict)
     }
 
-    /// No command makes memcached evict items while memory is available. For an eviction, the
-    /// operator deletes the items instead, because clients cannot distinguish the two.
+    /// Deletes items to evict them, because no command makes memcached evict items.
     fn operate(&mut self, action: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
         let (question, typed, change) = match action {
             OperatorAction::Evict => {
@@ -218,7 +217,7 @@ impl Console for MemcachedConsole {
     }
 }
 
-/// Parses a reply to `gets`, such as `VALUE a 0 1 3`, whose 1 is the length of the next line.
+/// Parses a reply to `gets`. In `VALUE a 0 1 3`, 1 is the length of the next line.
 fn values(answer: &[u8]) -> Vec<(Bytes, Bytes)> {
     let (mut found, mut rest) = (Vec::new(), Bytes::copy_from_slice(answer));
     while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {

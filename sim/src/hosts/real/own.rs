@@ -22,7 +22,6 @@ pub(crate) static KIND: Kind = Kind {
     console: |_| Box::new(NoConsole),
 };
 
-/// A placeholder: the command identifies a user's server, not a binary.
 pub(crate) static NO_BINARY: ServerBinary = ServerBinary {
     path: String::new(),
     name: String::new(),

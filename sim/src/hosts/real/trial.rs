@@ -60,8 +60,7 @@ pub(crate) fn binary(
     };
     let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
-    // In a separate thread, because the tracer binds its thread and that thread's children to one
-    // core.
+    // In its own thread, because the tracer binds its thread and its children to one core.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();
     tried.unwrap_or_else(|_| Err("the trial run of the server panicked".to_owned())).map_err(wrong)
 }
@@ -136,9 +135,8 @@ fn printed(command: Vec<String>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Starts one user-supplied server alone until it listens, and sets a missing port. If
-/// there are several servers, skips a server with a given port, because a member of a cluster may
-/// need the others before it listens.
+/// Starts a server alone until it listens, and sets a missing port. Skips a server with a given
+/// port if there are several, because a member of a cluster may need the others.
 pub(crate) fn own(servers: &mut [OwnServer], place: usize) -> Result<(), String> {
     let server = servers[place].clone();
     if servers.len() > 1 && server.port > 0 {

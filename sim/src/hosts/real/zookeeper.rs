@@ -13,7 +13,7 @@ use std::fmt::Write;
 const PORT: u16 = 2_181;
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 const VERSION: &str = "org.apache.zookeeper.version.VersionInfoMain";
-/// For reproducible runs, one thread collects garbage and no thread compiles.
+/// Only one thread collects garbage and no thread compiles, so that runs are reproducible.
 const JAVA: &[&str] = &["java", "-Xint", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"];
 
 pub(super) const KIND: Kind = Kind {

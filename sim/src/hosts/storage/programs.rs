@@ -1,10 +1,8 @@
 //! The storage's protocol for a user's programs: `GET name [token] [AS holder]`, `SET name value
-//! [token] [AS holder]`, and the greetings of client libraries. The guarded value is called
-//! `orders`; the judge ignores other values.
+//! [token] [AS holder]`, and the greetings of client libraries. The guarded value is `orders`.
 //!
-//! A request belongs to the latest acquisition that the process, or the named holder, has reported.
-//! Before the first acquisition, the judge ignores requests. The storage assumes that a holder
-//! computes a write from the value that it last read or wrote, even before the acquisition.
+//! A request belongs to the latest acquisition that the process or the named holder has reported. A
+//! holder computes a write from the value that it last read or wrote, even before the acquisition.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{answer_handshake, name, number, take_pair, words};

@@ -118,7 +118,7 @@ impl Process {
 
     async fn cycle(&mut self, hold: Option<Duration>) {
         if let Some((acquisition, mut lease)) = self.acquire().await {
-            // If the lock reports no validity, the application counts the ttl itself.
+            // The application counts the ttl if the lock reports no validity.
             if self.lock.usage().extends && lease.valid_until.is_none() {
                 let ttl = self.scenario.ttl.into();
                 lease.valid_until = Some(self.env.monotonic_clock().plus(ttl));
@@ -156,8 +156,8 @@ impl Process {
         }
     }
 
-    /// Halfway through its work, the process checks that the lease outlasts the rest. It can
-    /// therefore write after the validity only if it is paused after this check (Kleppmann 2016).
+    /// Halfway through its work, the process checks that the lease outlasts the rest, so only a
+    /// pause after this check makes a late write possible (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -315,7 +315,6 @@ impl Process {
         true
     }
 
-    /// Returns `None` if the lock reports no validity.
     fn remaining(&self, lease: &Lease) -> Option<Duration> {
         lease.valid_until.map(|until| until.since(self.env.monotonic_clock()))
     }

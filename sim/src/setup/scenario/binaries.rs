@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Real servers by coordinator. All other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
 /// A real server's binary, identified by its hash.

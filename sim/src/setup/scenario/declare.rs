@@ -21,8 +21,7 @@ pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Declares a scenario. A key is `name: Type = value`, optionally followed by a check: `, |value|
-/// condition => "valid values"`.
+/// A key is `name: Type = value`, optionally followed by `, |value| condition => "valid values"`.
 macro_rules! scenario {
     (
         $(#[doc = $about:expr])*

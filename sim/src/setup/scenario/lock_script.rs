@@ -1,4 +1,4 @@
-//! A lock written in Lua. The command line names it, and a report contains it.
+//! Locks written in Lua. Reports contain their text.
 
 use super::program::no_lock;
 use fencepost_clients::lua::{InvalidScript, Script};

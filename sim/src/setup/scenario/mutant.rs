@@ -6,18 +6,14 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
-/// Makes a server's machine at every start, from the contents of its disk.
 pub type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
-/// Wraps the machines of a node if the mistake applies to this node.
 pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 
-/// A mistake in a run's servers, or in the messages between them and the lock.
 #[derive(Clone, Copy)]
 pub struct Mutant {
-    /// Two mutants with the same name are equal.
     pub name: &'static str,
-    /// Plants the mistake in one run, and counts its effects in the cell.
+    /// Counts the effects of the mistake in the cell.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,
 }
 

@@ -130,7 +130,7 @@ impl ProgramDeployment {
         }
     }
 
-    /// Returns the coordinator's deployments, the default one first.
+    /// Returns the default deployment first.
     pub fn of(coordinator: Coordinator) -> &'static [ProgramDeployment] {
         use ProgramDeployment::{Cell, Cluster, Ensemble, Independent, Sentinel, Single, Standby};
         match coordinator {
@@ -184,7 +184,6 @@ impl Program {
         Ok(program)
     }
 
-    /// Without a requested deployment, sets the coordinator's default one.
     pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
         let default = ProgramDeployment::of(coordinator).first().copied();
         self.coordinator = coordinator;

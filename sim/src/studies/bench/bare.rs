@@ -67,7 +67,6 @@ impl Client {
     }
 }
 
-/// Fails if the connection fails, which does not happen in this workload.
 pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
     let settings = settings();
     let limit = settings.command_timeout;

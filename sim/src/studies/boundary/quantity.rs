@@ -11,15 +11,14 @@ pub struct Varied {
     pub name: &'static str,
     pub about: &'static str,
     pub unit: Unit,
-    /// Direction in which the values get worse for the lock.
     pub worse: Worse,
-    /// The search needs one of these fault families. Empty means that any family will do.
+    /// The search needs one of these fault families, or any family if there are none.
     pub families: &'static [Family],
     /// `None` if the quantity affects locks on every coordinator.
     pub only_on: Option<Coordinator>,
     pub range: fn(&Facts) -> (u64, u64),
     pub set: fn(&mut Scenario, u64),
-    /// Calculated bounds, the tightest first.
+    /// The tightest bound first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
@@ -27,12 +26,11 @@ pub struct Varied {
 pub struct Facts {
     pub coordinator: Coordinator,
     pub scenario: Scenario,
-    /// Longest time, without delays, from the first server's grant to the end of the critical
-    /// section.
+    /// Without delays, from the first server's grant to the end of the critical section.
     pub longest_hold: Micros,
-    /// Maximum time by which a lease ends before its ttl, on the server's clock.
+    /// Longest time by which a lease ends early, on the server's clock.
     pub tick: Micros,
-    /// Shortest time for which servers keep a silent session. `None` if the lock has no session.
+    /// Shortest time for which servers keep a silent session; `None` for a lock without sessions.
     pub session: Option<Micros>,
 }
 

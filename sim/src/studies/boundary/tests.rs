@@ -79,7 +79,6 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
-    // Two other masters each let a connect and a request time out after 50 ms, and seven messages
-    // take 60 ms each.
+    // At two other masters, a connect and a request time out after 50 ms each.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }

@@ -18,7 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// Certifies an exploration without a counterexample. The certificate has no checksum yet.
+/// The certificate has no checksum yet.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -68,7 +68,6 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// Converts the slices of [`chosen`] for the exploration.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
@@ -83,8 +82,7 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Repeats slices and compares the results. First call [`Exploration::place_for`] with the slices
-/// of [`parts_of`].
+/// First call [`Exploration::place_for`] with the slices of [`parts_of`].
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -117,7 +117,6 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Votes split only if the latencies of the links differ.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");

@@ -3,7 +3,6 @@
 use fencepost_reports::{Cause, Kind};
 
 pub struct Exhibit {
-    /// File name of the page, without `.md`.
     pub name: &'static str,
     pub title: &'static str,
     pub question: &'static str,
@@ -17,7 +16,6 @@ pub struct Exhibit {
     pub cause: Cause,
     pub remedy: &'static str,
     pub fixed: Option<Fixed>,
-    /// Publication that describes the anomaly.
     pub source: &'static str,
 }
 

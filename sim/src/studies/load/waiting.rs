@@ -13,10 +13,9 @@ pub enum Waiting {
     /// Retries immediately after each reply.
     None,
     Fixed(Span),
-    /// Drawn uniformly from a range.
     Random(SpanRange),
-    /// Drawn uniformly from 0 to a bound, which is the range's minimum at first. Each attempt
-    /// doubles the bound, up to the range's maximum.
+    /// Drawn uniformly from 0 to a bound. The bound starts at the range's minimum, and each attempt
+    /// doubles it up to the maximum.
     Exponential(SpanRange),
     /// The lock's own way of waiting, such as publish/subscribe.
     Own,

@@ -39,7 +39,7 @@ impl FaultInjector {
         sprung
     }
 
-    /// Starts a fault. The error states why the fault has no effect.
+    /// The error states why the fault has no effect.
     pub(super) fn begin(&mut self, fault: &Fault, id: u32) -> Result<(), &'static str> {
         self.act(fault, id)?;
         if !fault.kind().is_instant() {
@@ -48,7 +48,7 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Ends a fault. Returns `false` if the fault had no effect or has already ended.
+    /// Returns `false` if the fault had no effect or has already ended.
     pub(super) fn end(&mut self, fault: &Fault, id: u32) -> bool {
         let was_acting = self.acting.remove(&id);
         if was_acting {
@@ -174,8 +174,7 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Makes a server a replica of the next server, at its real address. The plan's operator action
-    /// names a simulated server.
+    /// Uses the next server's real address, because the plan names a simulated server.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.running_server(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();

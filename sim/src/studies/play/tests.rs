@@ -1,5 +1,3 @@
-//! These tests use no sockets, and advance the time themselves.
-
 use super::*;
 use crate::hosts::coordinators::memcached;
 use crate::hosts::coordinators::serving::Place;

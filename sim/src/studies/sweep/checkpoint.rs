@@ -47,8 +47,7 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads the finished runs from a checkpoint of this sweep, and whether a checksum protected
-    /// them.
+    /// Also returns whether a checksum protected the finished runs.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.check_same_spec(spec)?;
@@ -56,7 +55,6 @@ impl Checkpoint {
         Ok((read.sum, protection))
     }
 
-    /// Reads the finished runs from a checkpoint of any sweep.
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
         Checkpoint::parse(text).map(|(read, _)| read.sum)
     }

@@ -1,4 +1,4 @@
-//! Describes mistakes that a sweep with its settings cannot reveal, however many seeds it runs.
+//! Describes mistakes that no number of seeds reveals with the settings of a sweep.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Returns no descriptions for the family `all`, because it draws the settings.
+/// Skips the family `all`, because it draws the settings.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,
@@ -67,8 +67,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// A client that gives up early never acts on late answers. Sessions of ZooKeeper and programs have
-/// their own timeouts, so this function skips them.
+/// Skips sessions of ZooKeeper and programs, which have their own timeouts.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -17,7 +17,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A small maximum, so that all threads finish at about the same time.
+/// Small, so that all threads finish at about the same time.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {

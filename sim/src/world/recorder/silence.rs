@@ -4,7 +4,6 @@ use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 
-/// The silences to record before healing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EarlySilences {
     /// Silences longer than this bound.

@@ -43,7 +43,6 @@ impl Usage {
         }
     }
 
-    /// Returns the longest time between `since` and `now` without a critical section.
     pub(super) fn unused_since(&self, since: SimTime, now: SimTime) -> Micros {
         let now_unused = match self.inside.is_empty() {
             true => now.since(self.free_from.max(since)),

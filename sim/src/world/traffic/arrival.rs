@@ -1,4 +1,4 @@
-//! Handles a due message at its receiver.
+//! Handles due messages at their receivers.
 
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;
@@ -128,7 +128,7 @@ impl State {
         });
     }
 
-    /// Sends a reset for data to an end that no longer exists, as a kernel would.
+    /// Resets the connection for data to an end that no longer exists, as a kernel would.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

@@ -1,5 +1,3 @@
-//! Finds acquisitions that were granted before an earlier request.
-
 use super::progress::ends;
 use fencepost_faults::SimTime;
 use fencepost_reports::History;

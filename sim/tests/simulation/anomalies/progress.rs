@@ -1,5 +1,3 @@
-//! Measures how long a lock was free while a process requested it.
-
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};
 use fencepost_faults::{Families, Seed, SimTime};

@@ -1,5 +1,3 @@
-//! The table of anomalies, with the locks that show them and the safe twins that do not.
-
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
 #[path = "rows/written.rs"]
@@ -83,7 +81,6 @@ fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
 
-/// Clocks drift apart by up to 1 % instead of 3 %.
 fn to_the_end_within_the_margin() -> Scenario {
     Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
@@ -138,13 +135,11 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// The lease expires before the middle of the critical section.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Two processes are sometimes between the same two protocol steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
@@ -216,7 +211,7 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Avoids aimed faults, which delay a lock and its twin so much that ten seeds look the same.
+/// Avoids aimed faults, under which ten seeds show no difference between a lock and its twin.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

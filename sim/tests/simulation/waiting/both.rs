@@ -1,5 +1,3 @@
-//! A lock that needs two masters. A process acquires them one after the other.
-
 use super::*;
 
 pub(super) struct Both {

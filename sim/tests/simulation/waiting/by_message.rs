@@ -1,5 +1,3 @@
-//! A lock whose waiters sleep until a message reports that the lock is free.
-
 use super::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,6 @@
-//! A lock with a queue at the server. A release notifies the next process in the queue.
-
 use super::*;
 
-/// KEYS are the lock and the queue. ARGV are the owner, the ttl, and the number of places to
-/// dequeue.
+/// KEYS: lock and queue. ARGV: owner, ttl, and number of places to dequeue.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \

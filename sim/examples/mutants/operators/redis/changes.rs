@@ -1,5 +1,3 @@
-//! Changes to commands, and replies that locks misread.
-
 use crate::operators::resp::{Call, Purpose, grant, number};
 
 pub(crate) const WITHOUT_OWNER_CHECK: [(&str, &str); 3] = [

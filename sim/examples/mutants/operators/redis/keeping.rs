@@ -1,5 +1,3 @@
-//! Mistakes of locks between an acquisition and the end of its release.
-
 use super::changes::{WITHOUT_OWNER_CHECK, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};
 use crate::operators::operator::{At, Of, Operator};

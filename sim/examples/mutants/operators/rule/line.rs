@@ -1,4 +1,4 @@
-//! Changes to requests and replies that are lines of words, as in Chubby and GemFire.
+//! Rules for the line protocols of Chubby and GemFire.
 
 use crate::operators::wire::{Exchange, Heard};
 

@@ -22,7 +22,7 @@ const GATEWAY_PREFIX: &str = "/locks/";
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
 const ENDING_CALLS: &[&str] = &["/DeleteRange ", "/LeaseRevoke ", "/Unlock "];
-/// Maximum number of bytes of recent calls to keep for each connection.
+/// Bytes of recent calls to keep for each connection.
 const KEPT_CALLS: usize = 16 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,7 +156,6 @@ impl EtcdConsole {
         found.map(|(connection, _)| *connection)
     }
 
-    /// Stores the calls in these bytes. Returns `false` if the connection does not use gRPC.
     fn calls_by_grpc(&mut self, by: ConnectionId, bytes: &[u8]) -> bool {
         let connection = self.grpc.entry(by).or_default();
         for call in connection.receive(bytes) {

@@ -4,10 +4,9 @@ use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Frame header: the body's length in three bytes, the type, the flags, and the stream's number in
-/// four bytes (RFC 9113, section 4.1).
+/// Length (3 bytes), type, flags, and number of the stream (4 bytes): RFC 9113, section 4.1.
 const FRAME_HEAD: usize = 9;
-/// Message header: a compression flag, and the message's length in four bytes.
+/// Compression flag, and length of the message (4 bytes).
 const MESSAGE_HEAD: usize = 5;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -25,8 +24,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns each complete message with its call's path before it, and its numbers in quotes
-    /// after it, as the JSON gateway writes them.
+    /// Returns each complete message as the path of its call, the message, and its numbers in
+    /// quotes, as in the JSON gateway.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();
@@ -84,7 +83,6 @@ struct Frame {
 }
 
 impl Frame {
-    /// Strips the padding and the priority fields.
     fn content(&self) -> Option<&[u8]> {
         let mut body = &self.body[..];
         if self.kind != CONTINUATION && self.flags & PADDED != 0 {
@@ -98,7 +96,6 @@ impl Frame {
     }
 }
 
-/// Returns the numbers in the message's top-level fields, each in quotes.
 fn numbers(message: &[u8]) -> String {
     let mut found = String::new();
     let mut rest = message;

@@ -60,8 +60,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// The result has five columns: a subject, an owner, the session's address, and the begin and
-    /// end of the lock in microseconds since the Unix epoch.
+    /// Columns of the result: subject, owner, address of the session, and begin and end of the lock
+    /// in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);

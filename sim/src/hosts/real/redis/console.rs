@@ -12,8 +12,7 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Returns each key's name, type, content and expiry. The expiry is in milliseconds of the server's
-/// wall clock, or negative for a key without one.
+/// Expiries are in milliseconds of the server's wall clock, and negative for keys without one.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -309,8 +308,7 @@ fn role(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Role> {
     }
 }
 
-/// Reads from `INFO` whether the server refuses writes (`writeCommandsDeniedByDiskError` in
-/// server.c). Without an append-only file, a failed snapshot counts.
+/// Mimics `writeCommandsDeniedByDiskError` of Redis's server.c.
 fn refuses_writes(frame: &BytesFrame, has_log: bool) -> Option<bool> {
     let text = text(frame)?;
     let status = if has_log { "aof_last_write_status:" } else { "rdb_last_bgsave_status:" };
@@ -332,8 +330,7 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Formats the fields of a hash as `field=value` and of a sorted set as `member=score`, separated
-/// by spaces.
+/// Joins `field=value` of a hash or `member=score` of a sorted set with spaces.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {

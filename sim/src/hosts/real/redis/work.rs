@@ -31,7 +31,7 @@ pub(super) fn next_work(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -
             };
             Some(Work::Command { by, bytes: bytes.to_vec(), cause })
         }
-        // Not RESP: for example, a person typed an inline command.
+        // The bytes are not RESP, for example an inline command.
         Err(_) => next_message(by, buffer, is_raw),
     }
 }

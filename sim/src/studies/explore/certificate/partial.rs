@@ -29,22 +29,16 @@ pub enum InvalidPartial {
         "units {from}..{to} of the plans with {level} are missing: add the file that contains \
          them, or merge with --partial"
     )]
-    Missing {
-        level: Level,
-        from: usize,
-        /// First unit after the missing ones.
-        to: usize,
-    },
+    Missing { level: Level, from: usize, to: usize },
 }
 
 pub struct Merged {
     pub bounds: Bounds,
-    /// Descriptions of the base runs.
     pub conditions: Vec<String>,
     pub ledger: Ledger,
 }
 
-/// Describes an unfinished exploration and why it stopped. The document has no checksum yet.
+/// The document has no checksum yet.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -81,7 +75,6 @@ fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     counts.chain(std::iter::repeat_n(0, none)).collect()
 }
 
-/// Returns the runs that an earlier process finished on this shard.
 pub fn resumed(
     partial: &Unfinished,
     (bounds, conditions): (&Bounds, &[String]),

@@ -30,9 +30,8 @@ impl Bounds {
     }
 }
 
-/// In a base run, all latencies are minimal, all are maximal, or only those on one link of a
-/// process are maximal. Processes start together, or each half a critical section after the
-/// previous one.
+/// Latencies are all minimal, all maximal, or maximal on one link of a process only. Processes
+/// start together, or each half a critical section after the previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

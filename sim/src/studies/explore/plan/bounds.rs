@@ -27,12 +27,11 @@ pub enum Grain {
 pub struct Bounds {
     pub client: &'static Definition,
     pub families: Families,
-    /// Maximum number of faults in a plan: 0, 1 or 2.
+    /// Maximum number of faults: 0, 1 or 2.
     pub faults: u8,
-    /// Maximum number of delayed messages in a plan: 0, 1 or 2.
+    /// Maximum number of delayed messages: 0, 1 or 2.
     pub delays: u8,
-    /// Critical sections, waits and retries have fixed lengths. Each base run has its own
-    /// latencies.
+    /// Critical sections, waits and retries have fixed lengths. Each base run sets latencies.
     pub scenario: Scenario,
     /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
@@ -53,7 +52,6 @@ impl Bounds {
         leases.max(Span(away_at_least(&setting)))
     }
 
-    /// Size of the largest plans.
     pub fn most(&self) -> Level {
         Level { faults: self.faults, delays: self.delays }
     }
@@ -63,7 +61,7 @@ impl Bounds {
     }
 }
 
-/// The default scenario is small, because a fault is placed at every event.
+/// A small scenario, because `explore` places a fault at every event.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

@@ -11,8 +11,7 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the earliest and the latest end of a cut for each interval between two checks by the
-/// network. All ends in an interval give the same run.
+/// All ends of a cut between two consecutive checks by the network give the same run.
 pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,

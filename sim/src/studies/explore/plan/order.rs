@@ -1,8 +1,8 @@
 //! The possible delays of each message, and a digest of the order of messages.
 //!
-//! Here, a message is all data that one machine sends to another at one instant. A delay makes a
-//! message arrive just after a later message, timer or end of a lease at its receiver. Delays stay
-//! within the range of latencies, so the network can produce every order without a fault.
+//! A message is all data that one machine sends to another at one instant. A delayed message
+//! arrives just after a later message, timer or end of a lease at its receiver. Delays stay within
+//! the range of latencies, so the network can produce every order without a fault.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -65,8 +65,7 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Digests the order of messages, each identified by its link and its position on the link. The
-/// order includes timers, ends of leases and earlier faults.
+/// The order includes timers, ends of leases and earlier faults.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

@@ -27,8 +27,7 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans with the same run as one of `plans`, such as a shorter cut. Their extensions may
-    /// differ.
+    /// Plans with the same run as one of `plans`, such as a shorter cut. Extensions may differ.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,

@@ -5,13 +5,13 @@ use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Number of places before the same event as a later, equivalent place.
+    /// Places before the same event as a later, equivalent place.
     pub places_in_gaps: u64,
-    /// Number of plans whose last fault has no effect.
+    /// Plans whose last fault has no effect.
     pub idle: u64,
-    /// Number of impossible plans, in which two faults collide.
+    /// Impossible plans, in which two faults collide.
     pub colliding: u64,
-    /// Number of plans that are not extended, because another plan has the same order of messages.
+    /// Plans that are not extended, because another plan has the same order of messages.
     pub same_order: u64,
 }
 

@@ -50,7 +50,6 @@ pub(crate) enum Site {
 /// Length of a trap in quanta. Two commands are always further apart.
 const TRAP_QUANTA: u64 = 2;
 
-/// A partition cuts one or both directions of a link, or cuts off a machine.
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {

@@ -15,7 +15,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families that `explore` can enumerate, because timers divide their magnitudes into classes.
+/// Families with magnitudes that timers divide into classes.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -78,7 +78,6 @@ pub enum InvalidBounds {
 }
 
 impl Bounds {
-    /// Errors name the invalid value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidBounds> {
         let scenario = &self.scenario;
         if let Some(family) = self.families.chosen().find(|family| !is_placed(*family)) {

@@ -16,8 +16,7 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Places all first faults and delays, if the bounds allow more than one. After a stop, some
-    /// are missing.
+    /// Does nothing if plans have at most one fault or delay. A stop leaves out some places.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -38,7 +37,6 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Does nothing if no slice has plans with more than one fault or delay.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
@@ -104,7 +102,7 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// The number of runs in a shard, which is exact once the first faults and delays are placed.
+    /// The number is exact once the first faults and delays are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -137,7 +135,6 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// Returns the plans with at most one fault or delay, in the order of the runs.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {

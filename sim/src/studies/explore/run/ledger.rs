@@ -8,21 +8,19 @@ use std::ops::Range;
 
 const SLICES: [usize; 4] = [1, 32, 64, 64];
 
-/// Number of units for each plan size.
 pub type Units = Vec<(Level, usize)>;
 
 /// A part of the work that a check can repeat alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     pub level: Level,
-    /// Range of the slice among all units of the same level.
+    /// Range among all units of the same level.
     pub units: Range<usize>,
     pub runs: u64,
     /// SHA-256 of the digests of all units, in order.
     pub digest: String,
 }
 
-/// A finished unit without violations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
     pub runs: u64,
@@ -75,7 +73,6 @@ impl Ledger {
         })
     }
 
-    /// Returns the finished units of incomplete slices, with their plan sizes and numbers.
     pub fn single_units(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
@@ -86,7 +83,6 @@ impl Ledger {
         })
     }
 
-    /// Returns the first range of missing units, and the size of their plans.
     pub fn missing(&self) -> Option<(Level, Range<usize>)> {
         self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,

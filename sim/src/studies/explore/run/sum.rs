@@ -11,12 +11,11 @@ pub struct Sum {
     pub runs: [u64; 3],
     /// Indexed by the number of delayed messages in the plan.
     pub by_delays: [u64; 3],
-    /// Broke no rule and exercised the lock.
+    /// Runs that broke no rule and exercised the lock.
     pub valid: u64,
-    /// Broke no rule, but did not exercise the lock.
+    /// Runs that broke no rule, but did not exercise the lock.
     pub unknown: u64,
     pub violated: u64,
-    /// Runs in which a fault was injected.
     pub fired: u64,
     /// Runs in which at least two processes acquired the lock.
     pub contended: u64,

@@ -14,7 +14,7 @@ const FIRSTS: usize = 16;
 const SITES: usize = 64;
 const PLACES: usize = 4;
 const ORDERS: usize = 512;
-/// Maximum processor time for one plan of the sample, in microseconds.
+/// Processor time for one plan of the sample, in microseconds.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
@@ -22,7 +22,7 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// Indexed by the number of faults and delays in the plan.
     pub runs: [u128; 4],
-    /// Number of plans to keep in memory: those with one fault or delay, if they are extended.
+    /// Plans to keep in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults.
     pub run_us: Option<u64>,
@@ -56,7 +56,7 @@ impl Sample {
 }
 
 impl Survey {
-    /// Divides the runs by the number of shards. Each shard keeps all first faults in memory.
+    /// Does not divide `kept`, because each shard keeps all first faults in memory.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
@@ -66,7 +66,6 @@ impl Survey {
         self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
     }
 
-    /// Estimated bytes of the kept plans.
     pub fn bytes(&self) -> u128 {
         let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
         self.kept.saturating_mul(plan as u128)

@@ -1,9 +1,8 @@
 //! Runs all plans within the bounds in parallel, those with fewer faults first.
 //!
-//! A unit of work is a base run. For plans with one fault or delay, it is a site in a base run, and
-//! for larger plans a first fault or delay. The order of units does not depend on the threads,
-//! which take chunks of units. The counterexample comes from the first unit with a violation in a
-//! chunk. A ledger records the finished units, so that they do not run again.
+//! A unit of work is a base run, a site in a base run (for plans with one fault or delay), or a
+//! first fault or delay (for larger plans). Threads take chunks of units in a fixed order. The
+//! counterexample comes from the first unit with a violation in a chunk.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -55,7 +54,7 @@ pub struct Exploration<'b> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The first plan that breaks a rule. No plan with fewer faults breaks one.
+    /// The smallest counterexample: no plan with fewer faults breaks a rule.
     Counterexample(Planned),
     Quiet(Ledger),
     Stopped(Ledger),
@@ -82,7 +81,6 @@ enum End {
 }
 
 impl<'b> Exploration<'b> {
-    /// Does not place the first faults and delays.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let sites = match bounds.delays {
             0 => [Vec::new(), all_sites(bounds)],
@@ -94,7 +92,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places the first faults and delays. After a stop, some are missing.
+    /// After a stop, some first faults and delays are missing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -113,7 +111,7 @@ impl<'b> Exploration<'b> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Runs the missing plans of a shard. The ledger must have the units of [`Exploration::units`].
+    /// Skips the plans in the ledger, which must have the units of [`Exploration::units`].
     pub fn explore(
         &self,
         shard: Shard,
@@ -137,7 +135,7 @@ impl<'b> Exploration<'b> {
         Ok(Answer::Quiet(ledger))
     }
 
-    /// Repeats a slice. Returns `None` after a stop or a violation.
+    /// Returns `None` after a stop or a violation.
     pub fn recheck(
         &self,
         part: &Slice,

@@ -1,5 +1,3 @@
-//! Compares `explore` with independent models of locks, which must break in the same cases.
-
 mod world;
 
 use super::*;
@@ -38,11 +36,10 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// Numbers of states with one server: without faults, with a crash, with a lost reply, and with a
-/// restart after a lease.
+/// Without faults, with a crash, with a lost reply, and with a restart after a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// Numbers of states with three servers. The first model has no faults. The others allow one attempt
-/// per process: with a lost reply, with a restart after a lease, and with a crash.
+/// Without faults, with a lost reply, with a restart after a lease, and with a crash. The last
+/// three allow one attempt per process.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {

@@ -1,6 +1,3 @@
-//! Rows of the table for memcached (E1), ZooKeeper (E2, E3), databases (E5), etcd (E7), Chubby (E8)
-//! and GemFire (E9).
-
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
     overrun, row, slow_messages, synced_always, within,
@@ -41,7 +38,6 @@ pub(crate) fn synchronous() -> Scenario {
     }
 }
 
-/// Pauses outlast a lock-delay of a minute, and Chubby's lease with its extension by a KeepAlive.
 pub(crate) fn beyond_the_lock_delay() -> Scenario {
     let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
@@ -71,7 +67,6 @@ pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// Messages are slow and critical sections short, so that many messages are in transit.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -95,8 +90,7 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// A server is down for longer than a client waits. The retries are those of Curator's
-/// documentation.
+/// The downtime exceeds the retries of Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -109,8 +103,7 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// A cut lasts about as long as a session, and clients read from servers that are still catching
-/// up.
+/// A cut lasts about as long as a session. Servers serve stale reads while they catch up.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -139,7 +132,6 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// A cut among three servers may end a session.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }

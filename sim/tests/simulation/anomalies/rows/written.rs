@@ -1,5 +1,3 @@
-//! Hand-written plans for anomalies that need two faults in quick succession.
-
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
 use fencepost::setup::scenario::{Hold, Servers};
@@ -32,7 +30,6 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     seeds: 40,
 }];
 
-/// Processes are idle for longer than they hold the lock, so the next command is usually a create.
 fn often_idle() -> Scenario {
     Scenario {
         processes: 2,
@@ -43,8 +40,7 @@ fn often_idle() -> Scenario {
     }
 }
 
-/// Loses a reply, and then cuts the client off for as long as its session lasts. The client looks
-/// for its node in a new session, up to 2 s before the old session expires.
+/// The client looks for its node in a new session, up to 2 s before the old session expires.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

@@ -1,9 +1,8 @@
 //! A model of a lock on servers that expire keys: a single-node lock, or Redlock.
 //!
 //! A process asks all servers at the same time. If a majority grants the lock while the lease is
-//! valid, the process enters its critical section, stays for one tick, and releases the lock.
-//! Otherwise it undoes the attempt, and retries while attempts remain. A message takes 0 or 1
-//! ticks.
+//! valid, the process enters its critical section for one tick. Otherwise it undoes the attempt,
+//! and retries while attempts remain. A message takes 0 or 1 ticks.
 
 use stateright::{Model, Property};
 
@@ -27,7 +26,6 @@ pub(super) enum Mistake {
     /// One server fewer than a majority is enough.
     Quorum,
     Delete,
-    /// Sets the key even if it has an owner.
     Set,
 }
 
@@ -62,7 +60,6 @@ enum Phase {
         wait: u8,
         within: u8,
     },
-    /// Sent its requests `since` ticks ago.
     Asking {
         since: u8,
         granted: u8,
