@@ -39,7 +39,7 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Ignores `none`, and replaces `none` by any other family.
+    /// Adds a family. Ignores `none`, and replaces `none` with any other family.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);
