@@ -1,4 +1,4 @@
-//! Makes diagnostic runs on several threads.
+//! Executes diagnostic runs on several threads.
 
 use crate::run::RunSpec;
 use crate::run::parallel::in_parallel;

@@ -1,5 +1,3 @@
-//! Real Redis servers and Sentinels.
-
 mod console;
 mod work;
 

@@ -12,7 +12,7 @@ pub struct Varied {
     pub about: &'static str,
     pub unit: Unit,
     pub worse: Worse,
-    /// The search needs one of these fault families, or any family if there are none.
+    /// The search needs one of these fault families, or any family if the list is empty.
     pub families: &'static [Family],
     /// `None` if the quantity affects locks on every coordinator.
     pub only_on: Option<Coordinator>,

@@ -1,5 +1,3 @@
-//! Validates the bounds of an enumeration.
-
 use super::bounds::Bounds;
 use super::place::sites_of;
 use crate::run::fit::{Incompatible, fits};
