@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// In the order of [`FAMILIES`], without repetition; never empty.
+    /// Ordered as in [`FAMILIES`], without repetition; never empty.
     chosen: Vec<Family>,
 }
 

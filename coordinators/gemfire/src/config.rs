@@ -37,8 +37,8 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the silence that removes a member: 1 timeout until suspicion, plus 1.5 for two
-    /// checks.
+    /// Returns how long a member is silent before its removal: one timeout until it is suspected,
+    /// and one and a half for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }

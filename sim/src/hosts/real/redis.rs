@@ -1,3 +1,5 @@
+//! Real Redis servers and Sentinels.
+
 mod console;
 mod work;
 
