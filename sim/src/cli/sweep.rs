@@ -1,5 +1,3 @@
-//! `fencepost sweep`: runs many seeds and adds up the results.
-
 use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
 use super::expect::{self, Expectations, JudgedCell};
