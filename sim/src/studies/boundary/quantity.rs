@@ -26,7 +26,7 @@ pub struct Varied {
 pub struct Facts {
     pub coordinator: Coordinator,
     pub scenario: Scenario,
-    /// Without delays, from the first server's grant to the end of the critical section.
+    /// Time without delays from the first server's grant to the end of the critical section.
     pub longest_hold: Micros,
     /// Longest time by which a lease ends early, on the server's clock.
     pub tick: Micros,
