@@ -1,5 +1,3 @@
-//! An attempt to take a lock by writing the owner's random value ([`take`]).
-
 use crate::env::Env;
 use crate::lock::{Acquisition, Lease, Settings};
 use crate::owned_key::{fresh_digits, set_if_absent_words, undo, was_set};

@@ -1,5 +1,3 @@
-//! Failed calls to a server ([`CallError`]).
-
 use crate::env::Address;
 use crate::reply::{InvalidReply, Reply};
 use std::io;

@@ -1,5 +1,3 @@
-//! RESP2 replies ([`Reply`]), parsed from received bytes.
-
 use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;

@@ -1,5 +1,3 @@
-//! Retries until a deadline, with random delays.
-
 use crate::env::{Env, Monotonic};
 use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;

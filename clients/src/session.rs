@@ -1,5 +1,3 @@
-//! A client of a fixed Redis server or of the current primary ([`Session`]).
-
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
 use crate::discovery::PrimaryFinder;

@@ -1,5 +1,3 @@
-//! The table of locks ([`CLIENTS`]), in display order.
-
 use crate::articles::{
     checked, jedis_getset, lua_extend, reentrant, set_ex_del, set_px_get_del, setnx, setnx_expire,
     setnx_getset, setnx_getset_expiry, setnx_stale_del, watchdog,

@@ -147,7 +147,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the task that has waited longest. If no task waits, wakes the next one that does.
+    /// Wakes the task that has waited longest. If no task waits, wakes the next task that waits.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {

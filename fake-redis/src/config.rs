@@ -146,13 +146,13 @@ pub struct NodeConfig {
     /// `true` if CONFIG REWRITE has a configuration file to update.
     pub has_config_file: bool,
     pub persistence: Persistence,
-    /// Load a truncated append-only file (`aof-load-truncated`).
+    /// `true` to load a truncated append-only file (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent that starts a rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes of an append-only file before an automatic rewrite.
     pub aof_rewrite_min_size: u64,
-    /// Refuse writes after a failed snapshot, unless `save_points` is empty.
+    /// `true` to refuse writes after a failed snapshot, unless `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
@@ -173,7 +173,7 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Seconds to wait for more replicas before taking a snapshot for them.
     pub repl_diskless_sync_delay: u32,
-    /// Start the servers synchronized, without the sync delay.
+    /// `true` to start the servers synchronized, without the sync delay.
     pub starts_in_step: bool,
     pub replica_read_only: bool,
     pub proto_max_bulk_len: usize,
@@ -192,7 +192,7 @@ pub struct NodeConfig {
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
     pub active_expire: bool,
-    /// Report changes of keys with this prefix to the judge; `None` reports no changes.
+    /// Prefix of the keys to report to the judge after a change; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
     pub version: RedisVersion,
 }

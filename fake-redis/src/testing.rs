@@ -1,5 +1,3 @@
-//! A server for tests, with a controlled clock.
-
 use crate::config::NodeConfig;
 use crate::front::node::Node;
 use bytes::Bytes;

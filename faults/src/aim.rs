@@ -22,7 +22,7 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Step of the start times that a moved fault may have.
+    /// Granularity of a moved fault's start time.
     pub quantum: Micros,
     /// Commands and idle intervals of all processes in a run with only the incidents `others`.
     pub places: &'g [Place],

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// In the order of [`FAMILIES`], without repetition; never empty.
+    /// Ordered as in [`FAMILIES`], without repetition; never empty.
     chosen: Vec<Family>,
 }
 
@@ -39,7 +39,7 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Ignores `none`, and replaces `none` by any other family.
+    /// Adds a family. Ignores `none`, and replaces `none` with any other family.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

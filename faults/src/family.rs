@@ -123,7 +123,7 @@ impl Family {
         self.row().1
     }
 
-    /// Returns the effects that the family lacks, or has only with some settings, for users.
+    /// Returns a text for users about effects that the family lacks or has only with some settings.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {

@@ -1,5 +1,3 @@
-//! Draws a fault plan from a seed.
-
 use crate::collision::collide;
 use crate::families::Families;
 use crate::family::{Draw, Drawing, Drawn, Family, Incident, Swarmed, swarm};

@@ -1,5 +1,3 @@
-//! The processes, threads and servers of a deployment.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;

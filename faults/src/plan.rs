@@ -1,5 +1,3 @@
-//! Fault plans ([`FaultPlan`]), which list all faults of one run in order.
-
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::time::{Micros, SimTime};
@@ -60,7 +58,7 @@ impl FaultPlan {
         self
     }
 
-    /// Counts a fault that never ends with its start.
+    /// Returns the end of the last fault. For a fault that never ends, its start counts.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()

@@ -143,8 +143,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` is true, and one `step` closer to zero for which it is false.
-/// Prefers multiples of `step`. Unless `thorough`, ends if the first step makes `holds` false.
+/// Returns a value for which `holds` is true, and a value one `step` closer to zero for which it is
+/// false. Prefers multiples of `step`. Unless `thorough`, ends if the first step makes `holds`
+/// false.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

@@ -1,5 +1,3 @@
-//! The wall clock and the monotonic clock of a server ([`Now`]).
-
 /// Wall-clock time in microseconds since the Unix epoch. Steps may move it forward or back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);

@@ -1,5 +1,3 @@
-//! Ids of connections ([`ConnectionId`]).
-
 /// Unique at its server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);

@@ -1,5 +1,3 @@
-//! Damage that a server finds in its files.
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskFile {
     Snapshot,

@@ -1,5 +1,3 @@
-//! Contents of a server's files.
-
 use bytes::Bytes;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

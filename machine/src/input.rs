@@ -1,5 +1,3 @@
-//! Inputs of a server ([`Input`]).
-
 use crate::connection::ConnectionId;
 use crate::sync_error::{SyncError, SyncOf};
 

@@ -1,5 +1,3 @@
-//! The [`Machine`] trait, which every simulated server implements.
-
 use crate::clocks::Now;
 use crate::connection::ConnectionId;
 use crate::input::{Input, OperatorAction};

@@ -1,5 +1,3 @@
-//! Outputs of a server ([`Output`]).
-
 use crate::connection::ConnectionId;
 use crate::damage::Damage;
 use crate::image::DiskImage;

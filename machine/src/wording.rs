@@ -1,4 +1,4 @@
-//! Formats messages as text for the pictures of runs ([`Wording`]).
+//! Formats messages as text for diagrams of runs ([`Wording`]).
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speaker {

@@ -35,7 +35,8 @@ const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Calls that one program start counts for, so that 400 starts in a row reach `CALLS_MAX`.
+/// Each start of a program counts as this many calls, so that 400 starts in a row reach
+/// `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -90,7 +91,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Leaves the program stopped before its first instruction.
+    /// Starts a program, stopped before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();

@@ -1,5 +1,3 @@
-//! The state of the processes and threads of a group, as the programs see it.
-
 use crate::clock::Now;
 use crate::file::FileId;
 use crate::sys::memory::Memory;

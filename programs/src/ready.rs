@@ -1,5 +1,3 @@
-//! Computes which files are ready, for poll and epoll.
-
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};
 

@@ -1,5 +1,3 @@
-//! Segments of System V shared memory, each with the processes that attached it.
-
 pub(crate) struct Segment {
     pub(crate) key: i32,
     pub(crate) size: u64,

@@ -1,5 +1,3 @@
-//! Finds the file of a program and starts it as a stopped process.
-
 use crate::interface::{Launch, StartError};
 use crate::sys::spawn::{Image, is_executable, is_root, spawn};
 use crate::sys::trace::Tracee;

@@ -168,7 +168,7 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Omits copied files.
+    /// Records all files as synced, except those that [`SyncedFiles::copy_all`] copied.
     pub fn sync_all(&mut self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

@@ -1,5 +1,3 @@
-//! The platform of a host, which provides its connections, its clocks and its files.
-
 use crate::ServeError;
 use crate::stream::Stream;
 use fencepost_machine::{Damage, Now, Output};

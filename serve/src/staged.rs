@@ -58,8 +58,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT, SIGTERM, or until `announce`, which gets the ready line, returns `Break`.
-/// Fails if the servers cannot start.
+/// Serves until SIGINT or SIGTERM, or until `announce` returns `Break`. Passes the ready line to
+/// `announce`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,

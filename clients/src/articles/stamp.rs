@@ -34,7 +34,7 @@ pub async fn set_if_unchanged(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// A time, which the client writes with GETSET and compares itself.
+    /// A time, which the client writes with GETSET and compares locally.
     Bare,
     /// A time and an owner, which scripts compare on the server before they change the key.
     Owned,

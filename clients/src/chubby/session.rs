@@ -37,7 +37,7 @@ pub enum Failure {
     Late(String),
 }
 
-/// Expires at the master after it is dropped, because the client then stops the KeepAlives.
+/// A dropped session expires at the master, because its KeepAlives stop.
 pub struct Session {
     cell: Rc<Cluster>,
     shared: Rc<Shared>,

@@ -1,5 +1,3 @@
-//! HTTP connections with one request at a time ([`Link`]).
-
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::stream::{Stream, no_connection};

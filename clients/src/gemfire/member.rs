@@ -288,8 +288,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache. Without a report from the grantor, the grantor may not know of the
-    /// departure.
+    /// Closes the cache. If another server reported the departure, the grantor may not know of it.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

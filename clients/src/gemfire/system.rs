@@ -1,5 +1,3 @@
-//! Calls to the servers of a distributed system ([`System`]).
-
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};

@@ -1,5 +1,3 @@
-//! Runs a function of a script and executes the requests that its coroutine yields.
-
 use super::connections::{Connections, Place};
 use super::coordinator_calls;
 use super::process::{Failed, Kind, LuaValue, Pinned, Process, Reply, Step, failed};
@@ -162,7 +160,7 @@ impl Actor {
     }
 }
 
-/// Beginnings of error replies that reveal a mistake in the script in every run.
+/// Prefixes of error replies that always indicate a mistake in the script.
 const WRONG_COMMANDS: [&str; 8] = [
     "ERR unknown command",
     "ERR unknown subcommand",

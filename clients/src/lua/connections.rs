@@ -1,5 +1,3 @@
-//! The connections of one task of a script, opened on demand.
-
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
 use crate::etcd::{self, gateway::Gateway};

@@ -1,5 +1,3 @@
-//! A script's requests to a coordinator other than Redis.
-
 use super::connections::{Cluster, Connections, CoordinatorConnection, Place};
 use super::process::{LuaValue, Reply, failed as lost};
 use super::words::Datum;

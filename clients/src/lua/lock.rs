@@ -1,5 +1,3 @@
-//! A Lua script as the [`Lock`] of one process.
-
 use super::actor::Actor;
 use super::connections::Place;
 use super::process::{Failed, Function, Kind, LuaValue, Pinned, Process};

@@ -1,4 +1,5 @@
-//! Lua states ([`Machine`]), each with one script. Threads reuse them to save the slow creation.
+//! Lua states ([`Machine`]), each with one script. Threads reuse them, because creating one is
+//! slow.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;

@@ -6,7 +6,7 @@ use luna_core::vm::{LuaError, Vm};
 /// Limit on a script's memory, in bytes.
 pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Number of steps of pattern matching that cost one instruction.
+/// Pattern-matching steps that count as one instruction.
 const STEPS_PER_INSTRUCTION: usize = 4;
 /// Number of bytes that a call may process without charge.
 const LONG: usize = 256;

@@ -1,5 +1,3 @@
-//! A script in one process: its globals, coroutines, and remaining instructions.
-
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
 use super::source::{Source, placed};

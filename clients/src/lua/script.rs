@@ -1,5 +1,3 @@
-//! Checked scripts ([`Script`]) and their settings.
-
 use super::facts::{Facts, facts_of};
 use super::lint::{describe_fact, unknown_call};
 use super::machine::Machine;

@@ -1,5 +1,3 @@
-//! A script's text ([`Source`]), and the positions of errors in it.
-
 use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
 use sha1::{Digest, Sha1};

@@ -1,5 +1,3 @@
-//! Answers in memcached's text protocol.
-
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 

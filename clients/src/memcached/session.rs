@@ -1,5 +1,3 @@
-//! A client of one memcached server ([`Session`]), which connects on demand.
-
 use super::protocol::Answer;
 use crate::call_error::CallError;
 use crate::env::{Address, Env};

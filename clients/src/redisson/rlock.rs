@@ -1,5 +1,3 @@
-//! A Redisson lock at one server ([`RLock`]): acquire, wait, renewal and release.
-
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
 };

@@ -1,5 +1,3 @@
-//! Calls to Redlock's independent masters ([`Masters`]), which vote on a lock.
-
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{Acquisition, Lease, Release, Servers, Settings};

@@ -204,7 +204,7 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // Two replies leave no doubt: 1 confirms the undo, and bytes after nil close the connection.
+    // The outcome is known only if the reply is 1, which confirms the undo, or has excess bytes.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),

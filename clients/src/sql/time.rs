@@ -1,5 +1,3 @@
-//! Formats wall-clock times as database drivers do.
-
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
 

@@ -1,5 +1,3 @@
-//! A Redis server for tests, which can inject failures.
-
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
 use crate::fencing;

@@ -1,5 +1,3 @@
-//! State and events of the test world.
-
 use super::cache::{self, CACHE_PORT, Cache};
 use super::keeper::{ForSocket, KEEPER_PORT, Keeper, KeeperRequest};
 use super::server::{Answer, Call, Store};
@@ -23,7 +21,7 @@ pub(super) struct State {
     pub(super) keeper: Keeper,
     pub(super) cache: Cache,
     pub(super) draws: [u64; 2],
-    /// Offset of each host's wall clock in microseconds, if it is not exact.
+    /// Offsets of inexact wall clocks, in microseconds.
     pub(super) wall_ahead: BTreeMap<HostKey, i64>,
     pub(super) log: Vec<String>,
 }

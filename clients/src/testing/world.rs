@@ -1,5 +1,3 @@
-//! A [`TestWorld`], in which a test runs locks and controls servers, clocks and time.
-
 use super::at;
 use super::cache::{self, CACHE_PORT};
 use super::keeper::{KEEPER_PORT, KeeperRequest, describe};

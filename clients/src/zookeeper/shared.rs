@@ -1,5 +1,3 @@
-//! State and pending requests of a session.
-
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};
 use std::cell::RefCell;

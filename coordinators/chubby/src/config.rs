@@ -1,5 +1,3 @@
-//! Configuration of a replica ([`Config`]).
-
 use crate::times::SESSION_LEASE_US;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -48,7 +48,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Supports no master until any lease that the replica may have granted has expired.
+    /// Supports no master until every lease that it may have granted has expired.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };

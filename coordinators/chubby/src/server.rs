@@ -1,5 +1,3 @@
-//! A replica as a machine that receives and sends lines of text ([`Chubby`]).
-
 use crate::config::Config;
 use crate::master::{FollowUp, Master};
 use crate::message::Message;

@@ -12,12 +12,12 @@ pub const MASTER_LEASE_US: u64 = 6_000_000;
 pub(crate) const RENEW_US: u64 = 2_000_000;
 pub(crate) const ELECTION_US: u64 = 200_000;
 
-/// Shortens a duration so that it ends in time by any other host's clock (rates differ by a 16th).
+/// Shortens a duration to end in time on any other host's clock. Rates differ by at most a 16th.
 pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }
 
-/// Lengthens a duration so that it has also ended by any other host's clock.
+/// Lengthens a duration so that it has ended on every other host's clock too.
 pub(crate) fn lengthened(span: u64) -> u64 {
     span + span / 8
 }

@@ -1,5 +1,3 @@
-//! Configuration of a server ([`Config`]).
-
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
     pub id: u8,

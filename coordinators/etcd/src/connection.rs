@@ -1,5 +1,3 @@
-//! A client's connection, with the call or the stream that it currently serves.
-
 use crate::http::Style;
 use crate::watching::Watching;
 use bytes::BytesMut;

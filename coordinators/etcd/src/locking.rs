@@ -1,5 +1,3 @@
-//! The steps of one server-side lock call.
-
 use crate::refusal::Refusal;
 use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};

@@ -16,7 +16,7 @@ pub(crate) struct KeyValue {
     pub(crate) lease: i64,
 }
 
-/// A change of a key. For a deletion, `kv` has only the key and the revision.
+/// A change to a key. For a deletion, `kv` has only the key and the revision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) is_put: bool,

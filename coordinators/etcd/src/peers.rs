@@ -1,4 +1,4 @@
-//! Connections between members, each of which sends only on connections that it opens.
+//! Connections between members. A member sends only on connections that it opened.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;

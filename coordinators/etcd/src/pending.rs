@@ -1,5 +1,3 @@
-//! Pending calls ([`Calls`]), and reads that wait until the leader confirms its role.
-
 use crate::config::member_id;
 use crate::lease::Lease;
 use crate::locking::Locking;

@@ -1,5 +1,3 @@
-//! The server as a machine ([`Etcd`]), which dispatches inputs, applies the log and sets the timer.
-
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::lessor;

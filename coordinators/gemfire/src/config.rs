@@ -1,5 +1,3 @@
-//! Configuration of a server ([`Config`]).
-
 /// Default `member-timeout` of a real member, in microseconds.
 pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 
@@ -39,7 +37,8 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the silence before a removal: a timeout until suspicion, and 1.5 for two checks.
+    /// Returns how long a member is silent before its removal: one timeout until it is suspected,
+    /// and one and a half for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }

@@ -1,5 +1,3 @@
-//! Requests from processes ([`Request`]), each a line of words.
-
 use crate::grantor::{Call, Hold};
 
 const NAME_MAX: usize = 256;

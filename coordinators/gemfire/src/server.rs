@@ -1,5 +1,3 @@
-//! A server as a machine that receives and sends lines of text ([`GemFire`]).
-
 use crate::config::Config;
 use crate::grantor::{Change, Grantor, Hold};
 use crate::membership::Membership;

@@ -1,5 +1,3 @@
-//! Membership views ([`View`]) of servers and processes.
-
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,5 +1,3 @@
-//! Common replies, and the maximum key length.
-
 pub(crate) const KEY_MAX: usize = 250;
 
 pub(crate) const BAD_LINE: &str = "CLIENT_ERROR bad command line format";

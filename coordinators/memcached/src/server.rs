@@ -1,5 +1,3 @@
-//! The server as a machine ([`Memcached`]), which receives commands and sends replies.
-
 use crate::block::Storing;
 use crate::cache::{Cache, Item, RemovedItem};
 use crate::clock::{Clock, Expiry, TICK_US};

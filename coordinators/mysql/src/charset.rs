@@ -1,5 +1,3 @@
-//! Character sets and collations of connections ([`Charset`]).
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Charset {
     pub(crate) name: &'static str,

@@ -1,5 +1,3 @@
-//! Errors that clients receive, with number, SQLSTATE and message.
-
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SqlError {
     pub(crate) code: u16,

@@ -1,5 +1,3 @@
-//! The server as a machine ([`Mysql`]), with its connections, replies and timer.
-
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
 use crate::locks::SessionId;

@@ -1,5 +1,3 @@
-//! A client's state between statements ([`Session`]).
-
 use crate::charset::Charset;
 use crate::error::{Outcome, SqlError};
 use crate::locks::SessionId;

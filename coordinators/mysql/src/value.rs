@@ -1,5 +1,3 @@
-//! Values of expressions ([`Value`]) and their encoding in results.
-
 use crate::number::Decimal;
 use crate::timestamp::Instant;
 use serde::{Deserialize, Serialize};

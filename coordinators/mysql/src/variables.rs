@@ -1,5 +1,3 @@
-//! The session variables that the model supports.
-
 use crate::VERSION;
 use crate::error::{Outcome, SqlError};
 use crate::number::seconds;

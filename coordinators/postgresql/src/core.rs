@@ -1,5 +1,3 @@
-//! State shared by all sessions ([`Core`]).
-
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Named;
 use crate::store::heap::Heap;

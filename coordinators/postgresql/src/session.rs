@@ -1,5 +1,3 @@
-//! A client's state between statements ([`Session`]).
-
 use crate::error::{Outcome, SqlError};
 use crate::settings::Settings;
 use crate::sql::Parsed;

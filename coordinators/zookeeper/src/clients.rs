@@ -1,4 +1,4 @@
-//! Client sessions and frames, up to the queueing of each request.
+//! Handles client sessions and frames until each request is queued.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};

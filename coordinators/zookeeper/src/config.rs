@@ -1,5 +1,3 @@
-//! Configuration of a server, as in `zoo.cfg` ([`Config`]).
-
 pub type MemberId = u8;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

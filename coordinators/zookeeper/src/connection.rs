@@ -1,5 +1,3 @@
-//! An accepted connection, with its peer (client or member) and its received bytes.
-
 use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};

@@ -1,4 +1,4 @@
-//! A request's path from its queue to its reply.
+//! Processes each request, from its queue to its reply.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};

@@ -253,7 +253,7 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
         }
         let operation = Operation::from_repr(kind).ok_or(Refusal::Marshalling)?;
         let part = match read_part(operation, reader)? {
-            // Within a multi, the flags decide the type of the node.
+            // Within a multi, the flags determine the type of the node.
             Part::Create(wanted) => {
                 let is_container = wanted.flags == 4;
                 Part::Create(Wanted { is_container, is_told_stat: is_container, ..wanted })

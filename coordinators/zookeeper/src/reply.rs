@@ -1,5 +1,3 @@
-//! Messages to clients: replies, watch events and session replies.
-
 use crate::code::{NOTIFICATION_XID, Refusal, result};
 use crate::jute::Writer;
 use crate::password;

@@ -1,5 +1,3 @@
-//! The server as a machine ([`ZooKeeper`]), which dispatches inputs and schedules the timer.
-
 use crate::config::Config;
 use crate::connection::{self, Connection, Identity, PEER_GREETING, idle_until};
 use crate::counts::Counts;

@@ -1,5 +1,3 @@
-//! A node's metadata, as stored and as sent to clients.
-
 use crate::jute::Writer;
 use serde::{Deserialize, Serialize};
 

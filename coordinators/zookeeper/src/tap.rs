@@ -120,7 +120,7 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first one that is its session's second contender.
+/// Returns the first contender, and the first contender that is the second one of its session.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

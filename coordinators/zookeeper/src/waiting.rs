@@ -1,5 +1,3 @@
-//! Requests in the queue of their session.
-
 use crate::code::Operation;
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;

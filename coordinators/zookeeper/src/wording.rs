@@ -1,5 +1,3 @@
-//! Formats the messages of a run as readable text.
-
 use crate::code::{NOTIFICATION_XID, Operation, PING_XID};
 use crate::connection::PEER_GREETING;
 use crate::jute::{Read, Reader};

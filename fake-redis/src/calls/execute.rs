@@ -1,5 +1,3 @@
-//! Executes and propagates one admitted command.
-
 use crate::protocol::args::Args;
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;

@@ -1,5 +1,3 @@
-//! Looks up a command and its subcommand by name.
-
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;
 use crate::protocol::error::CommandError;

@@ -1,5 +1,3 @@
-//! Opens and closes client connections.
-
 use crate::protocol::request::Limits;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;

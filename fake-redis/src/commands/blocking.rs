@@ -32,7 +32,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// In wall-clock milliseconds; `None` means never (`getTimeoutFromObjectOrReply`).
+/// Returns the deadline in wall-clock milliseconds; `None` means never
+/// (`getTimeoutFromObjectOrReply`).
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");

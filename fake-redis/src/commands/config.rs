@@ -1,5 +1,3 @@
-//! The CONFIG command: GET, SET, REWRITE and RESETSTAT.
-
 use crate::config::parameters::Refusal;
 use crate::config::{NodeConfig, file};
 use crate::data::glob;

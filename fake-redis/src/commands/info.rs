@@ -1,5 +1,3 @@
-//! The INFO command.
-
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command, Server};

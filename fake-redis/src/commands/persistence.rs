@@ -1,5 +1,3 @@
-//! Commands for persistence, such as SAVE, BGSAVE and LASTSAVE.
-
 use crate::protocol::error;
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};

@@ -1,5 +1,3 @@
-//! Replication commands: REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF.
-
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
 use crate::protocol::error;

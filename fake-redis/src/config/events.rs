@@ -1,5 +1,3 @@
-//! Classes of keyspace events, by their letters in `notify-keyspace-events`.
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventClass {
     Generic,

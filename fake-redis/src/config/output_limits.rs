@@ -1,5 +1,3 @@
-//! Parses and formats `client-output-buffer-limit`.
-
 use crate::config::{OutputLimit, OutputLimits};
 
 pub(crate) fn show(limits: &OutputLimits) -> String {

@@ -1,5 +1,3 @@
-//! Matches the glob-style patterns of KEYS, SCAN and PSUBSCRIBE.
-
 /// Redis's maximum recursion depth (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;
 

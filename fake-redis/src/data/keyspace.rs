@@ -1,5 +1,3 @@
-//! The databases: keys with their values and expiry times.
-
 use crate::data::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

@@ -1,5 +1,3 @@
-//! Parses and formats numbers as Redis does.
-
 /// Parses an integer without spaces, a plus sign, leading zeros or `-0` (`string2ll` in util.c).
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {

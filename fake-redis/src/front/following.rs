@@ -19,7 +19,7 @@ impl Server {
         }
     }
 
-    /// Reopens an established link now, and leaves others to the cron.
+    /// Reopens an established link immediately, and leaves other links to the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;

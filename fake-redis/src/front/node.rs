@@ -1,5 +1,3 @@
-//! A Redis server as a state machine that takes inputs and returns outputs.
-
 use super::interlude;
 use super::operator;
 use crate::commands;

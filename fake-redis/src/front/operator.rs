@@ -1,5 +1,3 @@
-//! Executes an operator's actions.
-
 use crate::config::Persistence;
 use crate::state::server::Server;
 use fencepost_machine::OperatorAction;

@@ -1,5 +1,3 @@
-//! Evicts keys when memory is full.
-
 use crate::config::MaxmemoryPolicy;
 use crate::config::events::EventClass;
 use crate::data::keyspace::Entry;

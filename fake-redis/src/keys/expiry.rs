@@ -1,5 +1,3 @@
-//! Deletes expired keys in the background.
-
 use crate::config::events::EventClass;
 use crate::state::server::Server;
 

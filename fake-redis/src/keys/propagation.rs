@@ -1,5 +1,3 @@
-//! Propagates effects to replicas and the append-only file.
-
 use crate::config::RedisVersion;
 use crate::data::number;
 use crate::state::effects::{Effects, Item, Targets};

@@ -1,5 +1,3 @@
-//! Delivers published messages to subscribers.
-
 use crate::data::glob;
 use crate::protocol::reply::{Protocol, Reply};
 use crate::state::client_key::ClientKey;

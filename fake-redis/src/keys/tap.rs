@@ -1,4 +1,4 @@
-//! Reports changes of keys to the judge. Clients cannot observe these reports.
+//! Tells the judge about changes to keys. Clients cannot observe these reports.
 
 use crate::data::keyspace::Entry;
 use crate::data::number::double_text;

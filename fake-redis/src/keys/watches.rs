@@ -1,5 +1,3 @@
-//! Detects changes of watched keys (WATCH).
-
 use crate::state::client::{Transaction, Watch};
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;

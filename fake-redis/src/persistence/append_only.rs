@@ -41,7 +41,7 @@ impl Server {
         until.is_some()
     }
 
-    /// Acts immediately, although Redis forks a child process.
+    /// Rewrites the files immediately, whereas Redis forks a child process.
     fn rewrite_files(&mut self) {
         // If the rewrite fails, the old file must contain every command.
         if self.persistence.has_appended() {

@@ -1,5 +1,3 @@
-//! Builds a snapshot of all data with the replication position.
-
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;

@@ -1,5 +1,3 @@
-//! Opens, monitors and closes a replica's connection to its primary.
-
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
 use crate::state::replication::Stage;

@@ -1,5 +1,3 @@
-//! Changes a server's role between primary and replica.
-
 use crate::data::rdb::Origin;
 use crate::state::client::Role;
 use crate::state::client_key::ClientKey;

@@ -1,5 +1,3 @@
-//! Arguments, results and errors of native Lua functions.
-
 use super::limits;
 pub(super) use super::values::as_number;
 use crate::data::number;

@@ -1,5 +1,3 @@
-//! Deterministic random numbers for scripts.
-
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
 /// POSIX's `drand48` in integers, as in rand.c of Redis.

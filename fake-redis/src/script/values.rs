@@ -1,5 +1,3 @@
-//! Helpers for Lua values that need no Lua state.
-
 use luna_core::runtime::Value;
 
 pub(super) fn as_number(value: Value) -> Option<f64> {

@@ -1,5 +1,3 @@
-//! Addresses of servers and Sentinels.
-
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,5 +1,3 @@
-//! A failover attempt and its progress.
-
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Step {
     #[default]

@@ -1,5 +1,3 @@
-//! The clients of a Sentinel, with their queries and subscriptions.
-
 use super::event::Event;
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Limits, RequestReader};

@@ -13,7 +13,7 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
-    /// `true` if the next check may act on a change and must come soon.
+    /// `true` if a change may require action, so that the next check must run soon.
     pub(crate) attention: bool,
     pub(crate) unsaved: bool,
     pub(crate) ids: OutgoingIds,

@@ -1,5 +1,3 @@
-//! Events that a Sentinel publishes to subscribers.
-
 use fencepost_machine::Notice;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

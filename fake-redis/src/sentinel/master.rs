@@ -1,5 +1,3 @@
-//! A monitored primary with its replicas and the other Sentinels.
-
 use super::{
     Address, SentinelConfig,
     attempt::Failover,

@@ -1,5 +1,3 @@
-//! Selects the replica to promote.
-
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 

@@ -1,5 +1,3 @@
-//! Starts servers with their addresses and their replication.
-
 use crate::config::{NodeConfig, Persistence};
 use crate::front::node::Node;
 use crate::sentinel::{Address, Sentinel, SentinelConfig};

@@ -1,4 +1,4 @@
-//! Ids of clients, including those of scripts, the primary, the disk and the operator.
+//! Ids of clients, including scripts, the primary, the disk and the operator.
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ClientKey(pub(crate) usize);

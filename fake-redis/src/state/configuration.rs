@@ -1,5 +1,3 @@
-//! A server's configuration, which may change at runtime.
-
 use crate::config::NodeConfig;
 use crate::config::events::EventClasses;
 use crate::config::kept::Settings;

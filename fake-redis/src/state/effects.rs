@@ -10,7 +10,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) const ALL: Targets = Targets { append_only: true, replicas: true };
-    /// For commands such as PUBLISH, which change no data.
+    /// Targets of commands such as PUBLISH, which change no data.
     pub(crate) const REPLICAS: Targets = Targets { append_only: false, replicas: true };
 }
 

@@ -1,5 +1,3 @@
-//! A server's life cycle, from boot to shutdown.
-
 #[derive(Debug)]
 pub(crate) struct Life {
     run_id: String,

@@ -1,5 +1,3 @@
-//! Outputs for the driver, and messages to send at the end of an input.
-
 use fencepost_machine::{Output, Outputs};
 
 #[derive(Debug, Default)]

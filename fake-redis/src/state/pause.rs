@@ -1,5 +1,3 @@
-//! The scope and the end of an active CLIENT PAUSE.
-
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum PauseScope {
     Writes,

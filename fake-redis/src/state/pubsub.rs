@@ -1,5 +1,3 @@
-//! The subscriptions of all clients.
-
 use crate::state::client_key::ClientKey;
 use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;

@@ -1,5 +1,3 @@
-//! The scripts that a server knows, and the state shared between scripts.
-
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};

@@ -1,5 +1,3 @@
-//! The subscriptions of one client.
-
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 

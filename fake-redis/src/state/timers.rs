@@ -1,5 +1,3 @@
-//! The deadlines of a server, one per kind of timer.
-
 use fencepost_machine::WallTime;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,3 @@
-//! The command that the server is executing.
-
 use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, Debug, Default)]

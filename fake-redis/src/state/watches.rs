@@ -1,5 +1,3 @@
-//! The watched keys and their clients.
-
 use crate::state::client::Watch;
 use crate::state::client_key::ClientKey;
 use indexmap::IndexMap;

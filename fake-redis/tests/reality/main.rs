@@ -1,4 +1,4 @@
-//! Tests with real programs, skipped if these are missing unless `FENCEPOST_REAL_REDIS=1`.
+//! Tests with real programs. Missing programs skip the tests, unless `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Computes the start with which a fault hits a command, and moves the incident there.
+//! Computes when a fault must start to hit a command, and moves the incident there.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};

@@ -16,7 +16,7 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of failovers per plan. A third would find few locks to lose.
+/// Maximum number of failovers per plan. A third failover would rarely lose a lock.
 const STRIKES_MAX: u16 = 2;
 /// Thousandths of failed primaries that pause. The others crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;

@@ -1,5 +1,3 @@
-//! The unit that families draw: faults that must move together in time.
-
 use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;

@@ -1,5 +1,3 @@
-//! Family `none`: no faults.
-
 use super::Incident;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;

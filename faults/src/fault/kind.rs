@@ -1,5 +1,3 @@
-//! The kinds of faults and their properties.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};

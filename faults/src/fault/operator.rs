@@ -1,5 +1,3 @@
-//! The commands that an operator types at a server's console.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};

@@ -1,5 +1,3 @@
-//! The nodes from which `partition` separates processes.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! The event with which `failover` removes a primary.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

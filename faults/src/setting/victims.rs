@@ -1,5 +1,3 @@
-//! The nodes that `pause` and `clock-jump` hit.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! A test of machines with damaged files.
-
 use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};
 

@@ -1,5 +1,3 @@
-//! Emulates poll, select and their variants.
-
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Interest, Number};

@@ -1,5 +1,3 @@
-//! Emulates calls that read from and write to streams.
-
 use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind, PIPE_CAPACITY, PipeId, Stage};
 use crate::group::Group;

@@ -1,5 +1,3 @@
-//! Handles the end of threads, processes and the group.
-
 use super::{Ending, Group, Interest, Number, State};
 use crate::process::{Thread, Word};
 use crate::sys::memory::Memory;

@@ -1,5 +1,3 @@
-//! Reads and writes the memory of a traced process.
-
 use libc::{c_void, iovec, pid_t};
 use std::fs::File;
 use std::io;

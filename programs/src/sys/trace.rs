@@ -1,5 +1,3 @@
-//! Controls a traced thread with ptrace.
-
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
 

@@ -171,8 +171,8 @@ impl Quantity {
     }
 }
 
-/// Returns the mildest value that breaks the lock and the next milder one. Returns `None` if either
-/// is missing, or if no run at the milder value exercised the lock.
+/// Returns the mildest value that breaks the lock and the next milder value. Returns `None` if
+/// either is missing, or if no run at the milder value exercised the lock.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;

@@ -1,4 +1,4 @@
-//! The `fencepost.certificate` format: a record of all plans within bounds, without a violation.
+//! The `fencepost.certificate` format, which records that no plan within bounds causes a violation.
 
 mod diff;
 mod html;
@@ -17,9 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "fencepost.certificate";
-/// Version if no plan delays a message.
+/// Format version of a certificate without delayed messages.
 pub const VERSION: u32 = 1;
-/// Version if some plans delay messages.
+/// Format version of a certificate with delayed messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 

@@ -152,8 +152,8 @@ impl Findings {
 
     /// Adds the findings of a sweep, dated `day`, and returns their fingerprints.
     ///
-    /// Only a whole sweep advances the next seed, so `--seeds +N` gives all its slices the same
-    /// range.
+    /// Only a whole sweep advances the next seed, so `--seeds +N` gives all slices of a sweep the
+    /// same range.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;

@@ -161,12 +161,12 @@ impl Matrix {
         })
     }
 
-    /// In order of first appearance.
+    /// Returns the locks in order of first appearance.
     pub fn clients(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.client.as_str()))
     }
 
-    /// In order of first appearance.
+    /// Returns the faults in order of first appearance.
     pub fn faults(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
     }

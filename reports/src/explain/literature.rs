@@ -278,12 +278,13 @@ pub fn named() -> impl Iterator<Item = &'static str> {
 }
 
 impl Expected {
-    /// Returns whether the source describes violations with this cause. The sources are about rules
-    /// and faults, and only some sections are about one mechanism.
+    /// Returns whether the source describes violations with this cause. Most sources discuss rules
+    /// and faults. Only some sections discuss one mechanism.
     pub fn describes(&self, cause: Cause) -> bool {
         match self.source.as_str() {
             REDIS_FAILOVER => cause.is_of_failover(),
-            // They are about leases that end, and not about locks that a lock's own code removes.
+            // These sections are about leases that end, not about locks that the lock's own code
+            // removes.
             KLEPPMANN_RESOURCE | REDIS_SINGLE => !matches!(
                 cause,
                 Cause::EarlyRelease

@@ -156,7 +156,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire wrote the value before the grant, as a script sent twice does.
+    /// Returns whether this acquire wrote the value before the grant, as a script that is sent
+    /// twice does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -322,7 +323,7 @@ impl Story<'_, '_> {
             SectionEnd::Crash => "crashes",
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
-        // A process that goes on after it noticed its loss explains a later write.
+        // A process that continues after it noticed its loss explains a later write.
         let weight = match section.ended_by {
             SectionEnd::Lost => Weight::Turn,
             _ => Weight::Detail,

@@ -69,8 +69,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
-    /// Returns which process first ended the holder's lock before the later grant, when and how. It
-    /// is the process that removed the lock, or set it for itself.
+    /// Returns the process that first ended the holder's lock before the later grant, by removing
+    /// or by taking the lock, with the time and the kind of the end.
     pub(super) fn first_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let own =
@@ -263,7 +263,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     pub(super) fn write_sent_after_the_loss(&self) -> Option<Micros> {
         let (sent, _) = flight::sent(self.timeline, self.clash)?;
         let (gone, _) = self.gone().filter(|(gone, _)| *gone < sent)?;
-        // A count that was raised or lowered replaces the value, and the lock stays.
+        // A raised or lowered count replaces the value, but the lock remains.
         let mut own =
             self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
         let is_held = own.any(|key| key.from < sent && key.to.is_none_or(|(to, _)| sent < to));
@@ -284,7 +284,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns whether the later grant came before the end of the holder's lease.
+    /// Returns whether the later grant happened before the end of the holder's lease.
     pub(super) fn is_taken_within_lease(&self) -> bool {
         let (Some(held), Some(taken)) = (&self.holder.grant, &self.taker.grant) else {
             return false;
@@ -293,8 +293,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         !self.timeline.history.header.has_no_ttl() && taken.moment.time < lease.ends()
     }
 
-    /// Returns the processes other than the taker that the servers put first in the queue after
-    /// this time and before the taker.
+    /// Returns the processes that the servers put first in the queue after this time and before the
+    /// taker.
     pub(super) fn first_before_taker(&self, from: Moment) -> Vec<Node> {
         let history = self.timeline.history;
         let Some(taken) = self.taker.grant.as_ref() else { return Vec::new() };
@@ -327,8 +327,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }
 
-    /// Returns the server and the writer of another process's value that existed when this process
-    /// entered, if this process writes the same value.
+    /// Returns the server and the writer of a value that another process wrote, if this process
+    /// writes the same value and entered while that value existed.
     pub(super) fn same_value_at(&self, told: &Acquisition<'_>) -> Option<(Node, Node)> {
         let entered = told.completed?;
         let machine = told.process.machine();
@@ -359,7 +359,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.cut_lease(lease).unwrap_or(lease.lasts)
     }
 
-    /// Returns the recorded lease if the server counts in whole seconds and cut the lease.
+    /// Returns the recorded lease if the server counts in whole seconds and shortened the lease.
     fn cut_lease(&self, lease: Lease) -> Option<Micros> {
         let node = self.holder.grant.as_ref()?.node;
         let own = self.timeline.keys.iter().filter(|span| span.node == node);

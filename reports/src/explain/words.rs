@@ -1,5 +1,3 @@
-//! Describes a violation, its cause and its evidence in words.
-
 use crate::explain::cause::Cause;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;

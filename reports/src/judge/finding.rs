@@ -163,7 +163,7 @@ pub struct Clash {
 }
 
 impl Kind {
-    /// In the order of reports.
+    /// All rules, in the order in which reports list them.
     pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
     pub fn name(self) -> &'static str {

@@ -5,7 +5,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// In the order of the protocol.
+/// All phases, in the order of the protocol.
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
@@ -28,8 +28,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns each fault's kind and phase: that of the most advanced thread that the fault names or,
-/// if it names none, of the most advanced thread of all.
+/// Returns each fault's kind, and the phase of the most advanced thread that the fault names. If
+/// the fault names no thread, all threads count.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

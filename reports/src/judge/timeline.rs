@@ -39,18 +39,18 @@ pub(crate) struct Refusal {
 #[derive(Debug)]
 pub struct Timeline<'h> {
     pub history: &'h History,
-    /// In the order of invocation.
+    /// Ordered by time of invocation.
     pub acquisitions: Vec<Acquisition<'h>>,
-    /// In the order of their starts.
+    /// Ordered by start.
     pub sections: Vec<Section>,
-    /// In the order of their starts.
+    /// Ordered by start.
     pub keys: Vec<KeySpan<'h>>,
     /// An operation answered twice counts once.
     pub storage: Vec<StorageRequest>,
-    /// In the order of their starts.
+    /// Ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
     pub roles: Roles,
-    /// When all faults had ended; `None` if the run ended earlier.
+    /// Time at which all faults had ended; `None` if the run ended earlier.
     pub healed: Option<Moment>,
     /// End of the run or, if unrecorded, time of the last event.
     pub end: SimTime,
@@ -192,8 +192,8 @@ impl<'h> Timeline<'h> {
         refusals
     }
 
-    /// Returns a process that waits until the end, and the deletion of its node, if a server
-    /// deleted the node with the session while the process waited.
+    /// Returns a process that waits until the end, and the time at which a server deleted the
+    /// process's node with its session during the wait.
     pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
         let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
         let mut waiting = open.filter(|one| processes.contains(&one.process));
@@ -349,7 +349,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns the process that last got this value, and when. If the server never had the value,
-    /// all servers count.
+    /// considers all servers.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;

@@ -1,4 +1,4 @@
-//! The expected result of a run or cell, and how the actual result deviates.
+//! The expected result of a run or cell, and the deviations of the actual result.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

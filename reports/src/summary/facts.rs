@@ -24,9 +24,9 @@ pub struct RunContext {
     pub lengths: BTreeMap<String, String>,
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
-    /// Why the programs failed. A run without findings is then inconclusive.
+    /// Reason for the programs' failure. A run without findings is then inconclusive.
     pub failure: Option<String>,
-    /// Why a real server exited on its own. A lack of progress is then inconclusive.
+    /// Reason why a real server exited on its own. A lack of progress is then inconclusive.
     pub failed_server: Option<String>,
     pub note: Option<String>,
     pub replay: String,

@@ -136,7 +136,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Drops the events of the remover's earlier lock, which do not explain why it removed another's.
+/// Drops events of the remover's earlier lock, because they do not explain why it removed another
+/// lock.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();
     let taken = finding.clash.filter(|_| cause == Cause::StaleTakeover);

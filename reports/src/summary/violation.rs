@@ -46,8 +46,8 @@ pub struct Violation {
     pub narrative: Vec<Line>,
 }
 
-/// Returns the first twelve hex digits of the SHA-256 of lock, kind and cause, which line feeds
-/// separate.
+/// Returns the first twelve hex digits of the SHA-256 of lock, kind and cause, separated by line
+/// feeds.
 pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
     let text = format!("{client}\n{kind}\n{cause}");
     Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()

@@ -36,7 +36,7 @@ fn with_a_stranger(mut history: History) -> History {
         }
         stranger
     };
-    // A server's next change may show another role, so the stranger's change comes before it.
+    // Directly follows the original, because the server may have another role at its next change.
     let with_strangers = history.events.iter().flat_map(|event| {
         let stranger = of_lock(event).then(|| stranger(event));
         std::iter::once(event.clone()).chain(stranger)

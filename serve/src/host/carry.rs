@@ -1,5 +1,3 @@
-//! Passes the bytes of one connection to the machine.
-
 use super::Host;
 use crate::connection::Connection;
 use crate::platform::Platform;

@@ -1,5 +1,3 @@
-//! Events of a stage: messages, and events within a server.
-
 use crate::staged::Sent;
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;

@@ -1,5 +1,3 @@
-//! Faults of a stage, which affect its servers, clocks and links.
-
 use super::Stage;
 use super::event::{Event, Place};
 use fencepost_machine::{Disk, Input, OperatorAction};
@@ -31,7 +29,7 @@ impl Trap {
 }
 
 impl Stage {
-    /// Includes frozen processes.
+    /// Returns `true` for a frozen process too.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }

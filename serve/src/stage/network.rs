@@ -1,5 +1,3 @@
-//! Links of a stage, which faults can cut or delay.
-
 use super::event::{Flow, Message, Place};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -1,5 +1,3 @@
-//! A server of a stage, before and after its start.
-
 use super::clock::Clock;
 use super::event::{End, Event};
 use fencepost_machine::{ConnectionId, Disk, DiskImage, Machine, Now, Output};

@@ -1,5 +1,3 @@
-//! Connections of a stage, and the messages on them.
-
 use super::Stage;
 use super::StageRecord;
 use super::event::{Content, End, Message, Place};

@@ -1,5 +1,3 @@
-//! `fencepost boundary`: finds the value of one setting at which a lock breaks.
-
 use super::arguments::BoundaryArguments;
 use super::lock_scripts::add_scripts;
 use super::options::{

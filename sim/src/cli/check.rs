@@ -1,5 +1,3 @@
-//! `fencepost check`: judges recorded histories again.
-
 use super::arguments::FileArguments;
 use super::options::view;
 use super::output::{print, read_file};

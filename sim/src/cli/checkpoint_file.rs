@@ -1,5 +1,3 @@
-//! Reads and writes the checkpoint file of a sweep or an exploration.
-
 use super::Failure;
 use super::arguments::SweepArguments;
 use super::output::read_file;

@@ -1,5 +1,3 @@
-//! `fencepost compare`: shows two locks or two sweeps side by side.
-
 use super::arguments::CompareArguments;
 use super::counted::counted;
 use super::lock_scripts::add_script;

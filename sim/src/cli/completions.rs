@@ -1,5 +1,3 @@
-//! `fencepost completions SHELL`: prints a script that also completes locks and faults.
-
 use super::arguments::Arguments;
 use super::output::print;
 use super::{Failure, Outcome, explain, list, load};

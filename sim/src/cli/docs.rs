@@ -1,5 +1,3 @@
-//! `fencepost docs`: renders the repository's documentation as a site.
-
 use super::arguments::DocsArguments;
 use super::output::print;
 use super::{Failure, Outcome};

@@ -1,5 +1,3 @@
-//! `fencepost explain NAME`: explains a name from a report.
-
 use super::arguments::ExplainArguments;
 use super::output::print;
 use super::{Failure, Outcome};

@@ -1,5 +1,3 @@
-//! `fencepost export`: writes scripts that reproduce a violation elsewhere.
-
 use super::arguments::ExportArguments;
 use super::options::unknown;
 use super::output::print;

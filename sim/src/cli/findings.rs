@@ -40,7 +40,7 @@ fn list(arguments: &ListFindingsArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let mut findings = Store::at(&arguments.store.findings).existing()?;
     if view.name == MARKDOWN {
-        // Pull-request comments list only what was fixed today.
+        // Pull-request comments list only findings that were fixed today.
         findings.leave_out_fixed_before(&today()?);
     }
     print(&view.write(&findings).map_err(Failure::Output)?)?;

@@ -1,5 +1,3 @@
-//! `fencepost gallery`: writes or compares the pages of the gallery.
-
 use super::arguments::GalleryArguments;
 use super::output::{log, print};
 use super::{Failure, Outcome};

@@ -1,5 +1,3 @@
-//! `fencepost list`: prints the possible values of options.
-
 use super::arguments::{ListArguments, Listing};
 use super::choice::choices;
 use super::options::view;

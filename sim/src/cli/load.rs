@@ -1,5 +1,3 @@
-//! `fencepost load`: measures the cost of waiting for a lock.
-
 use super::arguments::LoadArguments;
 use super::options::{client, view};
 use super::output::print;

@@ -1,5 +1,3 @@
-//! `fencepost man`: writes a man page for each command.
-
 use super::arguments::{Arguments, ManArguments};
 use super::output::print;
 use super::{Failure, Outcome};

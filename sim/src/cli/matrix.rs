@@ -1,5 +1,3 @@
-//! `fencepost matrix`: runs every lock under every fault.
-
 use super::arguments::MatrixArguments;
 use super::counted::counted;
 use super::lock_scripts::add_scripts;

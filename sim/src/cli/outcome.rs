@@ -1,5 +1,3 @@
-//! The outcome of a command that did not fail.
-
 use fencepost_reports::{RunReport, Verdict};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

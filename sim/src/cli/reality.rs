@@ -1,5 +1,3 @@
-//! `fencepost reality`: compares simulated servers with real servers.
-
 use super::arguments::RealityArguments;
 use super::options::{clients, families, view};
 use super::output::{log, print};

@@ -1,5 +1,3 @@
-//! `fencepost replay`: repeats a report's plans and compares the histories.
-
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
 use super::output::{log, page, print};

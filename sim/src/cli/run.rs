@@ -1,5 +1,3 @@
-//! `fencepost run`: runs one seed of every requested lock and fault.
-
 use super::arguments::RunArguments;
 use super::expect::{self, JudgedCell};
 use super::options::{self, Options};

@@ -1,5 +1,3 @@
-//! `fencepost schema`: prints the JSON Schema of a published format.
-
 use super::arguments::SchemaArguments;
 use super::output::print;
 use super::{Failure, Outcome};

@@ -1,5 +1,3 @@
-//! `fencepost shrink`: minimizes and explains the plans in a report.
-
 use super::arguments::ShrinkArguments;
 use super::options::format;
 use super::output::{page, print};

@@ -1,5 +1,3 @@
-//! `fencepost sweep`: runs many seeds and adds up the results.
-
 use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
 use super::expect::{self, Expectations, JudgedCell};
@@ -66,7 +64,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     watch.progress.finish();
     note_unminimized(&spec, &sum);
     sum.measured = measured(&watch.progress, spec.jobs);
-    // Prints the sum first, because a full disk may fail the writes of files.
+    // Prints the total first, because writes to files may fail on a full disk.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();

@@ -176,7 +176,7 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event across runs, whose operation numbers may differ.
+/// Identifies an event across runs, because its operation number may differ between runs.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -33,7 +33,7 @@ pub struct Extent {
 
 impl Extent {
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
-    /// For a plan that no seed draws, such as one of an exploration.
+    /// Trials for a plan that no seed draws, such as a plan of an exploration.
     pub const ENUMERATED: Extent = Extent { nearby: 20, seeds: 0 };
 }
 
@@ -362,8 +362,9 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     }
 }
 
-/// At each fault before the violation that hit its processes or took a server's keys or memory, the
-/// same processes must be in their critical sections in both runs.
+/// Returns `true` if both runs have the same processes in their critical sections at each relevant
+/// fault. A fault is relevant if it precedes the violation, and hits the violation's processes or
+/// takes a server's keys or memory.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;
     let with = states_at_faults(with, processes);

@@ -1,5 +1,3 @@
-//! Makes diagnostic runs on several threads.
-
 use crate::run::RunSpec;
 use crate::run::parallel::in_parallel;
 use crate::setup::scenario::Scenario;

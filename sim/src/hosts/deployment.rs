@@ -1,5 +1,3 @@
-//! Sets up the hosts of a world with their software.
-
 use crate::hosts::coordinators::{Entry, ServerSetup, entry};
 use crate::hosts::programs::desk::HolderDesk;
 use crate::hosts::programs::host::{Shared, live};

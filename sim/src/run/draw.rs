@@ -1,5 +1,3 @@
-//! Draws a run's plan from its seed.
-
 use super::aimed;
 use super::fit;
 use super::spec::RunSpec;

@@ -1,5 +1,3 @@
-//! Builds the header of a history.
-
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
 use fencepost_clients::{Deployment, LockForm};

@@ -1,5 +1,3 @@
-//! Maps a list on several threads.
-
 use rayon::prelude::*;
 
 pub(crate) fn in_parallel<'i, I: Sync, T: Send>(

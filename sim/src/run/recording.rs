@@ -1,5 +1,3 @@
-//! The records and results of a run.
-
 use crate::hosts::programs::record::Life;
 use crate::hosts::programs::watched::Watched;
 use crate::world::wire_log::{Carried, Detail};

@@ -1,5 +1,3 @@
-//! The complete inputs of one run ([`RunSpec`]).
-
 use crate::hosts::coordinators::{Entry, entry};
 use crate::hosts::real;
 use crate::setup::scenario::Scenario;

@@ -1,5 +1,3 @@
-//! Validates the inputs of a run.
-
 use super::fit::{Incompatible, fits};
 use super::spec::RunSpec;
 use fencepost_faults::Node;

@@ -206,8 +206,8 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
 /// The acquire's reply, a connection to the storage (two), and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// From the first server's grant to the end of the critical section, minus the shortest time until
-/// the next holder learns of its grant.
+/// Returns the longest time from the first server's grant to the end of the critical section, minus
+/// the shortest time until the next holder learns of its grant.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

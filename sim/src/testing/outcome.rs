@@ -1,5 +1,3 @@
-//! Compares the results of a test with its expectation.
-
 use super::Expect;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Cell, Kind};

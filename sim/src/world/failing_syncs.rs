@@ -1,5 +1,3 @@
-//! The part of a run in which syncs fail.
-
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::SyncError;
 

@@ -1,5 +1,3 @@
-//! Adds sent and received messages to the wire log, if the run has one.
-
 use super::agenda::HostIndex;
 use super::socket::{Kind, Owner, Socket};
 use super::state::State;

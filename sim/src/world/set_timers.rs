@@ -1,5 +1,3 @@
-//! Starts, moves and ends timers of a host.
-
 use super::agenda::{Class, HostIndex, Occurrence, Place};
 use super::network::align_up;
 use super::state::State;

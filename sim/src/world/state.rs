@@ -1,5 +1,3 @@
-//! The state of the world, and the effects of agenda entries.
-
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
 use super::failing_syncs::FailingSyncs;

@@ -1,5 +1,3 @@
-//! A session's lease, pending KeepAlive and events, in the master's memory.
-
 use crate::event::{Event, Events};
 use fencepost_machine::ConnectionId;
 

@@ -1,5 +1,3 @@
-//! A master's proposals and lease.
-
 use super::Replica;
 use crate::message::Message;
 use crate::times::{MASTER_LEASE_US, RENEW_US, shortened};

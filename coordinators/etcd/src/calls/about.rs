@@ -1,5 +1,3 @@
-//! Calls about the member itself: its status, the members and the leases.
-
 use crate::config::{CLUSTER_ID, member_id};
 use crate::reply::Message;
 use crate::request::Call;

@@ -1,5 +1,3 @@
-//! The leader's role: replicates and commits entries, and confirms reads with heartbeats.
-
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -200,7 +200,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // Without an extension by a new leader, the lease ends before the write after the failure.
+    // Unless a new leader extends the lease, it ends before the write that follows the failure.
     script.cluster.pass(2_500);
     // An election after this check would make the test stop the wrong member.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));

@@ -1,5 +1,3 @@
-//! Executes the commands of the client/server protocol, such as COM_QUERY.
-
 use super::{Client, Core};
 use crate::error::SqlError;
 use crate::packet::Reply;

@@ -1,5 +1,3 @@
-//! Evaluates an expression for one row.
-
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Comparison, Expression};
 use crate::store::schema::part;

@@ -1,5 +1,3 @@
-//! The syntax tree of statements.
-
 use super::expression::{Assignment, Expression, Item};
 use super::table_ast::TableStatement;
 use crate::charset::Charset;

@@ -1,5 +1,3 @@
-//! The syntax tree of expressions.
-
 use crate::error::{Outcome, SqlError};
 use crate::value::Value;
 use std::ops::Deref;

@@ -1,5 +1,3 @@
-//! A position in a statement's tokens ([`Parser`]).
-
 use super::token::Token;
 
 pub(super) struct Parser<'t> {

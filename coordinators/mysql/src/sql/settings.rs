@@ -1,5 +1,3 @@
-//! Parses SET statements.
-
 use super::ast::Statement;
 use super::expression::{Assignment, Expression};
 use super::parser::Parser;

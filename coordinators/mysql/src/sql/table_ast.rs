@@ -1,5 +1,3 @@
-//! The syntax tree of statements about tables.
-
 use super::expression::{Expression, Item, Named};
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! Primary keys of rows ([`Key`]), in the order of the index.
-
 use serde::{Deserialize, Serialize};
 
 pub(crate) type Key = Vec<Part>;

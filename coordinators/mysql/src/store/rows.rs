@@ -1,5 +1,3 @@
-//! The rows of a table by key, each with its versions.
-
 use super::key::Key;
 use super::xid::Xid;
 use crate::value::Value;

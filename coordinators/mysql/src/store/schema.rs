@@ -1,5 +1,3 @@
-//! Definitions of tables and their columns.
-
 use super::TableName;
 use super::key::{Key, Part};
 use super::rows::{Values, Version};

@@ -1,5 +1,3 @@
-//! Transactions with their views, undo, commit and rollback.
-
 use super::key::Key;
 use super::locks::{Extent, Mode, Place, Wanted};
 use super::log::Record;

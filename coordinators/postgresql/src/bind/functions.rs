@@ -1,5 +1,3 @@
-//! Resolves function calls by name and argument types.
-
 use super::Binder;
 use super::values::base;
 use crate::bound::{Advisory, Bound, Function, Typed};

@@ -1,5 +1,3 @@
-//! Resolves operators and converts their operands.
-
 use super::Binder;
 use crate::bound::{Bound, Typed};
 use crate::error::{Outcome, SqlError};

@@ -1,5 +1,3 @@
-//! Executes INSERT and ON CONFLICT.
-
 use super::checks::check_not_null;
 use super::evaluate::Row;
 use super::locking::serialization;

@@ -1,5 +1,3 @@
-//! Requests locks on tables, rows and transactions.
-
 use super::{Execution, Stop};
 use crate::error::SqlError;
 use crate::span::Span;

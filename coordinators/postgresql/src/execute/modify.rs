@@ -1,5 +1,3 @@
-//! Executes UPDATE and DELETE.
-
 use super::checks::check_not_null;
 use super::evaluate::Row;
 use super::insert::Entered;

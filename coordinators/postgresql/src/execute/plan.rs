@@ -1,5 +1,3 @@
-//! Plans: statements with resolved names.
-
 use crate::bind::Binder;
 use crate::bound::{Bound, Output};
 use crate::core::Core;

@@ -1,5 +1,3 @@
-//! Executes SELECT, with or without row locks.
-
 use super::evaluate::Row;
 use super::locking::serialization;
 use super::plan::SelectPlan;

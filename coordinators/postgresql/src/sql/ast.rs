@@ -1,5 +1,3 @@
-//! The syntax tree with unresolved names.
-
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 

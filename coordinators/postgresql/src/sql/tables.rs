@@ -1,5 +1,3 @@
-//! Parses statements that define tables.
-
 use super::Parser;
 use super::ast::{ColumnDefinition, CreateTable, Expression, Key, Named, Statement};
 use crate::error::{Outcome, SqlError};

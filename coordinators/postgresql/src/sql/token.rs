@@ -1,5 +1,3 @@
-//! Splits the text of statements into tokens.
-
 use crate::error::{Outcome, SqlError};
 
 #[derive(Clone, PartialEq, Eq, Debug)]

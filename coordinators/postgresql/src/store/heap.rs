@@ -1,5 +1,3 @@
-//! Tables by name, with their row versions.
-
 use super::snapshot::Snapshot;
 use super::table::{Definition, Ended, Index, Version};
 use super::transactions::Transactions;

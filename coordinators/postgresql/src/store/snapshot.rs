@@ -1,5 +1,3 @@
-//! Snapshots of the store ([`Snapshot`]).
-
 use super::Xid;
 use std::collections::BTreeSet;
 

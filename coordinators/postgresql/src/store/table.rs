@@ -1,5 +1,3 @@
-//! A table with its columns, its indexes and its row versions.
-
 use super::snapshot::Snapshot;
 use super::{TableId, VersionId, Xid};
 use crate::bound::Bound;

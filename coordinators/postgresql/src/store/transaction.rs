@@ -1,5 +1,3 @@
-//! A transaction with its snapshot, changes and undo.
-
 use super::heap::Heap;
 use super::locks::{Locks, Tag};
 use super::serializable::Tracked;

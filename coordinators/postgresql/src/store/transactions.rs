@@ -1,5 +1,3 @@
-//! Running transactions and their snapshots.
-
 use super::snapshot::Snapshot;
 use super::{Backend, Xid};
 use std::collections::{BTreeMap, BTreeSet};

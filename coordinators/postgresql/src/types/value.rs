@@ -1,5 +1,3 @@
-//! Values ([`Value`]), with parsing, formatting, binary form and comparison.
-
 use super::interval::Interval;
 use super::timestamp::{self, ParseError};
 use super::{TIME_MAX, TIME_MIN, Type};

@@ -108,7 +108,7 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // Frequent attempts, because a promotion waits for the next attempt to reach the primary.
+        // Retries often, because a promotion waits for the next attempt to connect to the primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());

@@ -1,5 +1,3 @@
-//! State that a server keeps while it follows a leader.
-
 use crate::config::MemberId;
 use bytes::BytesMut;
 use fencepost_machine::ConnectionId;

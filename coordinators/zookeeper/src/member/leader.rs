@@ -1,5 +1,3 @@
-//! State that a server keeps while it leads.
-
 use super::learners::Learners;
 use super::stage::LeaderStage;
 use crate::code::Refusal;

@@ -1,5 +1,3 @@
-//! State that a leader keeps about each of its followers.
-
 use super::message::{Message, Progress};
 use crate::config::{Config, MemberId};
 use fencepost_machine::{ConnectionId, Output, Outputs};

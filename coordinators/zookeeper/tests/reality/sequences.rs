@@ -201,7 +201,8 @@ struct Play<'a, S: Server> {
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// Index of the first event without an order: a closed session's nodes end in hash table order.
+    /// Index of the first event without a fixed order, because a closed session's nodes are deleted
+    /// in hash-table order.
     unordered_from: Option<usize>,
 }
 

@@ -1,5 +1,3 @@
-//! Lists of strings.
-
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

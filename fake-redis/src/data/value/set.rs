@@ -1,5 +1,3 @@
-//! Sets of strings.
-
 use crate::data::number::parse_integer;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;

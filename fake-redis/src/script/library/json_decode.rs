@@ -1,5 +1,3 @@
-//! Implements `cjson.decode`.
-
 use super::DEPTH_MAX;
 use crate::data::number;
 use crate::script::host::{Arguments, Result};

@@ -1,5 +1,3 @@
-//! Implements `cjson.encode`.
-
 use super::DEPTH_MAX;
 use crate::data::number;
 use crate::script::host::{Arguments, Result, as_number};

@@ -1,5 +1,3 @@
-//! Implements `cmsgpack.unpack` and its variants.
-
 use super::DEPTH_MAX;
 use crate::script::host::{Arguments, Result};
 use luna_core::runtime::Value;

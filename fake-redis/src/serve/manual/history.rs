@@ -1,4 +1,4 @@
-//! Records changes of keys and servers, and the clients' critical sections.
+//! Records changes to keys and servers, and the clients' critical sections.
 
 use fencepost_machine::{KeyChange, TapEvent};
 use std::collections::BTreeMap;

@@ -1,5 +1,3 @@
-//! The commands of the admin connection.
-
 use super::scene::Scene;
 use super::wire::{Answer, command};
 

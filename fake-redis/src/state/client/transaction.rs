@@ -1,5 +1,3 @@
-//! The state of a transaction (MULTI).
-
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::state::command_info::Flags;
 

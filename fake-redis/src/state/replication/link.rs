@@ -1,5 +1,3 @@
-//! A replica's connection to its primary.
-
 use super::transfer::NotASnapshot;
 use super::{Received, Replication, Step, Transfer};
 use crate::protocol::outgoing::Outgoing;

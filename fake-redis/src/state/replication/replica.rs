@@ -1,5 +1,3 @@
-//! The replicas of this server.
-
 use super::Replication;
 use crate::config::NodeConfig;
 use crate::protocol::outgoing::encode_command;

@@ -1,5 +1,3 @@
-//! Clients that wait for replication or for the disk.
-
 use super::{Replica, Replication};
 use crate::state::client_key::ClientKey;
 

@@ -1,5 +1,3 @@
-//! The context in which a command runs: server, client, database, arguments and reply.
-
 use super::Server;
 use crate::protocol::args::Args;
 use crate::protocol::reply::Reply;

@@ -1,5 +1,3 @@
-//! A row of the command table: a command's metadata, its function and its subcommands.
-
 use super::Call;
 use crate::config::RedisVersion;
 use crate::protocol::error::CommandResult;

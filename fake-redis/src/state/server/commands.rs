@@ -1,5 +1,3 @@
-//! All commands of a server, and a cache of recent ones.
-
 use super::recent::Recent;
 use super::{Command, Table};
 

@@ -1,5 +1,3 @@
-//! Writes a boundary report as a self-contained page.
-
 use super::plot::plot;
 use super::{BoundaryReport, Probe, Worse};
 use crate::show::format::html::page::{heads, page};

@@ -1,5 +1,3 @@
-//! Writes a boundary report as text.
-
 use super::{BoundaryReport, Probe, Worse};
 use crate::show::format::text::layout::percent;
 

@@ -1,5 +1,3 @@
-//! Writes a certificate as a self-contained page.
-
 use super::text::{at_most, fired};
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
 use crate::show::format::html::page::{heads, page};

@@ -1,5 +1,3 @@
-//! Writes a certificate as text.
-
 use super::{Certificate, Runs, StatedBounds};
 use fencepost_faults::{Families, Family};
 

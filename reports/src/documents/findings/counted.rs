@@ -26,7 +26,7 @@ impl Counted {
         Counted { fault: fault.to_owned(), options: options.to_owned(), seeds: Vec::new(), runs: 0 }
     }
 
-    /// Returns the number of runs that are new. `runs` is the number that show the anomaly.
+    /// Returns how many runs are new. `runs` is the number of runs that show the anomaly.
     pub(super) fn add(&mut self, swept: &[SeedRange], runs: u64) -> u64 {
         let (before, after) = (joined(&[&self.seeds]), joined(&[&self.seeds, swept]));
         let swept = joined(&[swept]).count();

@@ -1,5 +1,3 @@
-//! Reads and writes the lines of a findings file.
-
 use super::{FORMAT, Finding, Findings, Header, VERSION};
 use serde_json::Value;
 use std::collections::BTreeMap;

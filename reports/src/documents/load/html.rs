@@ -1,5 +1,3 @@
-//! Writes a load experiment as a self-contained page.
-
 use super::plot::plot;
 use super::text::{both, release_times};
 use super::{LoadCase, LoadReport};

@@ -1,5 +1,3 @@
-//! Writes a load experiment as text.
-
 use super::{LoadCase, LoadReport};
 use crate::summary::report::Latency;
 use fencepost_faults::Micros;

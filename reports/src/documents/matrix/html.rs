@@ -1,5 +1,3 @@
-//! Writes the matrix as a self-contained page.
-
 use super::{CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::show::format::drawing::heat_map::heat;
 use crate::show::format::html::page::{heads, page};

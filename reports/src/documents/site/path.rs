@@ -1,5 +1,3 @@
-//! Converts paths in the repository to paths in the site.
-
 pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     if is_folder {
         return format!("{path}/index.html");

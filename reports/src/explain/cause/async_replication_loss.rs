@@ -1,5 +1,3 @@
-//! Cause `async-replication-loss`: the write of a grant or release never reached a server.
-
 use super::entry::{Entry, Measure};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
@@ -38,8 +36,8 @@ fn alone(case: &Case<'_, '_>) -> String {
     said.to_owned()
 }
 
-/// Returns a process that no server had granted the lock, and a server that had a copy of an
-/// earlier lock of this process when the process entered.
+/// Returns a process that entered without a grant, and a server that then had a copy of the
+/// process's earlier lock.
 fn let_in_by_a_copy(scene: &Scene<'_, '_>) -> Option<(Node, Node)> {
     let timeline = scene.timeline;
     [scene.holder, scene.taker].into_iter().filter(|one| one.grant.is_none()).find_map(|told| {

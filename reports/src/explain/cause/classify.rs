@@ -1,5 +1,3 @@
-//! Finds the cause of a finding by asking its questions in order, until one has an answer.
-
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
 use crate::explain::evidence::{Case, LockLoss, Loss};

@@ -1,5 +1,3 @@
-//! Cause `clock-drift`: a clock ran at the wrong rate.
-
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `clock-jump`: a clock was stepped.
-
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
@@ -32,7 +30,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let server = expired.map(|(at, _)| scene.timeline.history.events[at.index].node);
     let stepped = scene.wrong_clock(FaultKind::ClockJump);
     match server.zip(stepped) {
-        // Redis sends the end of a lease to its replicas as a time.
+        // Redis replicates the end of a lease as an absolute time.
         Some((server @ Node::Redis(_), fault)) if !fault.names(server) => format!(
             "{clock}. {server} compared the end of the lease, a time by that clock, with its own \
              clock, so the lock of {holder} expired too early."

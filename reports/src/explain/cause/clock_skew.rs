@@ -1,5 +1,3 @@
-//! Cause `clock-skew`: a process took a lock that had not yet expired by another process's clock.
-
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::evidence::standstill::wrong_clock;

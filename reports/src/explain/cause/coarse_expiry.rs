@@ -1,5 +1,3 @@
-//! Cause `coarse-expiry`: a server that counts in whole seconds ended a lease up to 1 s early.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `connection-lost`: a process's connection ended without the process noticing.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

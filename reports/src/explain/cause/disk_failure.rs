@@ -1,5 +1,3 @@
-//! Cause `disk-failure`: a server's disk failed to sync.
-
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 

@@ -1,5 +1,3 @@
-//! Cause `early-release`: the holder's own command removed the lock.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `eviction`: a server evicted a key to free memory.
-
 use super::entry::{Entry, Need};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;

@@ -1,5 +1,3 @@
-//! Cause `expired-waiter`: a waiting process was granted the lock after its lease had ended.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `failover-forgets`: a failover lost locks that belong to a connection.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

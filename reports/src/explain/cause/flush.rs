@@ -1,5 +1,3 @@
-//! Cause `flush`: an operator flushed a server.
-
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 use crate::record::history::Change;

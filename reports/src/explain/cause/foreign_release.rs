@@ -1,5 +1,3 @@
-//! Cause `foreign-release`: another process removed the lock.
-
 use super::entry::Entry;
 use crate::explain::evidence::LateRelease;
 use crate::explain::scene::Scene;

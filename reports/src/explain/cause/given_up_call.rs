@@ -1,5 +1,3 @@
-//! Cause `given-up-call`: the application cancelled or interrupted a call whose effects remained.
-
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `hold-too-long`: the holder worked longer than its lease.
-
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;

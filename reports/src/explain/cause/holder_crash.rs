@@ -1,5 +1,3 @@
-//! Cause `holder-crash`: the holder crashed, and its lock was never freed.
-
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 

@@ -1,5 +1,3 @@
-//! Cause `holder-pause`: the holder was paused while its lease expired or an answer was in transit.
-
 use super::entry::{Entry, Measure, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
@@ -79,7 +77,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
             )
         }
         _ => {
-            // A key that was removed before does not expire.
+            // A key that was already removed cannot expire.
             let ended = match scene.gone() {
                 Some((_, KeyEnd::Changed { change, .. })) if change != Change::Expired => "ended",
                 _ => "expired",

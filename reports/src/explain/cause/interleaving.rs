@@ -1,5 +1,3 @@
-//! Cause `interleaving`: the steps of two processes interleaved and broke the protocol.
-
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;

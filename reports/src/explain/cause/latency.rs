@@ -1,5 +1,3 @@
-//! Cause `latency`: a server's answer was late.
-
 use super::entry::{Entry, Measure};
 use super::lost_reply::counted;
 use crate::explain::evidence::{Case, Obstacle, Standstill, UntrueAnswer};

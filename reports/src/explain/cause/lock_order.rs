@@ -1,5 +1,3 @@
-//! Cause `lock-order`: several processes each hold a lock and wait for a lock that another holds.
-
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 

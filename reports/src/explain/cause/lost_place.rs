@@ -1,5 +1,3 @@
-//! Cause `lost-place`: a waiter lost its place in the queue.
-
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 

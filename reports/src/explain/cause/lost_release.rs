@@ -1,5 +1,3 @@
-//! Cause `lost-release`: a release never arrived, or arrived late.
-
 use super::entry::Entry;
 use crate::explain::evidence::{Case, LateRelease, release};
 use crate::explain::scene::Scene;

@@ -1,5 +1,3 @@
-//! Cause `lost-reply`: a server executed a command, but its reply was lost.
-
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::{Scene, listed};

@@ -1,5 +1,3 @@
-//! Cause `lost-watch`: no watch told a process that it was first in the queue.
-
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `missed-renewal`: no renewal by the holder took effect in time.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
@@ -29,8 +27,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     )
 }
 
-/// Names the server that let the next process in, if it is another than the one that granted the
-/// lock. Renewals may have taken effect elsewhere.
+/// Names the server that let the next process in, unless the same server granted the lock. Renewals
+/// may have taken effect at another server.
 fn elsewhere(scene: &Scene<'_, '_>) -> String {
     let nodes = [scene.holder, scene.taker].map(|one| one.grant.as_ref().map(|grant| grant.node));
     match nodes {
@@ -54,7 +52,8 @@ fn cut(scene: &Scene<'_, '_>) -> Option<String> {
         fault.kind == FaultKind::Partition && fault.names(process.machine()) && fault.names(server)
     });
     let began = SimTime(ends.0.saturating_sub(scene.lease().0));
-    // If the server executed a command of the process meanwhile, both are on the same side.
+    // If the server executed a command of the process meanwhile, both are on the same side of the
+    // partition.
     let answers = |cut: &FaultSpan<'_>| {
         let span = &scene.timeline.history.events[cut.from.index..];
         let until = cut.to.map_or(ends, |to| to.time);

@@ -1,5 +1,3 @@
-//! Cause `missed-wakeup`: a waiting process was not woken.
-
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;

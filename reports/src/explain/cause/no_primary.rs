@@ -1,5 +1,3 @@
-//! Cause `no-primary`: clients were sent to servers that were not primaries.
-
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 

@@ -1,5 +1,3 @@
-//! Cause `old-value`: the only holder computed its write from an older value.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

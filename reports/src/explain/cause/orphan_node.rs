@@ -1,5 +1,3 @@
-//! Cause `orphan-node`: no process knows of the first node in the queue.
-
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::judge::finding::Kind;

@@ -1,5 +1,3 @@
-//! Cause `orphan-renewal`: a process that does not hold the lock renews it.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `partition`: a server was partitioned from the network.
-
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;

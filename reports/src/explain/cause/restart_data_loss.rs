@@ -1,5 +1,3 @@
-//! Cause `restart-data-loss`: a server restarted without the counter of fencing tokens.
-
 use super::entry::{Entry, Measure, Need};
 use crate::judge::meaning::Meaning;
 use crate::record::history::Change;

@@ -1,5 +1,3 @@
-//! Cause `restart-without-delay`: a server lost its grants in a restart within their leases.
-
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `server-outage`: a server was down or paused.
-
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 use fencepost_faults::Impact;

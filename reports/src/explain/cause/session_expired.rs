@@ -1,5 +1,3 @@
-//! Cause `session-expired`: the holder's session ended during its critical section.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `shared-client-id`: processes share a client id and treat each other's lock as their own.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `shared-owner`: threads or processes share an owner value and are mistaken for each other.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

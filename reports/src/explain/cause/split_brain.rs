@@ -1,5 +1,3 @@
-//! Cause `split-brain`: two servers acted as primary at the same time.
-
 use super::entry::Entry;
 use crate::explain::evidence::is_of_members;
 use crate::explain::scene::Scene;
@@ -77,7 +75,7 @@ fn promoted(scene: &Scene<'_, '_>, [new, old]: [&Acquisition<'_>; 2], at: Moment
     }
 }
 
-/// Returns when the grant's server restarted, if it was down during the promotion.
+/// Returns when the granting server restarted, if it was down during the promotion.
 fn started_after(scene: &Scene<'_, '_>, grant: &Grant, promoted: Moment) -> Option<SimTime> {
     let events = &scene.timeline.history.events;
     let is_own = |event: &&Event| {

@@ -1,5 +1,3 @@
-//! Cause `stale-read`: a lagging server told a process that it has the lock.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

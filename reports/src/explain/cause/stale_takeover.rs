@@ -1,5 +1,3 @@
-//! Cause `stale-takeover`: a process that was acquiring the lock removed the existing lock.
-
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 

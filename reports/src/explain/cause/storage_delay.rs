@@ -1,5 +1,3 @@
-//! Cause `storage-delay`: a write was in transit to the storage when the lock changed hands.
-
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;

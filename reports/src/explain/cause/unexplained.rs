@@ -1,5 +1,3 @@
-//! Cause `unexplained`: the recorded events do not show the cause.
-
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::{Scene, listed};

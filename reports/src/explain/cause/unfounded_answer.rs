@@ -1,5 +1,3 @@
-//! Cause `unfounded-answer`: the lock's own code returned an answer that no server had given.
-
 use super::entry::Entry;
 use crate::explain::evidence::{Case, Standstill, granted_by};
 use crate::explain::scene::Scene;

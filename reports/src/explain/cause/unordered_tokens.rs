@@ -1,5 +1,3 @@
-//! Cause `unordered-tokens`: servers that share no counter issued the tokens.
-
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 

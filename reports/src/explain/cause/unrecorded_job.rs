@@ -1,5 +1,3 @@
-//! Cause `unrecorded-job`: a job was done, but its completion was not recorded.
-
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Cause `waiter-crash`: a waiting process crashed, and the queue kept its place.
-
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 

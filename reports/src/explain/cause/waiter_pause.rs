@@ -1,5 +1,3 @@
-//! Cause `waiter-pause`: the first process in the queue was paused.
-
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 use fencepost_faults::Impact;

@@ -41,9 +41,8 @@ impl<'t, 'h> Counter<'t, 'h> {
         self.timeline.history.header.quorum > 1
     }
 
-    /// Returns whether one server issued a token twice without losing anything in between. A
-    /// counter that each grant increments cannot do that, except with the first token of a new
-    /// counter.
+    /// Returns whether one server issued a token twice and lost no data in between. A counter that
+    /// each grant increments can only repeat the first token of a new counter.
     pub(crate) fn is_no_counter(&self) -> bool {
         let [earlier, later] = self.tokens;
         let lock = &self.timeline.history.header.resource;

@@ -151,8 +151,8 @@ impl<'t, 'h> Handover<'t, 'h> {
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
-    /// Returns whether the holder was paused when its lease would have ended by a right clock, so
-    /// that a clock that ran only a little fast made no difference.
+    /// Returns whether the holder was paused at the end of its lease by a correct clock. A slightly
+    /// fast clock then made no difference.
     fn is_paused_beyond(&self, node: Node) -> bool {
         let ends = last_lease(self.timeline, self.holder, node, self.granted_again).ends();
         self.timeline.faults.iter().any(|fault| {
@@ -170,7 +170,7 @@ impl<'t, 'h> Handover<'t, 'h> {
             return None;
         }
         let first = || self.span_at(held_at).and_then(|span| self.loss(span));
-        // A grantor tells the next grantor nothing, so its own discard is the loss.
+        // A grantor does not inform the next grantor, so its own discard counts as the loss.
         let discarded = || first().filter(|loss| loss.ended_by(Change::Discarded));
         let at_taking_server = match self.span_at(taken_at) {
             None if is_of_members(self.timeline) => {
@@ -185,8 +185,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LockLoss { at_granting_server: first(), at_taking_server })
     }
 
-    /// Returns whether the server that granted the lock removed only earlier locks with the same
-    /// owner value, so that a replica's removal is a copy of such a removal.
+    /// Returns whether the granting server removed only earlier locks with the same owner value. A
+    /// replica's removal then only repeats such a removal.
     fn removed_only_earlier(&self, held_at: Node) -> bool {
         let removed = |how| matches!(how, KeyEnd::Changed { change: Change::Removed, .. });
         let owner = self.holder.owner;
@@ -201,8 +201,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         until_now.peek().is_some() && until_now.all(|at| Some(at) < granted)
     }
 
-    /// Returns the last extension at a server that was promoted while this server remained a
-    /// primary and let the lease run out.
+    /// Returns the last extension of the lease at a server that was promoted while this server
+    /// still acted as a primary. This server then let the lease run out.
     fn extended_elsewhere(&self, span: &KeySpan<'h>) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let expired = |how| matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
@@ -230,8 +230,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server, at })
     }
 
-    /// Returns the last extension at the server that granted the lock first, if another server was
-    /// promoted before it and had already let the lease run out.
+    /// Returns the last extension at the server that granted the lock first, if a server that was
+    /// promoted before it had already let the lease run out.
     fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let promoted = timeline.roles.promoted(taken_at, granted_again)?;
@@ -249,8 +249,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server: held_at, at: extended.max()? })
     }
 
-    /// Returns whether a member that was no longer the grantor discarded the lock only after the
-    /// new grantor had granted it again.
+    /// Returns whether a former grantor discarded the lock only after the new grantor had granted
+    /// it again.
     fn had_two_grantors(&self, held_at: Node) -> bool {
         let discarded = |how| matches!(how, KeyEnd::Changed { change: Change::Discarded, .. });
         let own = self.timeline.keys.iter().filter(|span| span.node == held_at);

@@ -11,8 +11,8 @@ pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 /// Longest time by which a server that counts in whole seconds ends a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
-/// A recorded lease within this tolerance of the requested lease counts as the requested one. A
-/// server that is sent the end of a lease records it shorter by the message's latency.
+/// A recorded lease counts as the requested lease if it differs by at most this much. A server that
+/// receives the end of a lease records a lease that is shorter by the message's latency.
 pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
 /// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
 /// previous write belongs to the grant.
@@ -59,7 +59,7 @@ pub(crate) fn last_lease(
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
-/// Returns the true start of a lease whose end the holder computed before a pause in its acquire.
+/// Returns the true start of a lease if the holder computed its end before a pause in the acquire.
 /// The server recorded only the rest of the lease, much less than the ttl.
 fn begun_before_pause(
     timeline: &Timeline<'_>,
@@ -98,7 +98,7 @@ fn short_by_transit(
 }
 
 /// Returns whether the holder took its lock again outside its lock calls, as an application does
-/// whose extension finds the lock gone.
+/// when an extension finds the lock gone.
 fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let machine = holder.process.machine();
     let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == machine);
@@ -158,8 +158,8 @@ pub(super) fn waited_to_nest(
 }
 
 /// Returns the value of the holder's lock that the server lost during the critical section. If the
-/// holder took the lock again by an extension or a nested acquisition and lost it again, returns
-/// the later value.
+/// holder set the lock again by an extension or a nested acquisition, and the server lost that
+/// value too, returns the later value.
 pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -185,8 +185,8 @@ pub(crate) fn lost_at<'t, 'h>(
     all.rfind(is_later).copied().or(first)
 }
 
-/// Returns whether a nested acquisition of the holder set the value again after a loss. A count
-/// that the loss had reset makes the inner release remove the lock, so that loss decides.
+/// Returns whether a nested acquisition of the holder set the value again after a loss. The loss
+/// reset the count, so the inner release removes the lock.
 fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let Some(entered) = holder.completed else { return false };
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);
@@ -199,9 +199,9 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
         })
 }
 
-/// Looks for an acquiring process that overwrote the holder's value at `at` without getting the
-/// lock. Returns the last value written in this way, and when and how it ended before `before`: it
-/// was removed, or a process got the lock by replacing it.
+/// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
+/// the lock. Returns the last such value, and when and how it ended before `before`: a process
+/// removed it, or got the lock by replacing it.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

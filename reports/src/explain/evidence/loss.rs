@@ -1,4 +1,4 @@
-//! How a server lost a lock before its lease ended.
+//! The loss of a lock at a server before the end of its lease.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
@@ -84,8 +84,8 @@ impl<'t, 'h> Loss<'t, 'h> {
             || self.was_let_in_by_a_copy()
     }
 
-    /// Returns whether no server granted the lock, and the holder took a copy of its earlier lock
-    /// for the grant until the copy expired.
+    /// Returns whether no server granted the lock, and the holder mistook a copy of its earlier
+    /// lock for the grant until the copy expired.
     fn was_let_in_by_a_copy(&self) -> bool {
         let LossKind::Ended { span, .. } = self.how else { return false };
         self.holder.grant.is_none() && span.by.is_none() && self.ended_by(Change::Expired)
@@ -263,8 +263,8 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns whether the lease lost more than half of its length, which would take a clock that
-    /// runs at twice the rate.
+    /// Returns whether the lease lost more than half of its length, which only a clock at more than
+    /// twice the rate could cause.
     fn is_too_early_for_drift(&self, span: &KeySpan<'_>, at: Moment) -> bool {
         let from = span.set.last().map_or(span.from.time, |set| set.time);
         let ends = span.runs_out.unwrap_or(from + self.timeline.history.header.ttl_us);

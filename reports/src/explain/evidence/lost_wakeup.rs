@@ -41,7 +41,7 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
 }
 
 /// Returns whether all waiting processes slept while the lock was free. A process whose acquire
-/// began while the lock was free, and ended the wait, missed nothing.
+/// began in that time and ended the wait does not count.
 pub(super) fn missed_release(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let end = finding.at + finding.duration;
     let mut sections = timeline.sections.iter().rev();

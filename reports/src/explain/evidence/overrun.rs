@@ -110,7 +110,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         sent.iter().any(|operation| !confirmed(operation))
     }
 
-    /// Returns whether a command, which must be a renewal, was lost between lock calls.
+    /// Returns whether a command was lost between lock calls. Such a command must be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

@@ -1,5 +1,3 @@
-//! A [`Period`] of time in a history.
-
 use crate::judge::finding::Finding;
 use fencepost_faults::{Micros, SimTime};
 

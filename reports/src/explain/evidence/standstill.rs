@@ -119,8 +119,8 @@ pub(super) fn kept_by_count(
     Some((servers.into_iter().collect(), owner))
 }
 
-/// Returns the lock that remained at the servers while no process acquired it, at the server that
-/// had it first. `None` for a queue and for several masters, where no single value decides.
+/// Returns the lock that remained at the servers while no process acquired it, from the server that
+/// had it first. Returns `None` for a queue and for several masters, where no single value decides.
 pub(crate) fn standing<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,
@@ -132,8 +132,8 @@ pub(crate) fn standing<'t, 'h>(
     remaining_values(timeline, Period::of_finding(finding)).min_by_key(|span| span.from)
 }
 
-/// Returns the process whose release of the remaining lock has no confirmation, when it sent the
-/// release, and when the lock was removed, unless it remained.
+/// Returns the process that has no confirmation of its release of the remaining lock, when it sent
+/// the release, and when the lock was removed, if it was.
 pub(super) fn unconfirmed_release(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -167,8 +167,8 @@ pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Op
     })
 }
 
-/// Returns the server and the owner of a lock that remained because no command set its expiry, if
-/// the owner does not know the outcome of its acquire. Other locks of the run have an expiry.
+/// Returns the server and the owner of a remaining lock without an expiry, if the owner does not
+/// know the outcome of its acquire. Other locks of the run must have an expiry.
 pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     if timeline.keys.iter().all(|span| span.runs_out.is_none()) {
         return None;

@@ -5,9 +5,8 @@ use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Returns whether one of two conflicting processes entered although too few servers granted it the
-/// lock. If no key and no owner is recorded, the lock may use another key, so the result is
-/// `false`.
+/// Returns whether one of two conflicting processes entered with grants from too few servers.
+/// Returns `false` if no key and no owner is recorded, because the lock may use another key.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);

@@ -103,8 +103,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
 }
 
-/// Returns the servers at which a release only lowered a count, because a fault had hidden the
-/// answer to an earlier acquire from the process.
+/// Returns the servers at which a release only lowered a count, because a fault had blocked the
+/// answer to an earlier acquire.
 pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Node> {
     let Some(told) = finding.witness.last().map(|index| timeline.moment(*index)) else {
         return Vec::new();

@@ -94,8 +94,8 @@ fn effects(history: &History, event: &Event, later: &[Event]) -> Effects {
     effects
 }
 
-/// Returns whether servers had recorded a lock of the process, and recorded its end at each of
-/// them before the event.
+/// Returns whether servers had recorded a lock of the process, and each of them had recorded the
+/// lock's end before the event.
 fn is_gone(history: &History, event: &Event) -> bool {
     let mut written: Vec<(&str, Node)> = Vec::new();
     let mut held: BTreeMap<Node, Option<Node>> = BTreeMap::new();

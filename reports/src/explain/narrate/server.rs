@@ -1,4 +1,4 @@
-//! Describes the changes that servers made of the lock's keys.
+//! Describes the changes that servers made to the lock's keys.
 
 use super::{after_event, before_event, wait_end_text};
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
@@ -87,8 +87,8 @@ pub(super) fn server(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server had granted the owner another value of this key since this value was
-/// last set.
+/// Returns whether a server granted the owner another value of this key after this value was last
+/// set.
 fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
     if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
@@ -145,8 +145,8 @@ fn copied(history: &History, event: &Event, lock: &str) -> String {
     }
 }
 
-/// Returns the server whose data this server copied since its last restart, if it did. A server
-/// that was never down cannot restart with a lock.
+/// Returns the server whose data this server copied since its last restart, if any. A server that
+/// was never down cannot restart with a lock.
 fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
     let own = before_event(history, event).iter().rev().filter(|one| one.node == event.node);
     let mut origins = own.filter_map(|earlier| match earlier.what {
@@ -170,7 +170,7 @@ fn source(history: &History, event: &Event) -> Option<Node> {
 }
 
 /// Returns whether a process set its lock to the same value again outside an acquire, as a renewal
-/// by SET does, whether or not the lock still existed.
+/// by SET does, even if the lock was gone.
 fn is_renewal(history: &History, event: &Event) -> bool {
     let What::Server { by: Some(by), .. } = &event.what else { return false };
     let before = before_event(history, event);
@@ -216,8 +216,8 @@ fn is_raised(history: &History, event: &Event) -> bool {
     previous_value(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
 }
 
-/// Returns whether the command replaced the value of another owner, or of another process, in an
-/// acquire that did not get the lock with this value, like the GETSET of a process that lost.
+/// Returns whether an acquire replaced the value of another owner or process without getting the
+/// lock with its own value, like the GETSET of a losing process.
 fn is_overwrite(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Granted, value: Some(value), by: Some(by), .. } =
         &event.what
@@ -330,8 +330,8 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server still had the node later. A server that is cut off from the others may
-/// end a session that they keep.
+/// Returns whether a server still had the node later. A server that is cut off may end a session
+/// that the other servers keep.
 fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     let What::Server { value: node @ Some(_), .. } = &event.what else { return false };
     after_event(history, event).iter().any(|later| match &later.what {

@@ -16,7 +16,7 @@ pub(super) struct Between<'t, 'h> {
     pub(super) from: SimTime,
     taken: SimTime,
     until: SimTime,
-    /// When the late write was sent and when the storage accepted it.
+    /// Times at which the late write was sent and at which the storage accepted it.
     late_write: Option<(SimTime, SimTime)>,
     is_split: bool,
 }
@@ -132,8 +132,8 @@ impl<'t, 'h> Between<'t, 'h> {
         fault.kind.impact() == Impact::LosesKeys && is_known && !keys.any(is_hit)
     }
 
-    /// Returns whether a request of the process that the storage never served was open while the
-    /// fault lasted.
+    /// Returns whether, during the fault, the process had an open request that the storage never
+    /// served.
     fn waited_for_storage(&self, process: Node, fault: &FaultSpan<'_>) -> bool {
         let events = &self.timeline.history.events;
         events.iter().enumerate().any(|(index, event)| {
@@ -153,8 +153,8 @@ impl<'t, 'h> Between<'t, 'h> {
         })
     }
 
-    /// Returns whether the fault hits the storage or one of the two that conflict. A fault that
-    /// names processes must name one of the two.
+    /// Returns whether the fault hits the storage or one of the two conflicting processes. A fault
+    /// that names processes must name one of the two.
     fn concerns(&self, fault: &FaultSpan<'_>) -> bool {
         let involved = |machine: &Node| self.involves(*machine);
         let mut processes = fault.nodes.iter().filter(|node| node.is_process()).peekable();
@@ -172,8 +172,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault only holds up messages among servers, which decides nothing if one
-    /// Redis server made both grants.
+    /// Returns whether the fault only delays messages among servers, and one Redis server made both
+    /// grants. Such a fault is irrelevant.
     fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
         let header = &self.timeline.history.header;
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
@@ -203,8 +203,8 @@ impl<'t, 'h> Between<'t, 'h> {
         second.is_none_or(|grant| fault.nodes.iter().all(|node| lost::is_of_quorum(grant, *node)))
     }
 
-    /// Returns the process that removed the holder's lock by a release that it had begun before the
-    /// holder's grant, when it began the release, and when a server removed the lock.
+    /// Returns the process that removed the holder's lock by a release that began before the
+    /// holder's grant, with the times of the release and of the removal.
     fn late_removal(&self) -> Option<(Node, SimTime, SimTime)> {
         let (timeline, [holder, taker]) = (self.timeline, self.both);
         let (held, taken) = (holder.grant.as_ref()?.moment, taker.grant.as_ref()?.moment);
@@ -219,8 +219,8 @@ impl<'t, 'h> Between<'t, 'h> {
     }
 }
 
-/// Returns whether the fault hit a request or its answer. A delay hits what is sent while it lasts,
-/// any other fault also what is in transit.
+/// Returns whether the fault hit a request or its answer. A delay hits messages sent while it
+/// lasts. Any other fault also hits messages in transit.
 fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool {
     match fault.kind {
         FaultKind::Delay => fault.touches(sent, sent) || fault.touches(answered, answered),
@@ -228,8 +228,8 @@ fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool
     }
 }
 
-/// Returns whether the fault held up the release of another process, which therefore arrived while
-/// the holder had the lock.
+/// Returns whether the fault delayed another process's release, so that it arrived while the holder
+/// had the lock.
 fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     removal.is_some_and(|(by, sent, removed)| {
         fault.names(by)
@@ -248,11 +248,11 @@ fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'
 pub(super) enum Relevance {
     /// Delayed the late write, or the late release from the time at which it was sent.
     Delays,
-    /// Names the process that was granted the lock earlier, and bends no clock.
+    /// Names the process that was granted the lock earlier, and changes no clock.
     OfHolder,
     /// Stopped servers or took their data or roles between the two grants.
     OfServers,
-    /// Names the process that was granted the lock later, and bends no clock.
+    /// Names the process that was granted the lock later, and changes no clock.
     OfTaker,
     Other,
 }
@@ -273,13 +273,13 @@ fn takes_data(fault: &FaultSpan<'_>) -> bool {
         && fault.nodes.iter().all(|node| node.is_server())
 }
 
-/// Returns whether the fault had passed without a trace before the first grant.
+/// Returns whether the fault had ended without lasting effects before the first grant.
 fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
     let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
     is_instant && fault.from.time < granted
 }
 
-/// Returns whether the fault bends only the clocks of servers that measure no lease.
+/// Returns whether the fault changes only the clocks of servers that measure no lease.
 fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
     let bends = fault.kind.impact() == Impact::BendsClock;
     if !bends || fault.nodes.iter().any(|node| !node.is_server()) {

@@ -1,5 +1,3 @@
-//! Describes faults in sentences.
-
 use crate::judge::timeline::FaultSpan;
 use fencepost_faults::{FaultKind, Node};
 

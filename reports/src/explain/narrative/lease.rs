@@ -42,8 +42,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the recorded lease is the difference of two clocks of which one may be wrong:
-    /// the end of a lease by a client's clock, and the server's clock.
+    /// Returns whether the recorded lease is the difference between two clocks, one of which may be
+    /// wrong: the end of a lease by a client's clock, and the server's clock.
     fn is_measured_by_wrong_clocks(&self, set: Moment) -> bool {
         self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
             && self
@@ -96,7 +96,7 @@ impl Story<'_, '_> {
     }
 
     /// Returns the last command that set the time to live at the time of the grant, or the grant if
-    /// there is none.
+    /// there is no such command.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
@@ -109,9 +109,9 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// Returns when the holder's lease ended, and `true` if a server only then removed a lock that
-    /// had expired earlier. The end is before the holder left its critical section. What a
-    /// server recorded comes first. The length of a lease counts only if all clocks were right.
+    /// Returns when the holder's lease ended, and `true` if a server removed the expired lock only
+    /// then. Only an end before the holder left its critical section counts. A server's record
+    /// takes precedence. The length of a lease counts only if all clocks were right.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
@@ -148,9 +148,8 @@ impl Story<'_, '_> {
         })
     }
 
-    /// Returns when the lock last ended at the server that granted it. If it expired, also returns
-    /// whether the server removed it only at the next request. Of several masters, the first end
-    /// counts.
+    /// Returns when the lock last ended at the server that granted it and, if it expired, whether
+    /// the server removed it only at the next request. With several masters, the first end counts.
     fn recorded_end(
         &self,
         holder: &Acquisition<'_>,

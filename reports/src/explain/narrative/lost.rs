@@ -34,8 +34,8 @@ impl Story<'_, '_> {
                 && section.is_none_or(|section| !section.covers(at))
         };
         for (place, (at, key)) in ends.into_iter().enumerate() {
-            // Other servers of a queue learn of the removal from the leader. After the first
-            // removal by the holder's release, the others add nothing.
+            // Other servers of a queue receive the removal from the leader. After the first removal
+            // by the release, further removals add nothing to the story.
             if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {
@@ -66,8 +66,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether a lagging replica removed the value for a removal that its primary had made
-    /// before this lock was granted. Some owners use the same value again for their next lock.
+    /// Returns whether a lagging replica removed the value because its primary had done so before
+    /// this lock was granted. Some owners reuse their value for their next lock.
     fn repeats_an_earlier_removal(
         &self,
         holder: &Acquisition<'_>,
@@ -90,8 +90,8 @@ impl Story<'_, '_> {
             })
     }
 
-    /// Adds the grants by which other processes took over a lock whose owner value is also theirs,
-    /// and the end of the last one.
+    /// Adds the grants by which processes with the same owner value took over the lock, and the end
+    /// of the last grant.
     fn taken_by_same_owner(&mut self, key: &KeySpan<'_>, before: Moment) {
         let mut end = key.to;
         while let Some((at, KeyEnd::Replaced)) = end.filter(|(at, _)| *at < before) {

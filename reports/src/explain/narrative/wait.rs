@@ -71,8 +71,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds what ended or shortened the lock at the server that granted it, if the server that was
-    /// promoted later never copied it.
+    /// Adds the change that ended or shortened the lock at the server that granted it, if the
+    /// server that was promoted later never copied the change.
     fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -96,8 +96,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last faults that hit the first process in the queue, or the server that it was
-    /// connected to, between its request and its turn.
+    /// Adds the last faults that hit the first process in the queue, or its server, between the
+    /// process's request and its turn.
     fn lost_watch(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -227,7 +227,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last faults that can have cost a call its answer: those that hit its process, and
+    /// Adds the last faults that may have cost a call its answer: faults of its process, and
     /// crashes and failovers of servers since the process was last served.
     fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
         let timeline = self.timeline;

@@ -1,7 +1,8 @@
 //! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
 //!
 //! Critical sections are half-open, so one may begin when another ends. Two threads of one process
-//! conflict like two processes. Those of one thread never conflict, because locks may be reentrant.
+//! conflict like two processes. Critical sections of one thread never conflict, because locks may
+//! be reentrant.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,4 +1,4 @@
-//! Checks a flash sale: no more pieces are sold than existed, and the stock is never negative.
+//! Checks a flash sale: sales do not exceed the stock, and the stock is never negative.
 //!
 //! A write sells the difference between the value that its process read and the value that it
 //! writes. Two sales that both turn 10 into 9 sell two pieces.

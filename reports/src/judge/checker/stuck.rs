@@ -166,7 +166,7 @@ impl Waiting<'_, '_> {
         servers.values().any(|servers| servers.len() >= quorum)
     }
 
-    /// Returns the last process that was in its critical section, and when it left it, if this was
+    /// Returns the last process that was in its critical section, and when it left, if it left
     /// before the given time.
     fn left_before(&self, from: SimTime) -> Option<(Node, SimTime)> {
         let begun = self.timeline.sections.iter().filter(|section| section.from.time < from);

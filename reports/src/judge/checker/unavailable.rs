@@ -1,7 +1,7 @@
 //! Checks that while enough servers run, a process that wants a free lock gets it within the
 //! header's bound. At a given time, the lock is
 //! - *free* if no process is in its critical section and no quorum of servers has a value that
-//!   blocks. A value does not block if its process runs but never learns of its grant.
+//!   blocks. A value does not block if its process runs but never receives its grant.
 //! - *wanted* if a process, neither crashed nor paused, has an open acquire or will try again.
 //! - *available* if enough servers are neither down nor paused, even behind a partition.
 //!

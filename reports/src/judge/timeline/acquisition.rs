@@ -1,5 +1,3 @@
-//! The acquisitions of a run.
-
 use super::{Moment, acquire_invoked, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{Micros, Node};
@@ -25,7 +23,7 @@ pub struct Acquisition<'h> {
 pub enum Outcome {
     Granted,
     Refused,
-    /// Also if the process crashed before it learned the outcome.
+    /// Also used if the process crashed before it learned the outcome.
     Unknown,
     Open,
 }

@@ -1,5 +1,3 @@
-//! The faults of a history.
-
 use super::{Moment, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};

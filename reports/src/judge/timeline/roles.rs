@@ -87,7 +87,7 @@ impl Roles {
     }
 
     /// Returns the parts of a period in which the server was a primary. A server without recorded
-    /// roles counts as one only if no server has any.
+    /// roles counts as a primary only if no server has recorded roles.
     pub(crate) fn as_primary(
         &self,
         node: Node,

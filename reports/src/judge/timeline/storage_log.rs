@@ -1,5 +1,3 @@
-//! The requests that the storage answered.
-
 use super::{Moment, moments};
 use crate::record::history::{Access, History, What};
 use fencepost_faults::Node;

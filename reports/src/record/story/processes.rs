@@ -1,5 +1,3 @@
-//! The events of processes in a [`Story`].
-
 use super::{IntoNode, Story, ok};
 use crate::record::history::{Action, Change, GivingUp, What};
 use fencepost_faults::{Micros, Node, SimTime};

@@ -1,5 +1,3 @@
-//! The events of servers in a [`Story`].
-
 use super::{IntoNode, KEY, Story};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};

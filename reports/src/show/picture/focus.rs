@@ -1,4 +1,4 @@
-//! The time windows of a picture that a reader should look at first.
+//! The time windows of a picture around its violations.
 
 use crate::summary::report::RunReport;
 

@@ -1,5 +1,3 @@
-//! The state of an anomaly in the findings store.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

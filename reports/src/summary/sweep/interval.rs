@@ -1,5 +1,3 @@
-//! The rate of an outcome, with its confidence interval.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! Merges the sweeps of several shards into one.
-
 use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};

@@ -1,5 +1,3 @@
-//! Compares expected results with actual results.
-
 use super::Cell;
 use crate::judge::finding::Kind;
 use crate::summary::expectation::Expectation;

@@ -1,5 +1,3 @@
-//! `fencepost explore --check`: repeats a certificate's runs.
-
 use super::{INTERRUPT, STOP, Watch};
 use crate::cli::arguments::ExploreArguments;
 use crate::cli::output::{log, print, read_file};

@@ -1,5 +1,3 @@
-//! `fencepost explore --diff`: compares two certificates.
-
 use super::check::certificate_in;
 use crate::cli::output::{LINE_MAX, print};
 use crate::cli::{Failure, Outcome};

@@ -1,5 +1,3 @@
-//! Merges explorations for `fencepost merge`.
-
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;
 use crate::cli::{Failure, Outcome};

@@ -1,5 +1,3 @@
-//! `fencepost new program`: creates a program from a template.
-
 use super::write_new;
 use crate::cli::arguments::NewProgramArguments;
 use crate::cli::options::unknown;

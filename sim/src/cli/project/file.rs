@@ -1,5 +1,3 @@
-//! Reads and checks the project file.
-
 use super::super::output::read_file;
 use super::value::{check, tokens};
 use super::{OWN, argument, commands};

@@ -1,5 +1,3 @@
-//! `fencepost serve --seed N --fault F`: plays a fault plan on the servers.
-
 use super::{members, options, port};
 use crate::cli::Failure;
 use crate::cli::arguments::{ServeArguments, ServedClock};

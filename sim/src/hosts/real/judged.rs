@@ -1,4 +1,4 @@
-//! Compares two readings of a real server and reports the changes of its locks.
+//! Compares two readings of a real server and reports the changes to its locks.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};

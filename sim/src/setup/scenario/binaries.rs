@@ -1,5 +1,3 @@
-//! Real servers that replace the simulated servers.
-
 use super::hashed::hashed;
 use fencepost_clients::Coordinator;
 use schemars::JsonSchema;

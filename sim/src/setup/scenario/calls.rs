@@ -1,5 +1,3 @@
-//! The lock calls that an application abandons before they return.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

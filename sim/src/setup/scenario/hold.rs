@@ -1,5 +1,3 @@
-//! The duration of a critical section.
-
 use crate::setup::span::{InvalidSpan, SpanRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,7 @@ pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 #[derive(Clone, Copy)]
 pub struct Mutant {
     pub name: &'static str,
-    /// Counts the effects of the mistake in the cell.
+    /// Plants the mistake, and counts its effects in the given cell.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,
 }
 

@@ -1,5 +1,3 @@
-//! A user's program as the lock under test.
-
 use super::hashed::hashed;
 use super::own_server::OwnServer;
 use super::words::words;

@@ -1,5 +1,3 @@
-//! The two kinds of critical sections, which wait or work.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ pub struct Varied {
     pub about: &'static str,
     pub unit: Unit,
     pub worse: Worse,
-    /// The search needs one of these fault families, or any family if there are none.
+    /// The search needs one of these fault families, or any family if the list is empty.
     pub families: &'static [Family],
     /// `None` if the quantity affects locks on every coordinator.
     pub only_on: Option<Coordinator>,
@@ -26,7 +26,7 @@ pub struct Varied {
 pub struct Facts {
     pub coordinator: Coordinator,
     pub scenario: Scenario,
-    /// Without delays, from the first server's grant to the end of the critical section.
+    /// Time without delays from the first server's grant to the end of the critical section.
     pub longest_hold: Micros,
     /// Longest time by which a lease ends early, on the server's clock.
     pub tick: Micros,

@@ -1,5 +1,3 @@
-//! The list of all exhibits.
-
 use super::exhibit::Exhibit;
 use super::{
     chubby, etcd, gemfire, memcached, mysql, postgresql, protocols, redis, steps, zookeeper,

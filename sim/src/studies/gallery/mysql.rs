@@ -1,5 +1,3 @@
-//! Exhibits for locks on MySQL.
-
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 

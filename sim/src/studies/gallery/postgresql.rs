@@ -1,5 +1,3 @@
-//! Exhibits for locks on PostgreSQL.
-
 use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 

@@ -1,5 +1,3 @@
-//! Exhibits for Redis locks from articles.
-
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 

@@ -1,5 +1,3 @@
-//! Exhibits for locks on ZooKeeper.
-
 use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
 

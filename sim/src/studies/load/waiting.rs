@@ -1,5 +1,3 @@
-//! Ways to wait between two attempts.
-
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
 use std::fmt;

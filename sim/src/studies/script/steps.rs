@@ -1,5 +1,3 @@
-//! The steps of a run, in the recorded order.
-
 use super::ScriptError;
 use super::faults::Faults;
 use super::step::{Class, Span, Step};

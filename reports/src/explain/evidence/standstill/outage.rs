@@ -68,7 +68,8 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock, whose value a refused process may have overwritten.
+/// Returns how the last holder lost its lock. A refused process may have overwritten the lock's
+/// value.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
@@ -97,8 +98,8 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether a process kept sleeping although the lock was free: the process that got the
-/// lock at the end, or the first to ask, if it was asleep when a fault ended the period.
+/// Returns whether a process slept although the lock was free. This process either got the lock at
+/// the end, or was the first to request it and was asleep when a fault ended the period.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let asked = asked_throughout(timeline, period);

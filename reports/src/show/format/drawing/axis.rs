@@ -1,5 +1,3 @@
-//! Draws the time axis.
-
 use super::canvas::Canvas;
 use fencepost_faults::Micros;
 

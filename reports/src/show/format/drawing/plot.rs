@@ -1,5 +1,3 @@
-//! Draws a line plot as SVG.
-
 use super::canvas::{STYLE, escaped, width_of};
 
 const WIDTH: f64 = 900.0;

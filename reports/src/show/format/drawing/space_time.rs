@@ -1,5 +1,3 @@
-//! Draws the space-time diagram of a run, with a lane for each node.
-
 use super::axis;
 use super::canvas::{Area, Canvas, Extent, escaped};
 use super::glyphs::{colour, glyph};

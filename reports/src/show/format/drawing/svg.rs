@@ -1,5 +1,3 @@
-//! Writes the picture of a run or a sweep as an SVG file.
-
 use super::canvas::{Extent, STYLE, escaped};
 use super::glyphs::LEGEND;
 use super::space_time::{Drawing, height};

@@ -1,5 +1,3 @@
-//! Writes the published JSON formats.
-
 use crate::record::visible::visible_json;
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

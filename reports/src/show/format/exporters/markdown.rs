@@ -1,5 +1,3 @@
-//! Writes reports as Markdown, for pull requests and wikis.
-
 use super::markdown_cell::cell;
 use super::markdown_comparison;
 use crate::show::format::drawing::heat_map;

@@ -1,5 +1,3 @@
-//! Escapes text for the cells of Markdown tables.
-
 pub(crate) fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,5 +1,3 @@
-//! Writes a comparison as Markdown, for pull requests.
-
 use super::markdown_cell::cell;
 use crate::show::format::text::comparison::{
     anomaly, interval, name, number, reading, setting, violated,

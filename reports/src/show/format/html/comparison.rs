@@ -1,5 +1,3 @@
-//! Writes a comparison as a self-contained page, and as a section of a sweep's page.
-
 use super::page::{heads, page};
 use crate::show::format::text::comparison::{
     anomaly, interval, name, number, reading, setting, violated,

@@ -1,5 +1,3 @@
-//! Renders the picture in a page, and the buttons that move its window.
-
 use super::page::PageContent;
 use crate::show::format::drawing::canvas::Extent;
 use crate::show::format::drawing::glyphs::LEGEND;

@@ -1,5 +1,3 @@
-//! Writes a comparison as text.
-
 use super::layout::{counted, percent, thousands, wrapped};
 use crate::summary::sweep::{Anomaly, Comparison, Difference, Half, Pair, Setting};
 use std::fmt::Write;

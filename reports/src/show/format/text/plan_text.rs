@@ -1,5 +1,3 @@
-//! Describes the faults of a plan in words.
-
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
 

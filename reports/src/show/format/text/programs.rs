@@ -1,5 +1,3 @@
-//! Writes programs' output and exit status as text.
-
 use super::layout::{DIM, RED};
 use crate::record::programs::ProgramReport;
 use crate::summary::report::RunReport;

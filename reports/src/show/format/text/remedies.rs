@@ -131,8 +131,8 @@ fn differing_effects(
     other: &ViolationReport,
     unknown: Unknown,
 ) -> Option<String> {
-    // If the run with the safeguard shows neither violation, only the comparability of the two runs
-    // differs. That difference does not concern the safeguard.
+    // If neither violation occurs with the safeguard, its effects count as equal, even if only one
+    // of the runs is comparable.
     let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     let differs = |one: &&Remedy| {
         lead.remedies.iter().all(|lead| {

@@ -328,7 +328,7 @@ impl Story<'_> {
         self.lead.violation.cause
     }
 
-    /// The sources name faults, so they do not predict a violation that needs none.
+    /// The sources name faults, so they do not predict a violation that needs no fault.
     fn cites(&self) -> bool {
         let needs_fault =
             self.lead.minimal_plan.as_ref().is_none_or(|plan| !plan.faults.is_empty());

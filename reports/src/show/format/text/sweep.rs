@@ -1,5 +1,3 @@
-//! Writes sweeps as text, with one row for each lock and fault.
-
 use super::comparison;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
 use crate::judge::phases::PHASES;

@@ -1,5 +1,3 @@
-//! The console of an etcd member.
-
 use super::grpc;
 use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress};
 use crate::hosts::real::http::{Answers, post};

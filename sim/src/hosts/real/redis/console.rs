@@ -1,5 +1,3 @@
-//! Consoles of Redis servers and Sentinels.
-
 use super::work::next_work;
 use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use crate::hosts::real::judged::{Key, Reading, Role, Trigger};

@@ -1,5 +1,3 @@
-//! The console of a ZooKeeper server.
-
 use crate::hosts::real::console::{
     Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
 };

@@ -1,5 +1,3 @@
-//! The text of a certificate's claim, with its limits.
-
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};
 use crate::studies::explore::plan::rule::Rule;

@@ -42,7 +42,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// 1.5 leases, or more if a family needs it.
+    /// Returns 1.5 leases, or more if a family needs more.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {
@@ -61,7 +61,7 @@ impl Bounds {
     }
 }
 
-/// A small scenario, because `explore` places a fault at every event.
+/// Returns a small scenario, because `explore` places a fault at every event.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

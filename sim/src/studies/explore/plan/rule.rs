@@ -1,5 +1,3 @@
-//! The pruning rules of an enumeration.
-
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! Validates the bounds of an enumeration.
-
 use super::bounds::Bounds;
 use super::place::sites_of;
 use crate::run::fit::{Incompatible, fits};
@@ -45,7 +43,7 @@ pub enum InvalidBounds {
     NoReach(SpanRange),
     #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
     NoFamily,
-    /// `explore` does not enumerate failovers by an operator, and this lock has no others.
+    /// `explore` does not enumerate failovers by an operator, and this lock has no other failovers.
     #[error(
         "this lock's servers have only failovers by an operator, which explore does not enumerate: \
          expected any of {valid}",

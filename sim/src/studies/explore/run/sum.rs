@@ -1,5 +1,3 @@
-//! Adds up the results of plans.
-
 use super::trial::Trial;
 use crate::studies::explore::plan::level::Level;
 use crate::studies::explore::plan::prune::Pruned;

@@ -1,5 +1,3 @@
-//! Runs one plan and judges it.
-
 use crate::engine::{Engine, EngineError};
 use crate::studies::explore::plan::base::Base;
 use crate::studies::explore::plan::bounds::Bounds;

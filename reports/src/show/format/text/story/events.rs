@@ -126,7 +126,7 @@ impl Story<'_> {
         self.told().filter(|one| is_broken_by(one, entry))
     }
 
-    /// Returns the violations of other stories that the event brings about.
+    /// Returns the violations of other stories that the event causes.
     fn breaks_otherwise<'e>(
         &'e self,
         entry: &'e TimelineEntry,
@@ -206,7 +206,7 @@ impl Story<'_> {
         let others = || entry.holding.iter().filter(|node| **node != entry.process);
         match others().any(|node| self.lead.violation.processes.contains(node)) {
             true => Some("BOTH again".to_owned()),
-            // A process without a column.
+            // The other process has no column.
             false => others().next().map(|other| format!("BOTH with {other}")),
         }
     }
