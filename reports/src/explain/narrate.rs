@@ -146,7 +146,7 @@ fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
 fn granted_and_gone(history: &History, event: &Event) -> bool {
     let What::Ok { owner: Some(owner), .. } = &event.what else { return false };
     let header = &history.header;
-    if header.quorum > 1 || header.has_queue() {
+    if header.quorum > 1 {
         return false;
     }
     let mut stands: BTreeMap<Node, bool> = BTreeMap::new();

@@ -10,15 +10,16 @@ mod tests;
 mod wait;
 
 use crate::explain::cause::Cause;
-use crate::explain::evidence::acquiring;
+use crate::explain::evidence::{acquiring, release};
 use crate::explain::narrate;
+use crate::explain::scene::Scene;
 use crate::judge::checker::stale_write;
-use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{Acquisition, Moment, SectionEnd, Timeline};
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::{Acquisition, FaultSpan, Moment, SectionEnd, Timeline};
 use crate::record::history::{Turn, What};
 use between::{Between, Relevance};
 use fault::{begins, names};
-use fencepost_faults::Impact;
+use fencepost_faults::{FaultKind, Impact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding, cause: Cause
     let mut story = Story { timeline, told: Vec::new() };
     match finding.clash {
         Some(clash) if cause == Cause::StaleTakeover => story.takeover(clash, finding),
-        Some(clash) => story.clash(clash, finding),
+        Some(clash) => story.clash(clash, finding, cause),
         None => story.last_lock(finding, cause),
     }
     for index in &finding.witness {
@@ -100,7 +101,7 @@ impl Story<'_, '_> {
             .collect()
     }
 
-    fn clash(&mut self, clash: Clash, finding: &Finding) {
+    fn clash(&mut self, clash: Clash, finding: &Finding, cause: Cause) {
         let timeline = self.timeline;
         let (holder, taker) =
             (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -119,6 +120,7 @@ impl Story<'_, '_> {
             self.add_event(Weight::Core, heard.index);
         }
         self.faults(clash, finding);
+        self.wrong_clock(clash, finding, cause);
         self.lost(holder, taker);
         self.turns(holder, taker);
         self.granted(taker);
@@ -211,7 +213,10 @@ impl Story<'_, '_> {
         let between = Between::new(timeline, clash, until, self.is_split(both[0], both[1]));
         let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
         let left = left.map_or(until, |left| left.time);
-        for (relevance, fault) in between.faults().into_iter().take(FAULTS_MAX) {
+        let faults = between.faults().into_iter();
+        let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
+        let faults: Vec<_> = faults.take(FAULTS_MAX).collect();
+        for (relevance, fault) in faults {
             let weight = match relevance {
                 Relevance::Delays => Weight::Core,
                 Relevance::OfHolder | Relevance::OfServers => Weight::Fault,
@@ -223,6 +228,29 @@ impl Story<'_, '_> {
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until.max(left)) {
                 self.add(weight, to.index, format!("{} resumes.", names(fault.nodes)));
             }
+        }
+    }
+
+    /// Returns whether the fault was over before the release that removed another process's lock
+    /// was sent.
+    fn is_before_release(&self, fault: &FaultSpan<'_>, finding: &Finding) -> bool {
+        let removed = finding.witness.last().map(|index| self.timeline.moment(*index));
+        let remover = finding.processes.first().zip(removed);
+        let remover = remover.filter(|_| finding.kind == Kind::ForeignRelease);
+        let sent = remover.and_then(|(by, at)| release::sent(self.timeline, *by, at));
+        sent.is_some_and(|sent| fault.to.is_some_and(|to| to < sent))
+    }
+
+    /// Adds the fault of the clock that ended the lock.
+    fn wrong_clock(&mut self, clash: Clash, finding: &Finding, cause: Cause) {
+        let kind = match cause {
+            Cause::ClockJump => FaultKind::ClockJump,
+            Cause::ClockDrift => FaultKind::ClockDrift,
+            _ => return,
+        };
+        let scene = Scene::new(self.timeline, finding, clash);
+        if let Some(fault) = scene.wrong_clock(kind) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
         }
     }
 
@@ -306,12 +334,16 @@ impl Story<'_, '_> {
             true => (gone(), "lock was gone".to_owned()),
             false => {
                 let (end, is_late) = self.lease_ended(holder, taker, left).unzip();
-                let what = if is_late == Some(true) {
-                    "expired lock was removed"
-                } else {
-                    "lease had expired"
+                let first = timeline.gone(holder).filter(|_| header.quorum > 1);
+                let what = match first {
+                    _ if is_late == Some(true) => "expired lock was removed".to_owned(),
+                    Some((at, _)) => {
+                        let server = timeline.history.events[at.index].node;
+                        format!("lock had expired at {server}")
+                    }
+                    None => "lease had expired".to_owned(),
                 };
-                (end, what.to_owned())
+                (end, what)
             }
         };
         let late = match end.filter(|end| *end < left.time) {

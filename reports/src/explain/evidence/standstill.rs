@@ -220,6 +220,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         // Some servers do not report their locks, so a lock may exist.
         None if timeline.history.header.locks_unseen => None,
         None => of_absent(timeline, span)
+            .or_else(|| owner::renewed_copy(timeline, span))
             .or_else(|| unanswered_release(timeline, span))
             .or_else(|| lost_release(timeline, span))
             .or_else(|| {

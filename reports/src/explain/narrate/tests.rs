@@ -223,6 +223,9 @@ fn a_process_that_learns_of_a_lock_that_is_gone_is_not_granted_it_then() {
     assert_eq!(told(granted().expires(5, "a").grants(6, 2, "b")), learns);
     let copied = granted().replicated(3, 2, "a").expires(5, "a");
     assert_eq!(told(copied), "is granted the lock", "redis-2 still has it");
+    let queued = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
+    assert_eq!(told(queued()), "is granted the lock");
+    assert_eq!(told(queued().expires(5, "a")), learns);
 }
 
 #[test]

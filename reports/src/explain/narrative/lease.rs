@@ -1,7 +1,7 @@
 //! The leases that a story tells: how long a grant lasts, and when the holder's lease ended.
 
 use super::Story;
-use crate::explain::evidence::{COARSE, ROUNDING, last_lease};
+use crate::explain::evidence::{COARSE, last_lease};
 use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
@@ -28,7 +28,7 @@ impl Story<'_, '_> {
         match self.timeline.lease_recorded(set) {
             Some(Micros::ZERO) => ", whose lease is already over".to_owned(),
             Some(lease) => {
-                let lease = self.timeline.lease_asked(set).unwrap_or_else(|| self.shown(lease));
+                let lease = self.timeline.lease_asked(set).unwrap_or(lease);
                 match self.lease_before_entry(one, grant, set).filter(|later| *later != lease) {
                     Some(later) => format!(", at first for {lease}, then for {later}"),
                     None => format!(" for {lease}"),
@@ -81,13 +81,6 @@ impl Story<'_, '_> {
         let value = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
         let value = value.and_then(|key| key.value?.split(':').next()?.parse().ok());
         value.is_some_and(|time: u64| UNIX_TIME_MIN <= time) && self.recorded_lease(grant).is_none()
-    }
-
-    /// Returns the recorded lease, or the requested one if servers only rounded it.
-    fn shown(&self, recorded: Micros) -> Micros {
-        let asked = self.timeline.history.header.ttl_us;
-        let is_rounded = recorded.0.abs_diff(asked.0) <= ROUNDING.0;
-        if is_rounded { asked } else { recorded }
     }
 
     fn is_leased_later(&self, grant: &Grant) -> bool {

@@ -213,7 +213,7 @@ fn the_recorded_lease_is_told_and_not_the_requested_one() {
     };
     let said = |lease: &str| format!("server-1 grants the lock to client-1{lease}.");
     assert_eq!(first(29_700_000).text, said(" for 29.7s"));
-    assert_eq!(first(9_990_000).text, said(" for 10s"), "a message took the rest");
+    assert_eq!(first(9_990_000).text, said(" for 9.99s"), "a message took the rest");
     assert_eq!(first(0).text, said(", whose lease is already over"));
 }
 
@@ -430,4 +430,44 @@ fn a_fault_of_replication_is_no_step_if_one_server_made_both_grants() {
     };
     assert!(!told(1).contains("(fault 1)"), "{}", told(1));
     assert!(told(2).contains("(fault 1)"), "{}", told(2));
+}
+
+#[test]
+fn the_fault_of_the_clock_that_ended_the_lock_is_a_step_before_all_others() {
+    let server = Node::Redis(1);
+    let crash = |id: u32| (id, 2, 3, "lost-reply", &[Node::Client(1), Node::Redis(1)]);
+    let mut story = Story::new().ttl(100).takes(1, 1, "a");
+    story = story.fault_began(2, 1, "clock-jump", &[server]);
+    story = story.fault_ended(2, 1, "clock-jump", server);
+    for id in 2..9 {
+        let (id, from, to, kind, nodes) = crash(id);
+        story = story.fault_began(from, id, kind, nodes).fault_ended(to, id, kind, nodes[0]);
+    }
+    let story = story.expires(4, "a").takes(5, 2, "b").releases(30, 1).releases(31, 2);
+    let told = told(story);
+    let stepped = "The wall clock of redis-1 is stepped (fault 1).";
+    assert!(told.iter().any(|text| text == stepped), "{told:?}");
+}
+
+#[test]
+fn a_fault_that_was_over_before_a_late_release_was_sent_is_no_step() {
+    let told = |sent: u64| {
+        let nodes = [Node::Client(1), Node::Redis(1)];
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "delay", &nodes);
+        let story = story.fault_ended(4, 1, "delay", Node::Client(1));
+        let story = story.leaves(sent, 1).expires(11, "a").takes(12, 2, "b");
+        steps(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(20, 2)).join(" ")
+    };
+    assert!(told(3).contains("(fault 1)"), "{}", told(3));
+    assert!(!told(9).contains("(fault 1)"), "{}", told(9));
+}
+
+#[test]
+fn of_several_masters_the_first_that_expired_the_lock_is_named() {
+    let story = Story::with_quorum(2).ttl(10).acquires(1, 1).grants_at(2, 1, 1, "a");
+    let story = story.grants_at(3, 1, 2, "a").hears(4, 1, "a").expires_at(12, 1, "a");
+    let story = story.acquires(12, 2).grants_at(13, 2, 1, "b").grants_at(14, 2, 3, "b");
+    let told = told(story.hears(15, 2, "b").releases(20, 1).releases(21, 2)).join(" ");
+    let late = "client-1 leaves its critical section, 8ms after its lock had expired at redis-1.";
+    assert!(told.contains(late), "{told}");
 }

@@ -35,7 +35,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let mut processes: Vec<Node> = waiting.iter().map(|(one, _)| one.process).collect();
     processes.sort();
     let what = format!(
-        "No process held the lock from {from} to the end of the run at {}, while {} waited for it. \
+        "No process was in its critical section from {from} to the end of the run at {}, while {} waited for it. \
          At the end no pending event could wake a process: no timer, no message from or to a \
          process, no answer from a server.",
         timeline.end,

@@ -222,10 +222,13 @@ fn finding(
         length.0 < 2 * stood.0
     });
     let free = match timeline.history.header.locks_unseen {
-        true => "no process was in its critical section, ",
-        false if is_kept => "",
-        false => "it was free, ",
+        false if !is_kept => "the lock was free, ",
+        _ => "",
     };
+    let lock = if free.is_empty() { "the lock" } else { "it" };
+    let ended =
+        timeline.faults.iter().find(|fault| rule.between_faults && fault.from.time == until);
+    let ended = ended.map_or(String::new(), |fault| format!(", when fault {} began", fault.id));
     let asked = timeline.acquisitions.iter().filter(|one| {
         let completed = one.completed.map_or(timeline.end, |completed| completed.time);
         processes.contains(&one.process) && one.invoked.time < until && from < completed
@@ -254,8 +257,8 @@ fn finding(
         duration: length,
         processes: processes.into_iter().collect(),
         what: format!(
-            "No process held the lock from {from} to {until} ({length}; bound {}), although {free}a \
-             process wanted it and {servers}{}.",
+            "No process was in its critical section from {from} to {until}{ended} ({length}; bound \
+             {}), although {free}a process wanted {lock} and {servers}{}.",
             rule.bound_us,
             if rule.between_faults { ", and no fault was active" } else { "" },
         ),
@@ -313,6 +316,20 @@ mod tests {
         let again = given_back().fails(9, 2).acquires(10, 2).fails(19, 2).acquires(22, 2);
         assert_eq!(found(again.grants(30, 2, "b").hears(30, 2, "b")), [(5, 25)]);
         assert_eq!(found(given_back().starts(40, 3)), [(5, 35)]);
+    }
+
+    #[test]
+    fn the_fault_that_ends_the_count_is_named() {
+        let what = |faulty: bool| {
+            let story = given_back().between_faults();
+            let pause = &[Node::Client(3)];
+            let story = if faulty { story.fault_began(40, 7, "pause", pause) } else { story };
+            check(&Timeline::new(&story.starts(60, 3).build()))[0].what.clone()
+        };
+        let ended =
+            "from 5ms to 40ms, when fault 7 began (35ms; bound 10ms), although the lock was";
+        assert!(what(true).contains(ended), "{}", what(true));
+        assert!(what(false).contains("from 5ms to 60ms (55ms; "), "{}", what(false));
     }
 
     #[test]

@@ -102,7 +102,29 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
     let Period { from, until } = period;
     let span = values_for_most_of(timeline, period).next()?;
     let of = span.by?;
-    // The grant also sets a time to live, but it does not count as a renewal.
+    let inside = |section: &Section| {
+        section.process.machine() == of.machine()
+            && section.from.time < until
+            && section.to.is_none_or(|to| from < to.time)
+    };
+    if is_renewed(timeline, span, period) && !timeline.sections.iter().any(inside) {
+        return Some(Standstill::OwnerRenews);
+    }
+    died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
+}
+
+/// Finds a copy of a lock whose release was not copied. The copy outlives its lease only because
+/// processes extend it.
+pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
+    let mut copies = remaining_values(timeline, period);
+    let is_renewed = |copy: &KeySpan<'_>| {
+        copy.by.is_none() && copy.runs_out.is_some() && is_renewed(timeline, copy, period)
+    };
+    copies.any(is_renewed).then_some(Standstill::OwnerRenews)
+}
+
+/// The grant also sets a time to live, but it does not count as a renewal.
+fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from < **set) {
         if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
@@ -110,16 +132,7 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
         }
     }
     let most = renewals.values().max().copied().unwrap_or(0);
-    let renewed = most >= RENEWALS_MIN || most > 0 && lease::renews_by_itself(timeline);
-    let inside = |section: &Section| {
-        section.process.machine() == of.machine()
-            && section.from.time < until
-            && section.to.is_none_or(|to| from < to.time)
-    };
-    if renewed && !timeline.sections.iter().any(inside) {
-        return Some(Standstill::OwnerRenews);
-    }
-    died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
+    most >= RENEWALS_MIN || most > 0 && lease::renews_by_itself(timeline)
 }
 
 fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: SimTime) -> bool {

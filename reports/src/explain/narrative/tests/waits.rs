@@ -98,3 +98,22 @@ fn a_third_process_with_the_same_owner_value_is_told_between_the_two_grants() {
         overlaps.flat_map(|one| &one.narrative).map(|line| line.text.as_str()).collect();
     assert!(lines.iter().any(|line| line.contains("to client-3")), "{lines:?}");
 }
+
+#[test]
+fn a_copy_that_processes_extend_outlives_its_release_by_their_renewals() {
+    let cause = |renewals: u64| {
+        let story = Story::new().ttl(10).takes(1, 1, "a").replicated(2, 2, "a");
+        let story = story.releases(4, 1).removed(4, "a", 1);
+        let promoted = What::Turn { turn: Turn::Promoted, about: None };
+        let mut story = story.event(6, REDIS_2, promoted).progress_bound(100);
+        story = story.healed(60).probe_acquires(61);
+        for number in 0..renewals {
+            let by = Some(Node::Client(1));
+            story = story.server(62 + 5 * number, 2, Change::Extended, "a", by);
+        }
+        let history = story.probe_fails(170).with_recorded_leases().build();
+        judge(&history).violations.iter().find(|one| one.kind == Kind::Stuck).map(|one| one.cause)
+    };
+    assert_eq!(cause(21), Some(Cause::OrphanRenewal));
+    assert_ne!(cause(0), Some(Cause::OrphanRenewal));
+}

@@ -22,6 +22,8 @@ pub(crate) struct Gap {
     pub(crate) stopped: Vec<Node>,
     /// The nodes whose critical sections ended in the gap.
     pub(crate) left: Vec<Node>,
+    /// The nodes that may be in their critical sections at the end of the gap.
+    holding: Vec<Node>,
 }
 
 const SILENT_MAX: u64 = 6;
@@ -58,10 +60,7 @@ impl Lanes {
     }
 
     pub(crate) fn line(&mut self, entry: &TimelineEntry, gap: &Gap) -> String {
-        let drawn = self.draw(|node| {
-            let held = self.held.contains(&node) || gap.sections.contains(&node);
-            mark(entry, node, held)
-        });
+        let drawn = self.draw(|node| mark(entry, node, gap.holding.contains(&node)));
         self.held.clone_from(&entry.holding);
         self.stopped.clone_from(&entry.stopped);
         drawn
@@ -167,7 +166,10 @@ impl Gap {
             enters || !next.holding.contains(node) && !leaves(next, **node)
         };
         let left = shown.holding.iter().filter(ends).copied().collect();
-        Gap { events: next.sequence.saturating_sub(shown.sequence + 1), sections, stopped, left }
+        let before = hidden.last().copied().unwrap_or(shown);
+        let holding = before.holding.iter().chain(&next.left_out_sections).copied().collect();
+        let events = next.sequence.saturating_sub(shown.sequence + 1);
+        Gap { events, sections, stopped, left, holding }
     }
 }
 
@@ -230,6 +232,23 @@ mod tests {
         let grants = of(|what| matches!(what, What::Server { .. }));
         assert_eq!(gaps(&releases[..1]).len(), 1, "{:?}", gaps(&releases[..1]));
         assert!(gaps(&grants[..1]).is_empty(), "a grant is no end: {:?}", gaps(&grants[..1]));
+    }
+
+    #[test]
+    fn a_crash_ends_a_critical_section_only_if_it_was_open() {
+        let drawn = |left: bool| {
+            let story = Story::new().takes(1, 1, "a");
+            let story = if left { story.releases(2, 1).acquires(3, 1) } else { story };
+            let run = run(story.crashes(5, 1).takes(20, 2, "b").takes(21, 3, "c"));
+            let mut lanes = Lanes::new(&[Node::Client(1)]);
+            let is_shown = |entry: &TimelineEntry| !matches!(entry.what, What::Invoke { .. });
+            let lines = with_gaps(&run.timeline, is_shown).into_iter();
+            let drawn = lines.map(|(gap, entry)| (entry.what.clone(), lanes.line(entry, &gap)));
+            let crash = drawn.collect::<Vec<_>>().into_iter();
+            crash.filter(|(what, _)| *what == What::Crashed).map(|(_, line)| line).next().unwrap()
+        };
+        assert_eq!(drawn(false).trim(), "┗");
+        assert_eq!(drawn(true).trim(), "");
     }
 
     #[test]
