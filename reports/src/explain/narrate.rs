@@ -30,12 +30,14 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             let token = token.map_or(String::new(), |token| format!(", token {token}"));
             let validity =
                 valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
-            let again =
-                if depth(history, event) > 0 { " again, inside its critical section" } else { "" };
-            match granted_and_gone(history, event) {
-                true => format!("learns that it was granted the lock{token}{validity}"),
-                false => format!("is granted the lock{again}{token}{validity}"),
-            }
+            let is_nested = depth(history, event) > 0;
+            let granted = match (granted_and_gone(history, event), is_nested) {
+                (true, false) => "learns that it was granted the lock",
+                (true, true) => "is told that it has the lock again, inside its critical section",
+                (false, false) => "is granted the lock",
+                (false, true) => "is granted the lock again, inside its critical section",
+            };
+            format!("{granted}{token}{validity}")
         }
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
         What::Ok { .. } => "succeeds".to_owned(),

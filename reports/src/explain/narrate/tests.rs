@@ -226,6 +226,10 @@ fn a_process_that_learns_of_a_lock_that_is_gone_is_not_granted_it_then() {
     let queued = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a");
     assert_eq!(told(queued()), "is granted the lock");
     assert_eq!(told(queued().expires(5, "a")), learns);
+    let nested = queued().hears(3, 1, "a").acquires(4, 1);
+    let again = "is told that it has the lock again, inside its critical section";
+    assert_eq!(told(nested.clone().expires(5, "a")), again);
+    assert_eq!(told(nested), "is granted the lock again, inside its critical section");
 }
 
 #[test]
