@@ -45,7 +45,7 @@ pub trait ServedMachines: 'static {
 }
 
 pub struct PreparedServers<S> {
-    /// Names in the ready line, and listeners.
+    /// Each listener, with the name that the ready line prints for it.
     pub listeners: Vec<(&'static str, TcpListener)>,
     pub staged: S,
 }

@@ -116,7 +116,7 @@ impl Stepper {
     }
 }
 
-/// Refuses calls, software interrupts, and instructions that would show the trap flag.
+/// Refuses system calls, software interrupts, and instructions that expose the trap flag.
 fn is_safe_to_step(code: &[u8]) -> bool {
     let [first, second] = code else { return false };
     let first = if *first == 0x66 { *second } else { *first };

@@ -56,6 +56,7 @@ mod waiter_pause;
 
 pub use classify::classify;
 pub use entry::Measure;
+pub(crate) use entry::Tells;
 
 use super::evidence::Case;
 use super::scene::Scene;
@@ -232,6 +233,15 @@ impl Cause {
     /// Returns whether the cause is a critical section that outlasted a lease without renewals.
     pub fn is_long_work(self) -> bool {
         self.entry().is_long_work
+    }
+
+    /// Returns whether the lock's own code broke the rule, with or without a fault.
+    pub(super) fn is_of_lock_code(self) -> bool {
+        self.entry().is_of_lock_code
+    }
+
+    pub(crate) fn tells(self) -> Tells {
+        self.entry().tells
     }
 
     pub fn measure(self) -> Option<Measure> {

@@ -285,15 +285,7 @@ impl Expected {
             REDIS_FAILOVER => cause.is_of_failover(),
             // These sections are about leases that end, not about locks that the lock's own code
             // removes.
-            KLEPPMANN_RESOURCE | REDIS_SINGLE => !matches!(
-                cause,
-                Cause::EarlyRelease
-                    | Cause::OrphanRenewal
-                    | Cause::SharedClientId
-                    | Cause::SharedOwner
-                    | Cause::StaleTakeover
-                    | Cause::UnfoundedAnswer
-            ),
+            KLEPPMANN_RESOURCE | REDIS_SINGLE => !cause.is_of_lock_code(),
             _ => true,
         }
     }

@@ -9,7 +9,7 @@ mod storage;
 mod tests;
 mod wait;
 
-use crate::explain::cause::Cause;
+use crate::explain::cause::{Cause, Measure, Tells};
 use crate::explain::evidence::{acquiring, release};
 use crate::explain::narrate;
 use crate::explain::scene::Scene;
@@ -38,7 +38,7 @@ pub struct Line {
 pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> Vec<Line> {
     let mut story = Story { timeline, told: Vec::new() };
     match finding.clash {
-        Some(clash) if cause == Cause::StaleTakeover => story.takeover(clash, finding),
+        Some(clash) if cause.tells() == Tells::Takeover => story.takeover(clash, finding),
         Some(clash) => story.clash(clash, finding, cause),
         None => story.last_lock(finding, cause),
     }
@@ -122,6 +122,9 @@ impl Story<'_, '_> {
         self.faults(clash, finding);
         self.wrong_clock(clash, finding, cause);
         self.lost(holder, taker);
+        if finding.kind == Kind::TokenRegression {
+            self.lost_counter(holder, taker);
+        }
         self.turns(holder, taker);
         self.granted(taker);
         self.enters(clash);
@@ -215,7 +218,11 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        let faults: Vec<_> = faults.take(FAULTS_MAX).collect();
+        // Each server that lost its data may have been needed.
+        let faults = faults.enumerate().filter(|(place, (relevance, _))| {
+            *place < FAULTS_MAX || *relevance <= Relevance::OfServers
+        });
+        let faults: Vec<_> = faults.map(|(_, fault)| fault).collect();
         for (relevance, fault) in faults {
             let weight = match relevance {
                 Relevance::Delays => Weight::Core,
@@ -243,14 +250,14 @@ impl Story<'_, '_> {
 
     /// Adds the fault of the clock that ended the lock.
     fn wrong_clock(&mut self, clash: Clash, finding: &Finding, cause: Cause) {
-        let kind = match cause {
-            Cause::ClockJump => FaultKind::ClockJump,
-            Cause::ClockDrift => FaultKind::ClockDrift,
+        let kind = match cause.measure() {
+            Some(Measure::ClockStep) => FaultKind::ClockJump,
+            Some(Measure::ClockRate) => FaultKind::ClockDrift,
             _ => return,
         };
         let scene = Scene::new(self.timeline, finding, clash);
-        if let Some(fault) = scene.wrong_clock(kind) {
-            self.add(Weight::Fault, fault.from.index, begins(fault));
+        for fault in scene.wrong_clocks(kind) {
+            self.add(Weight::Turn, fault.from.index, begins(fault));
         }
     }
 
@@ -334,7 +341,9 @@ impl Story<'_, '_> {
             true => (gone(), "lock was gone".to_owned()),
             false => {
                 let (end, is_late) = self.lease_ended(holder, taker, left).unzip();
-                let first = timeline.gone(holder).filter(|_| header.quorum > 1);
+                let first = timeline
+                    .gone(holder)
+                    .filter(|(at, _)| header.quorum > 1 && end.is_some_and(|end| end == at.time));
                 let what = match first {
                     _ if is_late == Some(true) => "expired lock was removed".to_owned(),
                     Some((at, _)) => {

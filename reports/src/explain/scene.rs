@@ -69,16 +69,16 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
-    /// Returns the process that first ended the holder's lock before the later grant, by removing
-    /// or by taking the lock, with the time and the kind of the end.
-    pub(super) fn first_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
+    /// Returns the process that last ended the holder's lock before the later grant, when and how.
+    /// The process removed the lock, or set it for itself.
+    pub(super) fn last_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let own =
             self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
         let ends = own.filter_map(|key| key.to);
         let (at, how) = ends
             .filter(|(at, _)| held.moment < *at && *at <= taken.moment)
-            .min_by_key(|(at, _)| *at)?;
+            .max_by_key(|(at, _)| *at)?;
         Some((self.timeline.asked_by(at)?, at.time, how))
     }
 
@@ -194,16 +194,52 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     pub(super) fn clock(&self, kind: FaultKind, verb: &str, when: &str) -> String {
-        match self.wrong_clock(kind) {
-            Some(fault) => {
-                format!(
-                    "The clock of {} {verb} {when} {} (fault {})",
-                    names(fault.nodes),
-                    fault.from.time,
-                    fault.id
-                )
+        match &self.wrong_clocks(kind)[..] {
+            [] => format!("The clock of a host {verb}"),
+            [fault] => format!(
+                "The clock of {} {verb} {when} {} (fault {})",
+                names(fault.nodes),
+                fault.from.time,
+                fault.id
+            ),
+            faults => {
+                let nodes: BTreeSet<Node> =
+                    faults.iter().flat_map(|fault| fault.nodes).copied().collect();
+                let nodes: Vec<Node> = nodes.into_iter().collect();
+                let numbers: Vec<String> =
+                    faults.iter().map(|fault| fault.id.to_string()).collect();
+                let (verb, numbers) = (verb.replace("was ", "were "), numbers.join(", "));
+                format!("The clocks of {} {verb} (faults {numbers})", listed(&nodes))
             }
-            None => format!("The clock of a host {verb}"),
+        }
+    }
+
+    /// Returns the faults of the clocks that ended the lock. Of several masters, the faults of
+    /// those that expired the lock and then granted it to the taker.
+    pub(super) fn wrong_clocks(&self, kind: FaultKind) -> Vec<&'t FaultSpan<'h>> {
+        let (timeline, taken) = (self.timeline, self.taker.grant.as_ref());
+        let taken = taken.filter(|_| timeline.history.header.quorum > 1);
+        let own = timeline.keys.iter().filter(|key| timeline.is_lock_of(key, self.holder));
+        let expired = own.filter_map(|key| match key.to? {
+            (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some((key.node, at)),
+            _ => None,
+        });
+        let ends: Vec<(Node, Moment)> = expired.collect();
+        let decides = |fault: &&FaultSpan<'_>| {
+            let gave = |server: Node, at: Moment| {
+                taken.is_some_and(|grant| {
+                    at < grant.moment && grant.servers.iter().any(|(node, _)| *node == server)
+                })
+            };
+            let ended = |(server, at): &(Node, Moment)| {
+                fault.names(*server) && fault.from < *at && gave(*server, *at)
+            };
+            fault.kind == kind && ends.iter().any(ended)
+        };
+        let faults: Vec<&FaultSpan<'_>> = timeline.faults.iter().filter(decides).collect();
+        match faults.is_empty() {
+            true => self.wrong_clock(kind).into_iter().collect(),
+            false => faults,
         }
     }
 
@@ -282,6 +318,13 @@ impl<'t, 'h> Scene<'t, 'h> {
             let is_other = request.process.machine() != self.holder.process.machine();
             (is_other && held < granted).then_some(request.process)
         })
+    }
+
+    /// Returns when the holder's lease was last set, if this was after its grant.
+    pub(super) fn lease_set_again(&self) -> Option<SimTime> {
+        let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
+        let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);
+        (held.moment.time < lease.from).then_some(lease.from)
     }
 
     /// Returns whether the later grant happened before the end of the holder's lease.

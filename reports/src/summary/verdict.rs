@@ -1,6 +1,6 @@
 //! Derives the verdict on a history from the findings of all checkers.
 
-use crate::explain::cause::{Cause, classify};
+use crate::explain::cause::{Cause, Tells, classify};
 use crate::explain::narrative;
 use crate::explain::words;
 use crate::judge::checker::lost_update::unrecorded;
@@ -140,7 +140,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 /// lock.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();
-    let taken = finding.clash.filter(|_| cause == Cause::StaleTakeover);
+    let taken = finding.clash.filter(|_| cause.tells() == Tells::Takeover);
     let victim = taken.map(|clash| &timeline.acquisitions[clash.later]);
     if let Some(victim) = victim {
         told.witness.retain(|index| victim.invoked.index <= *index);

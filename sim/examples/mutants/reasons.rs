@@ -18,8 +18,8 @@ const REASONS: &[Reason] = &[
             "gf-not-held-unheard", "none-deleted-read-as-one",
         ],
         locks: &[],
-        why: "such a release leaves no lock behind, so the wrong answer does no harm; the rule is \
-              about locks that stay",
+        why: "the lock is already gone, so wrongly reporting its release does no harm; only a lock \
+              that remains after a reported release breaks a rule",
     },
     Reason {
         operators: &["switch-unheard", "switch-not-told"],
@@ -93,8 +93,8 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["exists-wrong-node"],
         locks: &["zookeeper-semaphore"],
-        why: "there is no such node, so a waiter immediately checks again which node is in front: \
-              it asks more often, and for longer",
+        why: "the node that it watches does not exist, so a waiter checks the queue again at once \
+              and polls instead of waiting for a watch event",
     },
 ];
 

@@ -121,7 +121,7 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
-/// Returns `ln n!`, from 10 on by Stirling's series for `n + 1`.
+/// Returns `ln n!`. From `n = 10` on, uses Stirling's series for `ln Γ(n + 1)`.
 fn log_factorial(n: u64) -> f64 {
     if n < 10 {
         return (2..=n).map(|factor| (factor as f64).ln()).sum();

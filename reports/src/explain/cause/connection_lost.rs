@@ -1,11 +1,15 @@
-use super::entry::Entry;
+use super::entry::{Entry, Tells};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use crate::record::history::Change;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), alone: Some(|_| ALONE.to_owned()), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry = Entry {
+    between: Some(between),
+    alone: Some(|_| ALONE.to_owned()),
+    tells: Tells::BrokenConnections,
+    ..Entry::new(MEANING)
+};
 
 const ALONE: &str = "The waiting processes waited on connections that had ended when their server \
                      went down.";

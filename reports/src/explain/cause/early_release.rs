@@ -2,7 +2,8 @@ use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The holder's own command removed the lock while the holder still relied on it.",

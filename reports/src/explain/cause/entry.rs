@@ -13,6 +13,9 @@ pub(super) struct Entry {
     /// `true` if a promotion replaced the server that granted the lock.
     pub(super) is_of_failover: bool,
     pub(super) is_long_work: bool,
+    /// `true` if the lock's own code broke the rule, with or without a fault.
+    pub(super) is_of_lock_code: bool,
+    pub(super) tells: Tells,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
     pub(super) measure: Option<Measure>,
@@ -26,11 +29,25 @@ impl Entry {
             is_beyond_leases: false,
             is_of_failover: false,
             is_long_work: false,
+            is_of_lock_code: false,
+            tells: Tells::Usual,
             between: None,
             alone: None,
             measure: None,
         }
     }
+}
+
+/// Steps that a narrative tells only for some causes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tells {
+    Usual,
+    /// Instead of the remover's earlier lock, the attempt in which it removed another lock.
+    Takeover,
+    /// Also the crashes that broke the connections of waiting processes.
+    BrokenConnections,
+    /// Also the faults that hit the server that kept a watch.
+    LostWatch,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

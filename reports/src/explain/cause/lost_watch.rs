@@ -1,8 +1,9 @@
-use super::entry::Entry;
+use super::entry::{Entry, Tells};
 use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry =
+    Entry { alone: Some(alone), tells: Tells::LostWatch, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The node of a waiting process is first in the queue, but no watch tells the process.",

@@ -5,6 +5,7 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
     alone: Some(|_| "A process outside its critical section keeps renewing the lock.".to_owned()),
+    is_of_lock_code: true,
     ..Entry::new(MEANING)
 };
 

@@ -18,9 +18,10 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
-    let early = match scene.is_taken_within_lease() {
-        true => " before the first lease had ended",
-        false => "",
+    let early = match (scene.is_taken_within_lease(), scene.lease_set_again()) {
+        (false, _) => String::new(),
+        (true, None) => " before the first lease had ended".to_owned(),
+        (true, Some(set)) => format!(" before the first lease, last set at {set}, had ended"),
     };
     format!(
         "{} restarted without the lock of {} and granted the lock to {}{early}.",

@@ -3,7 +3,8 @@ use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "Processes share a client id, and one process treated another's lock as its own.",
@@ -15,7 +16,7 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
-    match scene.first_loss() {
+    match scene.last_loss() {
         Some((by, at, how)) if by != taker && by.machine() != holder.machine() => {
             let deed = match how {
                 KeyEnd::Replaced => "took over the row of",

@@ -1,4 +1,4 @@
-use super::entry::Entry;
+use super::entry::{Entry, Tells};
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
@@ -6,6 +6,8 @@ pub(super) static ENTRY: Entry = Entry {
         "A process removed the existing lock, which was not its own, while it was acquiring."
             .to_owned()
     }),
+    is_of_lock_code: true,
+    tells: Tells::Takeover,
     ..Entry::new(MEANING)
 };
 

@@ -7,8 +7,12 @@ use crate::judge::checker::wrong_answer::{
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
+pub(super) static ENTRY: Entry = Entry {
+    between: Some(between),
+    alone: Some(alone),
+    is_of_lock_code: true,
+    ..Entry::new(MEANING)
+};
 
 const MEANING: Meaning = Meaning {
     what: "The lock's own code gave its caller an answer that no server had given: that it got the \

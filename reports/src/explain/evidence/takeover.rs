@@ -1,13 +1,37 @@
 //! Detects that a process removed an existing lock while it acquired the lock.
 
 use super::release;
-use crate::judge::timeline::{Acquisition, Moment, Outcome, Timeline};
-use fencepost_faults::Node;
+use crate::judge::timeline::{Acquisition, KeySpan, Moment, Outcome, Timeline};
+use fencepost_faults::{Micros, Node};
+
+/// Longest time from the removal of a stale lock to the grant of the next, two round trips.
+const TAKES_MAX: Micros = Micros::from_millis(20);
+
+/// Smallest Unix time in seconds that a value may contain. Smaller numbers are identifiers.
+const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
-    acquiring(timeline, remover, removed).is_some()
-        && release::unknown(timeline, remover, removed).is_none()
-        && !release::may_arrive(timeline, remover, removed)
+    let Some(attempt) = acquiring(timeline, remover, removed) else { return false };
+    let has_no_release = release::unknown(timeline, remover, removed).is_none()
+        && !release::may_arrive(timeline, remover, removed);
+    has_no_release || takes_at_once(timeline, attempt, removed)
+}
+
+/// Returns whether the acquiring process got the lock at once at the server where it had removed a
+/// lock with a Unix time as its value, which only acquiring processes compare with a clock.
+fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
+    let mut keys = timeline.keys.iter();
+    let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));
+    let has_time = |key: &KeySpan<'_>| {
+        let time = key.value.and_then(|value| value.split(':').next()?.parse().ok());
+        time.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
+    };
+    let Some(stale) = stale.filter(|key| has_time(key)) else { return false };
+    let later = timeline.keys.iter().filter(|key| key.node == stale.node && removed < key.from);
+    let next = later.min_by_key(|key| key.from);
+    next.is_some_and(|next| {
+        next.by == Some(attempt.process) && next.from.time.since(removed.time) <= TAKES_MAX
+    })
 }
 
 /// Returns the acquisition that the process was attempting at this time.

@@ -25,36 +25,7 @@ pub(super) fn server(history: &History, event: &Event) -> String {
     };
     let asked = request_suffix(*by, owner);
     match (change, by, primary) {
-        (Change::Granted, Some(by), _) if is_lowered(history, event) => match is_zero(event) {
-            true => format!("decrements the count of {by} to 0"),
-            false => format!("decrements the count of {by}, which still has {whose}"),
-        },
-        (Change::Granted, Some(by), _) if is_overwrite(history, event) => {
-            match standing_owner(history, event) {
-                Some(owner) => {
-                    let same = match previous_value(history, event) == written(event) {
-                        true => " with the same value",
-                        false => "",
-                    };
-                    format!(
-                        "overwrites the value of the lock of {owner}{same} at the request of {by}"
-                    )
-                }
-                None => format!("overwrites the value of {whose} at the request of {by}"),
-            }
-        }
-        (Change::Granted, Some(by), _) if is_renewal(history, event) => {
-            match standing_owner(history, event).filter(|standing| standing != by) {
-                Some(standing) => {
-                    format!("replaces the lock of {standing} with the lock of {by} at its request")
-                }
-                None => format!("sets {whose} of {by} again at its request"),
-            }
-        }
-        (Change::Granted, Some(by), _) => {
-            let again = if is_raised(history, event) { " once more" } else { "" };
-            format!("grants {whose} to {by}{again}{}", wait_end_text(history, event, *by))
-        }
+        (Change::Granted, Some(by), _) => granted(history, event, *by, &whose),
         (Change::Granted, None, _) => copied(history, event, &whose),
         (Change::Extended, ..) if is_part_of_grant(history, event) => {
             format!("sets the expiry of {whose}{asked}")
@@ -87,22 +58,57 @@ pub(super) fn server(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server granted the owner another value of this key after this value was last
-/// set.
+fn granted(history: &History, event: &Event, by: Node, lock: &str) -> String {
+    if is_lowered(history, event) {
+        return match is_zero(event) {
+            true => format!("decrements the count of {by} to 0"),
+            false => format!("decrements the count of {by}, which still has {lock}"),
+        };
+    }
+    let standing = standing_owner(history, event);
+    if is_overwrite(history, event) {
+        let whose = standing.map_or(lock.to_owned(), |owner| format!("the lock of {owner}"));
+        let same = match previous_value(history, event) == written(event) {
+            true => " with the same value",
+            false => "",
+        };
+        return format!("overwrites the value of {whose}{same} at the request of {by}");
+    }
+    if is_renewal(history, event) {
+        return match standing.filter(|standing| *standing != by) {
+            Some(standing) => {
+                format!("replaces the lock of {standing} with the lock of {by} at its request")
+            }
+            None => format!("sets {lock} of {by} again at its request"),
+        };
+    }
+    let again = if is_raised(history, event) { " once more" } else { "" };
+    format!("grants {lock} to {by}{again}{}", wait_end_text(history, event, by))
+}
+
+/// Returns whether the owner knew this value as its lock, and had been told of another lock since
+/// the value was last set.
 fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
     if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
         return false;
     }
-    let mut set = before_event(history, event).iter().rev().filter_map(|one| match &one.what {
-        What::Server { key: same, change: Change::Granted, value: Some(set), by, .. }
-            if same == key && (*by == Some(owner) || is_one_owner(set, value)) =>
+    let is_own = |told: &str| is_one_owner(told, value);
+    let before = before_event(history, event);
+    let mut latest = before.iter().rev().filter_map(|one| match &one.what {
+        What::Server { key: same, change: Change::Granted, value: Some(set), .. }
+            if same == key && is_own(set) =>
         {
-            Some(set)
+            Some(true)
         }
+        What::Ok { owner: Some(told), .. } if one.node == owner => Some(is_own(told)),
         _ => None,
     });
-    set.next().is_some_and(|last| !is_one_owner(last, value))
+    let was_told = |one: &Event| match &one.what {
+        What::Ok { owner: Some(told), .. } => one.node == owner && is_own(told),
+        _ => false,
+    };
+    latest.next() == Some(false) && before.iter().any(was_told)
 }
 
 /// Returns the new lease if it ends before the previous one would have ended.

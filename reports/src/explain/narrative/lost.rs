@@ -60,8 +60,35 @@ impl Story<'_, '_> {
         for (index, event) in timeline.history.events.iter().enumerate() {
             let between = held.moment.index < index && index < taken.moment.index;
             let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
-            if between && ours && matches!(event.what, What::Started) {
+            let forgets = timeline.history.events[index..]
+                .iter()
+                .take_while(|later| later.time_us == event.time_us)
+                .any(|later| later.node == event.node && matches!(later.what, What::Server { .. }));
+            if between && ours && matches!(event.what, What::Started) && !forgets {
                 self.add(Weight::Detail, index, format!("{} restarts.", event.node));
+            }
+        }
+    }
+
+    /// Adds the losses of the token counter between the two grants.
+    pub(super) fn lost_counter(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
+        let timeline = self.timeline;
+        let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
+        let counter = format!("{}:token", timeline.history.header.resource);
+        let is_lost = |change: &Change| {
+            matches!(
+                change,
+                Change::Forgotten | Change::Evicted | Change::Flushed | Change::Discarded
+            )
+        };
+        for (index, event) in timeline.history.events.iter().enumerate() {
+            let is_between = held.moment.index < index && index < taken.moment.index;
+            let is_loss = match &event.what {
+                What::Server { key, change, .. } => *key == counter && is_lost(change),
+                _ => false,
+            };
+            if is_between && is_loss {
+                self.add_event(Weight::Turn, index);
             }
         }
     }

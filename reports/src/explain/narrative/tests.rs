@@ -471,3 +471,21 @@ fn of_several_masters_the_first_that_expired_the_lock_is_named() {
     let late = "client-1 leaves its critical section, 8ms after its lock had expired at redis-1.";
     assert!(told.contains(late), "{told}");
 }
+
+#[test]
+fn the_lost_counter_of_tokens_is_a_step() {
+    let story = Story::new().with_tokens().takes_with_token(1, 1, "a", 5).releases(2, 1);
+    let lost = What::Server {
+        key: "lock:token".to_owned(),
+        change: Change::Forgotten,
+        value: Some("5".to_owned()),
+        by: None,
+        primary: true,
+        token: None,
+        lease_us: None,
+    };
+    let story = story.event(3, Node::Redis(1), lost).takes_with_token(4, 2, "b", 1);
+    let told = steps(Kind::TokenRegression, story.releases(5, 2));
+    let forgets = "redis-1 restarts without key lock:token.";
+    assert!(told.iter().any(|text| text == forgets), "{told:?}");
+}

@@ -2,7 +2,7 @@
 
 use super::fault::begins;
 use super::{Story, Weight};
-use crate::explain::cause::Cause;
+use crate::explain::cause::{Cause, Tells};
 use crate::explain::evidence::standing;
 use crate::explain::narrate;
 use crate::judge::finding::Finding;
@@ -23,9 +23,9 @@ impl Story<'_, '_> {
         if let Some((_, at)) = deleted {
             self.add_event(Weight::Turn, at.index);
         }
-        match cause {
-            Cause::ConnectionLost => self.broken_connections(finding),
-            Cause::LostWatch => self.lost_watch(finding),
+        match cause.tells() {
+            Tells::BrokenConnections => self.broken_connections(finding),
+            Tells::LostWatch => self.lost_watch(finding),
             _ => {}
         }
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);

@@ -7,7 +7,7 @@ use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::{Acquisition, Moment, Outcome, Section, Timeline};
+use crate::judge::timeline::{Acquisition, Moment, Outcome, Section, SectionEnd, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -166,14 +166,13 @@ impl Waiting<'_, '_> {
         servers.values().any(|servers| servers.len() >= quorum)
     }
 
-    /// Returns the last process that was in its critical section, and when it left, if it left
-    /// before the given time.
-    fn left_before(&self, from: SimTime) -> Option<(Node, SimTime)> {
+    /// Returns the critical section that ended last, and when, if all had ended before this time.
+    fn last_section_before(&self, from: SimTime) -> Option<(&Section, SimTime)> {
         let begun = self.timeline.sections.iter().filter(|section| section.from.time < from);
-        let ends: Option<Vec<(SimTime, Node)>> =
-            begun.map(|section| Some((section.to?.time, section.process))).collect();
-        let (left, process) = ends?.into_iter().max_by_key(|(left, _)| *left)?;
-        (left < from).then_some((process, left))
+        let ends: Option<Vec<(&Section, SimTime)>> =
+            begun.map(|section| Some((section, section.to?.time))).collect();
+        let last = ends?.into_iter().max_by_key(|(_, left)| *left)?;
+        (last.1 < from).then_some(last)
     }
 
     fn finding(&self, bound: Micros) -> Finding {
@@ -188,8 +187,12 @@ impl Waiting<'_, '_> {
             true => "no fault acted",
             false => "all faults had ended",
         };
-        let since = self.left_before(from).map_or(String::new(), |(process, left)| {
-            format!(" {process}, the last to be in its own, had left it at {left}.")
+        let since = self.last_section_before(from).map_or(String::new(), |(last, left)| {
+            let ended = match last.ended_by {
+                SectionEnd::Crash => "had crashed",
+                _ => "had left it",
+            };
+            format!(" {}, the last to be in its own, {ended} at {left}.", last.process)
         });
         let what = match duration >= bound {
             true => format!(
@@ -337,6 +340,12 @@ mod tests {
         assert!(what(healed()).ends_with(left), "{}", what(healed()));
         let later = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).releases(11, 1);
         assert!(!what(later.clone()).contains("the last"), "{}", what(later));
+        let dead = Story::new().ttl(1).progress_bound(100).takes(1, 1, "a").crashes(3, 1);
+        let dead = what(dead.expires(4, "a").healed(10));
+        assert!(
+            dead.ends_with(" client-1, the last to be in its own, had crashed at 3ms."),
+            "{dead}"
+        );
     }
 
     #[test]

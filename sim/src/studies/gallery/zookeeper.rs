@@ -7,8 +7,7 @@ const MUTEX: [&str; 5] = [
      its own is deleted.",
     "Read the guarded value, work on it, write it back.",
     "Release: delete the process's own node.",
-    "The servers end a session that they have not heard from for its timeout, and delete its \
-     nodes.",
+    "If a session is silent for longer than its timeout, the servers end it and delete its nodes.",
 ];
 const FENCED: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",

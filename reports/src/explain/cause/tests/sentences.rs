@@ -408,3 +408,45 @@ fn a_server_that_compared_the_time_of_a_stepped_clock_is_named() {
     assert!(said(2).contains("redis-2 compared the end of the lease"), "{}", said(2));
     assert!(said(1).contains("(fault 1), so the lock of client-1"), "{}", said(1));
 }
+
+#[test]
+fn of_several_masters_all_clocks_that_the_later_quorum_needed_are_named() {
+    let said = |steps: &[u16]| {
+        let mut story = Story::with_quorum(2).ttl(100).acquires(1, 1);
+        for redis in [1, 2, 3] {
+            story = story.grants_at(2, 1, redis, "a");
+        }
+        story = story.hears(3, 1, "a");
+        for redis in steps {
+            let server = Node::Redis(*redis);
+            let id = u32::from(*redis);
+            story = story.fault_began(4, id, "clock-jump", &[server]);
+            story = story.fault_ended(4, id, "clock-jump", server).expires_at(5, *redis, "a");
+        }
+        story = story.acquires(6, 2).grants_at(7, 2, 1, "b").grants_at(8, 2, 2, "b");
+        let story = story.hears(9, 2, "b").releases(30, 1).releases(31, 2);
+        overlap_said(Cause::ClockJump, story)
+    };
+    let both = "The clocks of redis-1 and redis-2 were stepped (faults 1, 2), so";
+    assert!(said(&[1, 2]).starts_with(both), "{}", said(&[1, 2]));
+    assert!(said(&[1, 2, 3]).starts_with(both), "{}", said(&[1, 2, 3]));
+    let one = "The clock of redis-1 was stepped at 4ms (fault 1), so";
+    assert!(said(&[1]).starts_with(one), "{}", said(&[1]));
+}
+
+#[test]
+fn a_lease_that_was_extended_is_said_to_have_been_set_later() {
+    let said = |extended: bool| {
+        let by = Some(Node::Client(1));
+        let story = Story::new().ttl(10).takes(1, 1, "a");
+        let story = match extended {
+            true => story.server(8, 1, Change::Extended, "a", by),
+            false => story,
+        };
+        let story = story.with_recorded_leases_of(Micros::from_millis(10)).takes(9, 2, "b");
+        overlap_said(Cause::RestartWithoutDelay, story.releases(30, 1).releases(31, 2))
+    };
+    assert!(said(false).ends_with(" before the first lease had ended."), "{}", said(false));
+    let set = " before the first lease, last set at 8ms, had ended.";
+    assert!(said(true).ends_with(set), "{}", said(true));
+}

@@ -34,7 +34,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
         }
         Fault::LostReply { server, client, duration_us } => {
             format!(
-                "{server} executes the next command of {client} within {duration_us}, and its \
+                "within {duration_us}, {server} executes the next command of {client}, but its \
                  reply is lost"
             )
         }

@@ -117,7 +117,9 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     };
     let is_step = |timed: &TimedFault| {
         let name = format!("(fault {})", timed.id);
-        lead.violation.narrative.iter().any(|line| line.text.contains(&name))
+        let until = lead.violation.at_us + lead.violation.duration_us;
+        let told = story.told().filter(|one| one.violation.at_us <= until);
+        told.flat_map(|one| &one.violation.narrative).any(|line| line.text.contains(&name))
     };
     let is_named = |timed: &TimedFault| {
         let name = format!("(fault {})", timed.id);

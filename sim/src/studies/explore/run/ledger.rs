@@ -1,4 +1,4 @@
-//! The finished runs: one digest for each complete slice and for each other finished unit.
+//! Digests of the finished runs: one per complete slice, and one per finished unit outside those slices.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;

@@ -72,6 +72,7 @@ impl Story<'_> {
         }
         let takes_part = |node| self.lead.violation.processes.contains(&node);
         match &entry.what {
+            What::Started if self.says_what_it_lost(entry) => None,
             What::Crashed | What::Started | What::Lost => Some(1),
             What::GivenUp { .. } if takes_part(entry.process) => Some(1),
             What::Turn { turn, .. } if turn.changes_data() || turn.changes_writes() => Some(1),
@@ -87,6 +88,17 @@ impl Story<'_> {
             What::Storage { by, accepted, .. } if takes_part(*by) && !accepted => Some(3),
             _ => None,
         }
+    }
+
+    /// Returns whether another entry tells with what the server restarted.
+    fn says_what_it_lost(&self, started: &TimelineEntry) -> bool {
+        self.run.timeline.iter().any(|entry| {
+            let is_told = matches!(
+                entry.what,
+                What::Server { change: Change::Forgotten | Change::Restored, .. }
+            );
+            is_told && (entry.process, entry.time_us) == (started.process, started.time_us)
+        })
     }
 
     fn decides(&self, entry: &TimelineEntry) -> bool {
