@@ -26,7 +26,7 @@ pub(crate) fn render(
     }
     parts.push(in_this_run(lead));
     parts.extend(scaled_faults(lead));
-    parts.extend(others.iter().filter_map(|other| differing_effects(lead, other, unknown)));
+    parts.extend(differing_effects(lead, others, unknown));
     Some(parts.join(" "))
 }
 
@@ -119,54 +119,71 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
     Some(format!(
-        "The runs with lease {ttl} keep the same faults; --ttl {ttl} also lets a seed draw longer \
-         faults."
+        "The runs with lease {ttl} use the same faults as the runs without it. A run with --ttl \
+         {ttl} can have longer faults."
     ))
 }
 
 const LEASE: &str = "lease";
 
+/// Describes the effects on other violations that differ from the effect on the first. A sentence
+/// covers all violations on which a safeguard has the same effect.
 fn differing_effects(
     lead: &ViolationReport,
-    other: &ViolationReport,
+    others: &[&ViolationReport],
     unknown: Unknown,
-) -> Option<String> {
-    // If neither violation occurs with the safeguard, its effects count as equal, even if only one
-    // of the runs is comparable.
-    let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
-    let differs = |one: &&Remedy| {
-        lead.remedies.iter().all(|lead| {
-            (&lead.name, &lead.setting) != (&one.name, &one.setting)
-                || lead.on_this_plan != one.on_this_plan && !(is_absent(lead) && is_absent(one))
-        })
-    };
-    let what = plural(other.violation.kind);
-    let told = other.remedies.iter().filter(differs).map(|one| {
-        let safeguard = rerun::safeguard(one);
-        let effect = match one.on_this_plan {
-            OnThisPlan::Gone => format!("In this run, {safeguard} prevents the {what}"),
-            OnThisPlan::StillThere => {
-                format!("In this run, {safeguard} does not prevent the {what}")
+) -> Vec<String> {
+    let mut groups: Vec<Vec<(Kind, &Remedy)>> = Vec::new();
+    for other in others {
+        for remedy in other.remedies.iter().filter(|one| differs(lead, one)) {
+            let kind = other.violation.kind;
+            match groups.iter_mut().find(|group| is_alike(group[0].1, remedy)) {
+                Some(group) => group.push((kind, remedy)),
+                None => groups.push(vec![(kind, remedy)]),
             }
-            OnThisPlan::NotComparable => {
-                format!("This run cannot show whether {safeguard} prevents the {what}")
-            }
-        };
-        if one.seeds == 0 {
-            return format!("{effect}.");
         }
-        let [with, without] = [
-            unknown.count(one.broken_with, one.unknown_with),
-            unknown.count(one.broken_without, one.unknown_without),
-        ];
+    }
+    groups.iter().map(|group| effect_on(group, unknown)).collect()
+}
+
+/// If neither violation occurs with the safeguard, its effects count as equal, even if only one of
+/// the runs is comparable.
+fn differs(lead: &ViolationReport, one: &Remedy) -> bool {
+    let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
+    lead.remedies.iter().all(|lead| {
+        (&lead.name, &lead.setting) != (&one.name, &one.setting)
+            || lead.on_this_plan != one.on_this_plan && !(is_absent(lead) && is_absent(one))
+    })
+}
+
+fn is_alike(one: &Remedy, other: &Remedy) -> bool {
+    let of = |remedy: &Remedy| {
+        (remedy.name.clone(), remedy.setting.clone(), remedy.on_this_plan, remedy.seeds)
+    };
+    of(one) == of(other)
+}
+
+fn effect_on(group: &[(Kind, &Remedy)], unknown: Unknown) -> String {
+    let first = group[0].1;
+    let kinds: Vec<String> = group.iter().map(|(kind, _)| plural(*kind).to_owned()).collect();
+    let (safeguard, what) = (rerun::safeguard(first), listed(&kinds, "and"));
+    let effect = match first.on_this_plan {
+        OnThisPlan::Gone => format!("In this run, {safeguard} prevents the {what}"),
+        OnThisPlan::StillThere => format!("In this run, {safeguard} does not prevent the {what}"),
+        OnThisPlan::NotComparable => {
+            format!("This run cannot show whether {safeguard} prevents the {what}")
+        }
+    };
+    if first.seeds == 0 {
+        return format!("{effect}.");
+    }
+    let counts = group.iter().map(|(kind, one)| {
+        let with = unknown.count(one.broken_with, one.unknown_with);
+        let without = unknown.count(one.broken_without, one.unknown_without);
         let show = if one.broken_with == 1 { "shows" } else { "show" };
-        format!(
-            "{effect}. Of the other seeds, {with} {show} {what} with {safeguard} and {without} \
-             without it."
-        )
+        format!("{with} {show} {} with {safeguard} and {without} without it", plural(*kind))
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join(" "))
+    format!("{effect}. Of the other seeds, {}.", counts.collect::<Vec<_>>().join("; "))
 }
 
 fn plural(kind: Kind) -> &'static str {
@@ -242,8 +259,8 @@ mod tests {
                  lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
                  this run, lease 1 prevents the violation; slower 1 and chance 1 do not prevent \
                  it; wait 1 changes the timing, so this run cannot show whether it helps. The \
-                 runs with lease 1 keep the same faults; --ttl 1 also lets a seed draw longer \
-                 faults."
+                 runs with lease 1 use the same faults as the runs without it. A run with --ttl 1 \
+                 can have longer faults."
             )
         );
     }
@@ -279,15 +296,26 @@ mod tests {
         remedy.on_this_plan = OnThisPlan::NotComparable;
         (remedy.broken_with, remedy.unknown_with) = (1, 0);
         assert_eq!(
-            differing_effects(&lead, &other, Unknown::Varies).unwrap(),
+            differing_effects(&lead, &[&other], Unknown::Varies).join(" "),
             "This run cannot show whether fencing prevents the stale writes. Of the other seeds, 1 \
              shows stale writes with fencing and 22 without it."
         );
-        assert_eq!(differing_effects(&lead, &lead, Unknown::Varies), None);
+        let lost = {
+            let mut lost = other.clone();
+            lost.violation.kind = Kind::LostUpdate;
+            lost
+        };
+        assert_eq!(
+            differing_effects(&lead, &[&other, &lost], Unknown::Varies).join(" "),
+            "This run cannot show whether fencing prevents the stale writes and lost updates. Of \
+             the other seeds, 1 shows stale writes with fencing and 22 without it; 1 shows lost \
+             updates with fencing and 22 without it."
+        );
+        assert!(differing_effects(&lead, &[&lead], Unknown::Varies).is_empty());
         let mut told = |first, second| {
             lead.remedies[0].on_this_plan = first;
             other.remedies[0].on_this_plan = second;
-            differing_effects(&lead, &other, Unknown::Varies).is_some()
+            !differing_effects(&lead, &[&other], Unknown::Varies).is_empty()
         };
         let (gone, unclear) = (OnThisPlan::Gone, OnThisPlan::NotComparable);
         assert!(!told(gone, unclear) && !told(unclear, gone), "the violation is absent in both");
