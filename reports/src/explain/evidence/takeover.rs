@@ -1,7 +1,8 @@
 //! Detects that a process removed an existing lock while it acquired the lock.
 
 use super::release;
-use crate::judge::timeline::{Acquisition, KeySpan, Moment, Outcome, Timeline};
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use crate::record::history::Change;
 use fencepost_faults::{Micros, Node};
 
 /// Longest time from the removal of a stale lock to the grant of the next, two round trips.
@@ -12,9 +13,26 @@ const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let Some(attempt) = acquiring(timeline, remover, removed) else { return false };
-    let has_no_release = release::unknown(timeline, remover, removed).is_none()
-        && !release::may_arrive(timeline, remover, removed);
-    has_no_release || takes_at_once(timeline, attempt, removed)
+    has_no_release(timeline, remover, removed)
+        || takes_at_once(timeline, attempt, removed) && takes_over(timeline)
+}
+
+fn has_no_release(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
+    release::unknown(timeline, remover, removed).is_none()
+        && !release::may_arrive(timeline, remover, removed)
+}
+
+/// Returns whether some process removed another's lock while it was acquiring, and had no release
+/// in transit. Only locks that take over stale locks do so.
+fn takes_over(timeline: &Timeline<'_>) -> bool {
+    timeline.keys.iter().any(|key| match key.to {
+        Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
+            key.by != Some(by)
+                && acquiring(timeline, by, at).is_some()
+                && has_no_release(timeline, by, at)
+        }
+        _ => false,
+    })
 }
 
 /// Returns whether the acquiring process got the lock at once at the server where it had removed a
