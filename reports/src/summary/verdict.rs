@@ -246,7 +246,8 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
             header.fault
         )),
         false if timeline.faults.is_empty() => Some(format!(
-            "no '{}' fault began: use a longer run (--cycles, --max-time) or another seed",
+            "the run ended before a '{}' fault began; use a longer run (--cycles, --max-time) or \
+             another seed",
             header.fault
         )),
         false => Some(
@@ -401,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
-        assert!(reason(quiet().under("pause")).starts_with("no 'pause' fault began: "));
+        assert!(reason(quiet().under("pause")).starts_with("the run ended before a 'pause' fault"));
         let mut unplanned = quiet().under("pause").build();
         unplanned.header.faults_planned = 0;
         let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };
