@@ -142,7 +142,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["--client", "chubby", "--set", "lock-delay=61s"],
         &["lock-delay '61s': expected up to 60s"],
     );
-    let part = "expected a part of the run like 5s..10s, which ends within 10m";
+    let part = "expected a range like 5s..10s, with a maximum of at most 10m";
     refuses(&["--set", "sync-fails=5s"], &["sync-fails '5s'", part]);
     refuses(&["--set", "sync-fails=5s..20m"], &["sync-fails '5s..1200s'", part]);
     refuses(&["--set", "sync-fails=soon"], &["sync-fails", "'soon'", "250us, 20ms, 10s"]);

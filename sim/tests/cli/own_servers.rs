@@ -133,7 +133,7 @@ fn a_server_that_cannot_serve_is_an_error_of_one_line() {
     for (server, expected) in [
         ("queue", "expected NAME=CMD or NAME:PORT=CMD"),
         ("Queue=./sleeps", "expected a NAME of lower-case letters"),
-        ("storage=./sleeps", "another machine is called storage"),
+        ("storage=./sleeps", "another machine has the name storage"),
         ("queue=./nowhere", "program './nowhere' not found"),
         ("queue=./plain", "'./plain' is not executable"),
         ("queue=./dies", "exited with status 3 before it served: Fatal: no licence"),

@@ -252,7 +252,7 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
         let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;
         assert!(answer.status == 2 && is_told, "{}", answer.stderr);
     };
-    refused(&["python"], "worker.py exists: expected a folder without it");
+    refused(&["python"], "worker.py already exists: expected a folder without this file");
     refused(&["perl"], "unknown language 'perl'");
     refused(&["go", "--on", "zookeeper"], "unknown --on 'zookeeper': expected one of redis");
 }

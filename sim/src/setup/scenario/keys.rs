@@ -137,7 +137,7 @@ group timing: Timing {
     #[serde(skip_serializing_if = "Option::is_none")]
     sync_fails: Option<SpanRange> = None,
         |window| window.is_none_or(|it| it.min < it.max && it.max <= SYNC_FAILS_MAX)
-            => "a part of the run like 5s..10s, which ends within 10m";
+            => "a range like 5s..10s, with a maximum of at most 10m";
     /// Smallest step of virtual time.
     quantum: Span = Span(Micros(100)),
         |step| (Span(Micros(10))..=Span::millis(10)).contains(step) => "10us to 10ms";

@@ -141,7 +141,7 @@ mod tests {
                  lost-update in 3",
                 "redlock pause passed",
                 "fencing pause skipped: all of 9 runs unknown: in seed 0, only client-1 acquired \
-                 the lock; at least two must compete for it: use more processes (--processes), \
+                 the lock; at least two processes must compete: use more processes (--processes), \
                  more cycles (--cycles) or a longer run (--max-time)",
             ]
         );
