@@ -58,12 +58,12 @@ fn main() {
         "\
 For each anomaly, this table gives the median number of seeds until it appears, over {RANGES} \
 disjoint
-ranges of {length} seeds from 0. A range without the anomaly counts as longer than {length}. Its \
-twin (the
-fixed lock) ran the same seeds, and at least {RANGES}. To make this page, run `cargo run --release
---example anomalies -- {length}`. fencepost aims about half of the faults ([search.md](search.md)), \
-unless
-the settings say otherwise.
+ranges of {length} seeds from 0. A range without the anomaly counts as longer than {length}. The \
+twin of a
+lock (its fixed version) ran the same seeds, and at least {RANGES}. To make this page, run `cargo \
+run
+--release --example anomalies -- {length}`. fencepost aims about half of the faults
+([search.md](search.md)), unless the settings say otherwise.
 "
     );
     println!(
@@ -103,15 +103,15 @@ fn print_slow(lines: &[String]) {
     println!("\n## Time without a holder\n");
     println!(
         "\
-For {RANGES} seeds, the table shows how long the lock was free while a process wanted it (idle, as a \
-share
+For {RANGES} seeds, the table shows how long the lock was free while a process wanted it (idle, \
+as a share
 of the time in which a process wanted the lock), the longest such period, and the acquires that did
 not get the lock (missed). `split` is the share of attempts that did not get the lock although some
-server granted its part. A dead waiter of a fair lock delays the queue by its timeout (40 s), and two
-dead waiters by twice that. memcached
-counts leases in whole seconds from its last clock reading: a lease of 10 s ends up to a second
-early, and a lease of 11 s (`memcached-cas`, whose leases last at least 10 s) up to a second late. A
-late end does no harm: after a crash of the holder, waiters only wait up to a second longer.
+server granted its part. A dead waiter of a fair lock delays the queue by its timeout (40 s), and
+two dead waiters by twice that. memcached counts leases in whole seconds from its last clock
+reading: a lease of 10 s ends up to a second early, and a lease of 11 s (`memcached-cas`, whose
+leases last at least 10 s) up to a second late. A late end does no harm: after a crash of the
+holder, waiters only wait up to a second longer.
 "
     );
     println!(

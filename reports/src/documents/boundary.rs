@@ -56,7 +56,8 @@ pub struct BoundaryReport {
     pub probes: Vec<Probe>,
     /// Neighbouring values between which violations begin; `null` if there are none.
     pub found: Option<Found>,
-    /// `true` if every tried value worse than one with violations also shows violations.
+    /// `true` if violations occur at every tried value that is worse than the mildest value with
+    /// violations.
     pub monotone: bool,
     /// Calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
@@ -128,9 +129,10 @@ pub struct Found {
 pub struct Bound {
     /// Mildest value that can break the rule by this calculation, in the unit of the quantity.
     pub value: u64,
-    /// Condition behind the bound, such as two times that must not add up to more than the lease.
+    /// Condition from which the bound follows, such as two times that must not exceed the lease
+    /// together.
     pub rule: String,
-    /// Reason why seeds may show violations only at values worse than the bound.
+    /// Reason why random seeds may show violations only at worse values than the bound.
     pub slack: String,
 }
 

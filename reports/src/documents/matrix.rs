@@ -86,7 +86,7 @@ pub struct MatrixCell {
     /// verdict is `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// Literature's prediction for this lock under this fault; `null` if there is none.
+    /// Prediction from the literature for this lock under this fault; `null` if there is none.
     pub expected: Option<Expected>,
     /// Comparison of the result with `expected`.
     pub agreement: Agreement,
@@ -110,9 +110,9 @@ pub enum CellVerdict {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// All violations that were found are predicted, or none was found and none is predicted.
+    /// The literature predicts all violations that were found, or predicts none and none was found.
     Agrees,
-    /// Predicted violations were found, and other violations as well.
+    /// Both predicted violations and other violations were found.
     More,
     /// The literature predicts violations, but no run shows a violation.
     NotSeen,

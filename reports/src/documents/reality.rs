@@ -84,7 +84,7 @@ pub enum Outcome {
     None,
     /// The plan cannot be run with the real servers.
     CannotBePlayed {
-        /// Obstacle, such as a server that is not installed or that fails.
+        /// Reason, such as a server that is not installed or that fails.
         why: String,
     },
 }
@@ -174,12 +174,12 @@ fn summary(reality: &Reality) -> String {
 fn markdown(reality: &Reality) -> String {
     let mut text = String::from(
         "# Simulated and real servers\n\n\
-         Each row is a violation on simulated servers. On the simulated servers, fencepost minimized\n\
-         its faults, processes and cycles. It then played the minimal run against real servers with\n\
-         the same lock, clients, network and judge. If the minimal run does not break the same rule\n\
-         for the same cause, fencepost also plays the whole run of the seed. `fencepost reality\n\
-         --gallery --format markdown` makes this page; [Real servers](real-servers.md) explains the\n\
-         differences.\n\n",
+         Each row is a violation on simulated servers. On the simulated servers, fencepost\n\
+         minimized its faults, processes and cycles. It then played the minimal run against real\n\
+         servers with the same lock, clients, network and judge. If the minimal run does not\n\
+         break the same rule for the same cause, fencepost also plays the whole run of the seed.\n\
+         `fencepost reality --gallery --format markdown` makes this page; [Real\n\
+         servers](real-servers.md) explains the differences.\n\n",
     );
     let servers = reality.servers.iter().map(|(coordinator, server)| {
         format!("- {coordinator}: {} {}\n", server.name, server.version)

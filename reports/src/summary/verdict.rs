@@ -455,9 +455,7 @@ mod tests {
     #[test]
     fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
         let ghosts = ghosts().releases(7, 2);
-        assert!(
-            reason(ghosts).starts_with("no quorum of servers reports the grant of acquire 1 ")
-        );
+        assert!(reason(ghosts).starts_with("no quorum of servers reports the grant of acquire 1 "));
         let ghost = quiet().acquires(10, 3).hears(11, 3, "ghost").releases(13, 3);
         assert_eq!(judge(&ghost.build()).violations[0].kind, Kind::WrongAnswer);
         let granted = quiet().takes(10, 1, "c").releases(13, 1);

@@ -43,7 +43,9 @@ pub(super) fn image(folder: &Path, generation: u64) -> Result<DiskImage, ServeEr
     let append_only = match read(&path)? {
         Some(bytes) => bytes,
         None if generation == 0 => Bytes::new(),
-        None => return Err(damaged(&path, "missing, although the file 'generation' names this file")),
+        None => {
+            return Err(damaged(&path, "missing, although the file 'generation' names this file"));
+        }
     };
     let snapshot = read(&snapshot_path(folder, generation))?;
     Ok(DiskImage { snapshot, append_only, config: read(&config_path(folder))? })

@@ -55,7 +55,10 @@ impl MemoryBound {
             }
         };
         let named = std::thread::Builder::new().name("memory".to_owned());
-        named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
+        named
+            .spawn(watch)
+            .map(drop)
+            .map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
     }
 
     pub(crate) fn kept(&self, max: u64) -> Result<(), Failure> {

@@ -103,7 +103,10 @@ fn watch_budget(budget: Duration) -> Result<(), Failure> {
         end_soon(&STOP);
     };
     let named = std::thread::Builder::new().name("budget".to_owned());
-    named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
+    named
+        .spawn(watch)
+        .map(drop)
+        .map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
 }
 
 fn note_unminimized(spec: &SweepSpec, sum: &Sweep) {

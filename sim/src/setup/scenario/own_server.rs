@@ -20,7 +20,7 @@ pub struct OwnServer {
     pub name: String,
     /// Port to which clients connect.
     pub port: u16,
-    /// Server's program and its arguments. Those that are files have absolute paths.
+    /// Server's program and its arguments. Arguments that name files are absolute paths.
     pub command: Vec<String>,
     /// SHA-256, in hex, of each file named in the command at the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

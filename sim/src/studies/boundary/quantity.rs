@@ -74,7 +74,8 @@ impl Facts {
 pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
-        about: "lifetime of a lock at the server; pauses and other faults keep their usual lengths",
+        about: "lifetime of a lock at the server; the lengths of pauses and other faults do not \
+                change",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
@@ -176,7 +177,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "lock-delay",
-        about: "Chubby's lock-delay after a holder has failed",
+        about: "Chubby's lock-delay after a holder fails",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[Family::Pause, Family::Suspend, Family::Partition, Family::All],
@@ -199,7 +200,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "clock-jump",
-        about: "step of the servers' clocks",
+        about: "size of a step of the servers' clocks",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::ClockJump, Family::All],
@@ -221,7 +222,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "replication-lag",
-        about: "lag of replicas",
+        about: "time by which replicas lag behind their primary",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::Failover, Family::ReplicationLag, Family::All],
@@ -268,7 +269,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "retry-spread",
-        about: "spread of the random delays between two attempts, above the shortest",
+        about: "difference between the longest and the shortest random delay between two attempts",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],

@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Property, Report as Xml, TestCase, TestCaseSta
 use std::io::{self, Write};
 
 pub(crate) const FORMAT: Format = Format {
-    about: "JUnit XML for CI: one test case per client and fault, the replay command in the \
+    about: "JUnit XML for CI: one test case per lock and fault, with the replay command in each \
             failure",
     needs: Needs::Findings,
     runs: View::written("junit", write_report),
