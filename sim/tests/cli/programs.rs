@@ -227,7 +227,7 @@ fn a_sweep_says_that_a_program_is_not_reproducible() {
     let refused =
         fencepost_in(folder.path(), &[&common[..], &["--program", "sh worker.sh"]].concat());
     assert_eq!(refused.status, 2, "{}", refused.stdout);
-    let said = "the program is not reproducible: event 0 differs between two runs";
+    let said = "the program is not reproducible (event 0 differs between two runs)";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
 }
 
