@@ -129,8 +129,7 @@ pub struct Found {
 pub struct Bound {
     /// Mildest value that can break the rule by this calculation, in the unit of the quantity.
     pub value: u64,
-    /// Condition from which the bound follows, such as two times that must not exceed the lease
-    /// together.
+    /// Condition from which the bound follows, such as two times with a sum of at most the lease.
     pub rule: String,
     /// Reason why random seeds may show violations only at worse values than the bound.
     pub slack: String,

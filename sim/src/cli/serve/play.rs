@@ -41,13 +41,13 @@ pub(super) fn play(
 
 fn refuse(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let problem = if arguments.play.real {
-        "--real: expected no --real, because `serve` plays plans only on simulated servers (to \
+        "--real: remove this option, because `serve` plays plans only on simulated servers (to \
          show a violation on real servers, use `fencepost export REPORT --as script`)"
     } else if arguments.clock == ServedClock::Manual {
         "--clock manual: expected --clock real with --fault, because `serve` plays plans in real \
          time"
     } else if arguments.dir.is_some() {
-        "--dir: expected no --dir with --fault, because these servers keep their files in memory"
+        "--dir: remove this option, because with --fault the servers keep their files in memory"
     } else if coordinator == Coordinator::Memcached && arguments.nodes > 1 {
         "--nodes: expected --nodes 1 with --fault and memcached, or --coordinator redis"
     } else {

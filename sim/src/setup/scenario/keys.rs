@@ -248,7 +248,7 @@ keys {
     /// The mistake that is planted to test the tests.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
-    /// `true` if replay commands must refuse a project file, which would add options to theirs.
+    /// `true` if replay commands need `--no-config`, because a project file would add options.
     #[serde(skip)]
     replays_without_project: bool = false;
 }
