@@ -111,7 +111,7 @@ pub struct Probe {
     pub rate: Rate,
     /// Number of runs that broke each rule, including rules that this search does not count.
     pub violations_by_kind: BTreeMap<Kind, u64>,
-    /// Lowest seed whose run broke a counted rule; `null` if no run did.
+    /// Lowest seed with a violation of a counted rule; `null` if there is none.
     pub first_seed: Option<Seed>,
 }
 

@@ -26,9 +26,9 @@ const SHOWN_MAX: usize = 5;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Line {
-    /// First line of the file.
+    /// Header, on the first line.
     Header(Header),
-    /// Every further line.
+    /// A finding, on each further line.
     Finding(Box<Finding>),
 }
 

@@ -73,13 +73,13 @@ pub struct MatrixCell {
     pub quiet_bound: Option<f64>,
     /// Number of runs that broke each rule; only the rule in `kind` if there is one.
     pub kinds: BTreeMap<Kind, u64>,
-    /// Lowest seed whose run broke each rule in `kinds`.
+    /// For each rule in `kinds`, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Median number of seeds until the first violation; absent if too few seeds were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
     /// Number of faults of each kind that began in each phase of the protocol, over all runs;
-    /// absent unless the verdict is `quiet`. No fault began in a phase that is missing.
+    /// absent unless the verdict is `quiet`. If a phase is missing, no fault began in this phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
     /// Violations that these faults and settings cannot show, in sentences; absent unless the

@@ -266,15 +266,15 @@ pub struct Remedy {
     pub on_this_plan: OnThisPlan,
     /// Results of similar plans with and without the safeguard.
     pub nearby: Nearby,
-    /// Number of additional seeds whose runs break the rule with the safeguard.
+    /// Number of additional seeds that break the rule with the safeguard.
     pub broken_with: u64,
-    /// Number of additional seeds whose runs break the rule without the safeguard.
+    /// Number of additional seeds that break the rule without the safeguard.
     pub broken_without: u64,
-    /// Number of additional seeds whose runs with the safeguard did not exercise the lock. These
-    /// runs are inconclusive.
+    /// Number of additional seeds that did not exercise the lock with the safeguard. Their runs are
+    /// inconclusive.
     pub unknown_with: u64,
-    /// Number of additional seeds whose runs without the safeguard did not exercise the lock. These
-    /// runs are inconclusive.
+    /// Number of additional seeds that did not exercise the lock without the safeguard. Their runs
+    /// are inconclusive.
     pub unknown_without: u64,
     /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,

@@ -28,7 +28,7 @@ pub enum Verdict {
     Violated,
     /// The run broke no rule, but it did not exercise the lock.
     Unknown {
-        /// Reason why the lock was not exercised, in one sentence.
+        /// Reason for the verdict, in one sentence.
         reason: String,
     },
 }

@@ -232,12 +232,12 @@ fn plans_that_cannot_be_played_are_refused() {
         (&["--fault", "restart", "--duration", "soon"], &["soon", "10s"]),
         (&["--fault", "restart", "--repeat", "0"], &["0", "1"]),
         (&["--fault", "restart", "--dir", "here"], &["--dir", "memory"]),
-        (&["--fault", "restart", "--clock", "manual"], &["--clock manual", "one of them"]),
+        (&["--fault", "restart", "--clock", "manual"], &["--clock manual", "--clock real"]),
         (&["--fault", "restart", "--real"], &["--real", "export REPORT --as script"]),
         (&["--fault", "failover", "--coordinator", "postgresql"], &["failover", "postgresql"]),
         (
             &["--fault", "restart", "--coordinator", "memcached", "--nodes", "2"],
-            &["--nodes", "one memcached server"],
+            &["--nodes", "--nodes 1"],
         ),
     ] {
         refuses(&plan(more), expected);

@@ -33,7 +33,7 @@ pub struct Unfinished {
     /// Always `false`, because this document is not a certificate.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
-    /// Reason why no certificate was issued, in words.
+    /// Reason for the missing certificate, in words.
     pub reason: String,
     /// Requested bounds of the exploration.
     pub bounds: StatedBounds,

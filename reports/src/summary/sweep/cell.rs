@@ -41,7 +41,7 @@ pub struct Cell {
     pub violations_by_kind: BTreeMap<Kind, u64>,
     /// Number of runs with a violation of each cause.
     pub violations_by_cause: BTreeMap<Cause, u64>,
-    /// Lowest seed whose run broke each rule.
+    /// For each rule, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
@@ -69,8 +69,8 @@ pub struct Cell {
     pub expectation: Option<Expectation>,
     /// Measurements that differ between machines. `cpu_us` is the processor time of all runs in
     /// microseconds, `cpu_us_per_run` is the processor time per run, and `cpu_us_to_first_median`
-    /// and `cpu_us_to_first_p90` are the numbers of seeds to the first violation multiplied by
-    /// `cpu_us_per_run`.
+    /// and `cpu_us_to_first_p90` are the median and the 90th percentile of the seeds to the first
+    /// violation, multiplied by `cpu_us_per_run`.
     #[serde(default)]
     pub measured: BTreeMap<String, f64>,
 }
@@ -90,9 +90,9 @@ pub struct Failures {
 /// The `unknown` run with the lowest seed, as an example.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FirstUnknown {
-    /// Lowest seed whose run is `unknown`.
+    /// Lowest seed with an `unknown` run.
     pub seed: Seed,
-    /// Reason why the lock was not exercised.
+    /// Reason for the verdict.
     pub reason: String,
 }
 

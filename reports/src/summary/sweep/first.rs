@@ -55,8 +55,8 @@ pub struct OpenBlock {
     pub from: Seed,
     /// Number of seeds of the block that were run.
     pub seeds: u64,
-    /// Position in the block of the first seed whose run shows a violation, counted from 1; `null`
-    /// if no run shows a violation.
+    /// Position in the block of the first seed with a violation, counted from 1; `null` if no seed
+    /// shows a violation.
     pub to_first: Option<u64>,
 }
 
