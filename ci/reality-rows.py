@@ -49,7 +49,7 @@ def played(lock, fault, settings, seeds):
     if real["outcome"] == "another":
         result += f": {real['kind']} by {real['cause']}"
     elif real["outcome"] == "cannot-be-played":
-        result += f": {real['why']}"
+        result += f" ({real['why']})"
     return row["seed"], f"{row['kind']} by {row['cause']}", str(row["faults"]), result
 
 

@@ -34,8 +34,8 @@ pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 
 pub const DEFINITION: Definition = Definition {
     name: "redisson",
-    about: "a hash of counts set by Lua; waits by publish/subscribe; a watchdog renews it every \
-            third of its ttl",
+    about: "a hash of hold counts, set by Lua; waiters use publish/subscribe; a watchdog renews \
+            the lease every third of the ttl",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,

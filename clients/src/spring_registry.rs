@@ -32,8 +32,8 @@ const IDLE: Duration = Duration::from_millis(100);
 
 pub const DEFINITION: Definition = Definition {
     name: "spring-registry",
-    about: "a lock inside the process first, then one owner id per process in Redis by Lua, \
-     without renewal",
+    about: "a lock inside the process, then a Redis key that a Lua script sets to the process's \
+            id; no renewal",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,

@@ -191,8 +191,7 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "redisson",
         fixed: "redisson-fair",
-        mistake: "waiters are not served in order \
-                                                                 of arrival",
+        mistake: "waiters are not served in order of arrival",
     },
     Twin {
         flawed: "redisson-redlock",
@@ -202,12 +201,12 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "redlock-no-random-delay",
         fixed: "redlock-parallel",
-        mistake: "processes that split the masters among them retry in step",
+        mistake: "processes with a minority each retry after the same delay",
     },
     Twin {
         flawed: "redlock-no-validity-check",
         fixed: "redlock",
-        mistake: "a majority counts even if it came too late",
+        mistake: "the client accepts a majority even after the validity time",
     },
     Twin {
         flawed: "redlock-unlock-answered",
@@ -223,7 +222,7 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "node-redlock",
         fixed: "redlock-parallel",
-        mistake: "failed attempts are not released",
+        mistake: "the client does not release after a failed attempt",
     },
     Twin {
         flawed: "reentrant-by-value",
@@ -348,7 +347,7 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "select-for-update",
         fixed: "select-for-update-timeout",
-        mistake: "a paused holder's transaction is never ended",
+        mistake: "the server never ends a paused holder's transaction",
     },
     Twin {
         flawed: "select-for-update-timeout",
@@ -388,17 +387,17 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "chubby-checked",
         fixed: "chubby-sequencer",
-        mistake: "the check happens before the write, not with it",
+        mistake: "the check and the write are separate steps",
     },
     Twin {
         flawed: "checked",
         fixed: "fencing",
-        mistake: "the check happens before the write, not with it",
+        mistake: "the check and the write are separate steps",
     },
     Twin {
         flawed: "gemfire",
         fixed: "gemfire-token",
-        mistake: "nothing stops a holder that has departed",
+        mistake: "a holder whose member has departed can still write",
     },
 ];
 

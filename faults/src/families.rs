@@ -108,8 +108,8 @@ impl JsonSchema for Families {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Names of fault families joined \
-         by '+'.", "pattern": "^[a-z+-]+$" })
+        schemars::json_schema!({ "type": "string", "description": "One or more fault families, \
+         joined by '+'.", "pattern": "^[a-z+-]+$" })
     }
 }
 

@@ -81,11 +81,11 @@ families! {
         Own(latency::draw);
     StorageDelay = "requests to the guarded storage arrive late", Own(storage_delay::draw);
     Suspend = "a virtual machine is suspended, and its monotonic clock stops", Own(suspend::draw);
-    ClientCrash = "processes crash, some of them for good", Own(client_crash::draw);
+    ClientCrash = "processes crash, some of them permanently", Own(client_crash::draw);
     SlowServer = "every command takes longer on one server", Own(slow_server::draw);
     Eviction = "servers evict keys that have an expiry, or an operator flushes them",
         Own(eviction::draw);
-    All = "swarm testing: each seed draws the active families and their intensity, and the lengths \
+    All = "swarm testing: each seed draws the active families, their intensity, and the lengths \
            of leases, critical sections and waits",
         Swarm;
     Operator = "an operator runs commands that no lock expects: SCRIPT FLUSH, CLIENT KILL, \
@@ -154,8 +154,8 @@ impl Family {
             Family::LostRequest => "Requests to the storage always arrive.",
             Family::Suspend => "This family affects processes, never servers.",
             Family::ClientCrash => {
-                "At least two of three or more processes survive, and at least one of two. Servers \
-                 do not crash."
+                "At least two processes survive, or one if there are only two. Servers do not \
+                 crash."
             }
             Family::SlowServer => "This family never stops a server.",
             Family::ReplicationLag => "This family has no effect on servers that do not replicate.",

@@ -154,8 +154,8 @@ impl JsonSchema for Node {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "description": "A machine of the simulated deployment, or a thread of the process on \
-             one: client-1.2 is the second of client-1.",
+            "description": "A machine of the simulated deployment, or a thread of a process. For \
+             example, client-1.2 is the second thread of client-1.",
             "pattern": "^(redis-[1-9][0-9]*|server-[1-9][0-9]*|sentinel-[1-9][0-9]*|storage|(client-[1-9][0-9]*|probe)(\\.([2-9]|[1-9][0-9]+))?)$"
         })
     }

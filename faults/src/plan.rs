@@ -19,7 +19,7 @@ pub struct TimedFault {
 /// Latest end of a fault, and largest clock step: 100 days, the limit of the simulated clocks.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
-/// All faults that are injected in one run.
+/// All planned faults of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FaultPlan {
     /// Faults ordered by start time and then by id.

@@ -31,7 +31,7 @@ pub enum Stream {
     Clock(Node),
     /// Latency in one direction of a link. Message `n` uses draw `n`.
     Latency(Node, Node),
-    /// Lengths of leases, critical sections and waits in a swarm run.
+    /// Lengths of leases, critical sections and waits.
     Lengths,
     /// The choice of incidents to move, and of their new places.
     Aim,

@@ -43,7 +43,7 @@ pub enum Topology {
         replicas: u16,
         /// Number of Sentinels, named from `sentinel-1` up.
         sentinels: u16,
-        /// Silence in microseconds after which a Sentinel considers a server down
+        /// Time in microseconds without a reply after which a Sentinel considers a server down
         /// (`down-after-milliseconds`).
         down_after_us: Micros,
         /// Sentinel's `failover-timeout`, in microseconds.

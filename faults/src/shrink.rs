@@ -28,8 +28,8 @@ pub struct ShrunkPlan {
     pub complete: bool,
 }
 
-/// Threshold of a fault's magnitude at which the rule breaks. Values are in microseconds or parts
-/// per million and have the same sign as in the plan.
+/// Threshold of a fault's magnitude for the violation. Values are in microseconds or parts per
+/// million and have the same sign as in the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
     /// `id` of the decisive fault in the plan.

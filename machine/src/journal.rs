@@ -90,7 +90,7 @@ impl Read {
         let (what, response) = match (file, self.rest) {
             (_, Rest::None) => return None,
             (DiskFile::AppendOnly, Rest::Cut(bytes)) => {
-                let what = format!("dropped the incomplete record in its last {bytes} bytes");
+                let what = format!("dropped the incomplete record in the last {bytes} bytes");
                 (what, Response::Repaired)
             }
             _ => {
@@ -199,7 +199,7 @@ mod tests {
         let [Output::Damaged(damage), Output::DiskReplace { image }] = &out.list[..] else {
             panic!("{:?}", out.list)
         };
-        assert_eq!(damage.what, "dropped the incomplete record in its last 16 bytes");
+        assert_eq!(damage.what, "dropped the incomplete record in the last 16 bytes");
         assert_eq!(image.append_only, files.whole_log);
         assert_eq!(read(&image.append_only).records, ["one", ""].map(Bytes::from));
     }

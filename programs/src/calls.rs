@@ -148,7 +148,7 @@ impl Group {
         }
         let number = call.number;
         Outcome::Refused(format!(
-            "made call {number} ({}), which is not emulated",
+            "made system call {number} ({}), which is not emulated",
             crate::names::name(number)
         ))
     }

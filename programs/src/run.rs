@@ -46,15 +46,13 @@ impl Group {
 
     fn spin_reason(&self) -> Option<String> {
         if self.clock_reads > CLOCK_READS_MAX {
-            return Some(format!(
-                "read a clock {CLOCK_READS_MAX} times without waiting for anything"
-            ));
+            return Some(format!("read a clock {CLOCK_READS_MAX} times without waiting"));
         }
         if self.spins_since_wait > SPINS_MAX {
             return Some(format!("waited {SPINS_MAX} times in a loop for another thread"));
         }
         (self.calls_since_wait > CALLS_MAX)
-            .then(|| format!("made {CALLS_MAX} calls without waiting for anything"))
+            .then(|| format!("made {CALLS_MAX} system calls without waiting"))
     }
 
     fn finish_step(&mut self) -> Step {
@@ -287,8 +285,8 @@ impl Group {
             self.threads.values().filter(|it| it.process == name).count(),
         );
         if thread_count > 1 || self.thread(number).tracee != tracee {
-            let why = "execve by one of several threads is not emulated".to_owned();
-            self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
+            let why = "called execve in a process with several threads, which is not emulated";
+            self.ending = Some(Ending::NotEmulated(self.described(number, why)));
             return Turn::Over;
         }
         self.charge_call();
@@ -326,7 +324,7 @@ impl Group {
         }
         let children = match ended {
             0 => String::new(),
-            _ => format!(", including {ended} ended children that no process waited for"),
+            _ => format!(", including {ended} zombie processes"),
         };
         let text = format!("has more than {THREADS_MAX} threads{children}");
         self.ending = Some(Ending::Stuck(self.described(number, &text)));

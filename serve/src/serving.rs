@@ -123,8 +123,11 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
 /// Fails if an address is in use, or if a port would exceed 65535.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
-        let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";
-        return Err(ServeError::Options(fit.to_owned()));
+        let fit = format!(
+            "--port {port}: the port of the last server would exceed 65535: expected a smaller \
+             port, or 0"
+        );
+        return Err(ServeError::Options(fit));
     }
     (0..count)
         .map(|index| at(bind, if port == 0 { 0 } else { port.saturating_add(index) }))

@@ -24,14 +24,14 @@ const RANGES: u64 = 20;
 
 const PARTITIONS: &str = "\
 In a plain partition a session ends only if its holder is cut off for longer than the session lasts.
-At default settings critical sections are shorter than that, and `curator-mutex` is almost quiet (1
-overlap in 200 seeds, with `--strategy uniform`, as in the rest of this paragraph). The two rows of
-E2 under `partition` with holds of 11 s to 19 s show the anomaly. With one server, a holder that
-leaves at SUSPENDED (`curator-suspended`) is almost quiet there (2 overlaps in 600 seeds; with aimed
-cuts, in the row above, 2 runs of 80). With an ensemble it overlaps in 10 of 200 seeds, and
-`curator-mutex` in 25. A process in the queue may keep waiting with the node of a session that has
-ended for its client but not yet for the servers (as in seeds 25 and 57). It enters with that node,
-and when the node disappears, no connection is suspended.
+All figures in this paragraph use `--strategy uniform`, unless stated otherwise. At default settings
+critical sections are shorter than a session, and `curator-mutex` overlaps in 1 of 200 seeds. The
+two rows of E2 under `partition` with holds of 11 s to 19 s show the anomaly. With these holds and
+one server, a holder that leaves at SUSPENDED (`curator-suspended`) overlaps in 2 of 600 seeds (with
+aimed cuts, in 2 of 80 runs). With an ensemble it overlaps in 10 of 200 seeds, and `curator-mutex`
+in 25. A process in the queue may keep waiting with the node of a session that has ended for its
+client but not yet for the servers (as in seeds 25 and 57). The process enters with that node, and
+when the node disappears, no connection is suspended.
 ";
 
 fn main() {
@@ -58,12 +58,12 @@ fn main() {
         "\
 For each anomaly, this table gives the median number of seeds until it appears, over {RANGES} \
 disjoint
-ranges of {length} seeds from 0. A range without the anomaly counts as longer than {length}. \
-The twin ran the
-same seeds as the flawed lock, at least {RANGES}. Made by `cargo run --release --example anomalies \
---
-{length}`. About half of the faults are aimed ([search.md](search.md)), unless the settings say
-otherwise.
+ranges of {length} seeds from 0. A range without the anomaly counts as longer than {length}. The \
+twin of a
+lock (its fixed version) ran the same seeds, and at least {RANGES}. To make this page, run `cargo \
+run
+--release --example anomalies -- {length}`. fencepost aims about half of the faults
+([search.md](search.md)), unless the settings say otherwise.
 "
     );
     println!(
@@ -103,14 +103,15 @@ fn print_slow(lines: &[String]) {
     println!("\n## Time without a holder\n");
     println!(
         "\
-Over {RANGES} seeds, the table shows the share of time in which some process wanted the lock \
-and none had
-it (idle), the longest such period, and the acquires that did not get the lock (missed). `split` is
-the share of attempts that did not get the lock although some server granted its part. A dead waiter
-of a fair lock delays the queue by its timeout (40 s), and two dead waiters by twice that. memcached
-counts leases in whole seconds from its last clock reading: a lease of 10 s ends up to a second
-early, and a lease of 11 s (`memcached-cas`, whose leases last at least 10 s) up to a second late. A
-late end does no harm: after a crash of the holder, waiters only wait up to a second longer.
+For {RANGES} seeds, the table shows how long the lock was free while a process wanted it (idle, \
+as a share
+of the time in which a process wanted the lock), the longest such period, and the acquires that did
+not get the lock (missed). `split` is the share of attempts that did not get the lock although some
+server granted its part. A dead waiter of a fair lock delays the queue by its timeout (40 s), and
+two dead waiters by twice that. memcached counts leases in whole seconds from its last clock
+reading: a lease of 10 s ends up to a second early, and a lease of 11 s (`memcached-cas`, whose
+leases last at least 10 s) up to a second late. A late end does no harm: after a crash of the
+holder, waiters only wait up to a second longer.
 "
     );
     println!(

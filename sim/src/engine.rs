@@ -36,12 +36,12 @@ pub enum Engine {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    #[error("{0} makes no progress: its tasks are polled forever at one instant of virtual time")]
+    #[error("{0} makes no progress: its tasks run forever at one instant of virtual time")]
     Livelock(Node),
     #[error("the engines recorded different histories: event {0} is the first that differs")]
     Differ(u64),
     #[error(
-        "the program is not reproducible: event {0} differs between two runs: check whether \
+        "the program is not reproducible (event {0} differs between two runs): check whether \
          something outside the simulation changes, such as a file that the program reads"
     )]
     ProgramDiffers(u64),

@@ -26,7 +26,8 @@ use crate::script::Script;
 
 pub const DEFINITION: Definition = entry(
     "lua-extend",
-    "single-node with a validity time; the application extends it with a Lua compare-and-expire",
+    "single-node with a validity time; the application extends the lease by a Lua \
+     compare-and-expire",
     |env, servers, settings| lock(Base::new(env, servers, settings), ExtendMode::IfOwned),
 );
 
@@ -39,7 +40,7 @@ pub const UNCHECKED: Definition = Definition {
 
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
-    about: "lua-extend whose extension retakes the lock if it is gone, and continues",
+    about: "lua-extend whose extension takes a lost lock again and continues",
     build: |env, servers, settings| lock(Base::new(env, servers, settings), ExtendMode::Reacquire),
     ..DEFINITION
 };

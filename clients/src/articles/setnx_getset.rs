@@ -7,7 +7,7 @@
 //! SETNX foo.lock T0         1: acquired                          T0 = <current unix time>
 //! T1 = GET foo.lock         T0 > T1 + expire: too old            nil: see below
 //! T2 = GETSET foo.lock T0   T1 = T2: acquired                    else: sleep, try again
-//! GET foo.lock              before the key step: T0 means held
+//! GET foo.lock              before the write: T0 means held
 //! DEL foo.lock
 //! ```
 //!
@@ -51,7 +51,8 @@ pub const SECONDS: Definition = Definition {
 
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
-    about: "setnx-getset whose holder checks before the key step that the key still holds its time",
+    about: "setnx-getset with a check before the guarded write that the key still has the \
+            holder's time",
     build: |env, servers, settings| {
         let usage = Usage { checks: true, ..Usage::PLAIN };
         stepwise(env, servers, settings, Variation { usage, ..PUBLISHED })

@@ -53,8 +53,8 @@ pub const CAPPED: Definition = Definition {
 
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
-    about: "watchdog with a plain EXPIRE: at 29/30 of the ttl, then every 2/3 of the ttl, for 2/3 \
-            of the ttl",
+    about: "watchdog that renews for 2/3 of the ttl by a plain EXPIRE: first at 29/30 of the ttl, \
+            then every 2/3 of the ttl",
     build: |env, servers, settings| {
         let (first, every) = (settings.ttl * 29 / 30, settings.ttl * 2 / 3);
         let policy = RenewalPolicy {
@@ -85,7 +85,7 @@ pub const RESURRECTING: Definition = Definition {
 
 pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
-    about: "watchdog with a plain EXPIRE that continues after the release",
+    about: "watchdog that renews by a plain EXPIRE and continues after the release",
     build: |env, servers, settings| {
         let policy = RenewalPolicy {
             renewal: Renewal::Expire,

@@ -33,8 +33,8 @@ use std::time::Duration;
 
 pub const DEFINITION: Definition = Definition {
     name: "etcd-mutex",
-    about: "etcd's concurrency.Mutex: keys below a prefix; the oldest holds the lock, each waits \
-            for the one before it",
+    about: "etcd's concurrency.Mutex: keys below a prefix; the oldest key holds the lock, and \
+            each waiter watches the key before its own",
     deployment: Deployment::Etcd(ServerLock::Unchecked),
     has_tokens: false,
     is_fair: false,

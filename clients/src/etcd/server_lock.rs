@@ -18,8 +18,8 @@ use std::time::Duration;
 
 pub const DEFINITION: Definition = Definition {
     name: "etcd-lock-api",
-    about: "etcd 3.4's server-side Lock, which grants the lock to a waiter even if its lease has \
-            ended",
+    about: "etcd 3.4's server-side Lock, which grants the lock even to a waiter with an ended \
+            lease",
     deployment: Deployment::Etcd(ServerLock::Unchecked),
     has_tokens: false,
     is_fair: false,

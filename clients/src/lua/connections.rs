@@ -151,7 +151,9 @@ impl Connections {
             }
         };
         let slot = self.redis.get(index);
-        let slot = slot.ok_or_else(|| format!("{name}[{number}]: there is no such server"))?;
+        let count = self.redis.len();
+        let slot =
+            slot.ok_or_else(|| format!("{name}[{number}]: expected a number from 1 to {count}"))?;
         Ok(slot.take(|| sessions(place).swap_remove(index)))
     }
 }

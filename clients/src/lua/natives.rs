@@ -53,8 +53,8 @@ fn answer(
     let host = HOST.with_borrow(Clone::clone);
     let host = host.ok_or_else(|| {
         vm.rt_err(
-            "clocks and random numbers belong to a process: expected their use inside a function \
-             of the lock, such as acquire or release",
+            "clocks and random numbers are available only inside a function of the lock, such as \
+             acquire or release",
         )
     })?;
     let value = body(vm, &host)?;

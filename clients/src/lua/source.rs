@@ -16,7 +16,7 @@ const WORDINGS: &[(&str, &str)] = &[
         "instruction budget exceeded",
         "200,000 instructions without a wait: expected a loop or a recursion that ends or sleeps",
     ),
-    ("memory cap exceeded", "the script uses more than 16 MB: expected less"),
+    ("memory cap exceeded", "the script uses more than 16 MB: expected at most 16 MB"),
 ];
 
 impl Source {

@@ -25,8 +25,8 @@ use std::time::Duration;
 
 pub const RED_LOCK: Definition = Definition {
     name: "redisson-redlock",
-    about: "a majority of redisson locks on independent masters, whose lease is set afterwards by \
-            plain PEXPIREs",
+    about: "a majority of redisson locks on independent masters; plain PEXPIREs set their lease \
+            afterwards",
     deployment: Deployment::Independent,
     models: MODELS,
     build: |env, servers, settings| {

@@ -24,8 +24,8 @@ use std::time::Duration;
 
 pub const PYTHON: Definition = Definition {
     name: "redlock-py",
-    about: "redlock with the wall clock and three attempts 200 ms apart; raises if a master \
-            returned an error",
+    about: "redlock with the wall clock and three attempts 200 ms apart; raises an exception if a \
+            master returned an error",
     models: Some("redlock-py 1.0.8"),
     build: |env, servers, settings| {
         Box::new(Python(Library::new(env, servers, settings, ms(200)..=ms(200))))
@@ -35,7 +35,7 @@ pub const PYTHON: Definition = Definition {
 
 pub const NODE: Definition = Definition {
     name: "node-redlock",
-    about: "redlock on all masters in parallel; does not compare the validity with the time; \
+    about: "redlock on all masters in parallel; does not check whether the validity has ended; \
             releases only after the last failed attempt",
     models: Some("node-redlock 5 (main branch)"),
     build: |env, servers, settings| {

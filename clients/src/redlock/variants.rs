@@ -20,7 +20,7 @@ use std::time::Duration;
 
 pub const NO_VALIDITY_CHECK: Definition = Definition {
     name: "redlock-no-validity-check",
-    about: "redlock that accepts a majority even if it came too late",
+    about: "redlock that accepts a majority even after the validity time",
     build: |env, servers, settings| Box::new(NoValidityCheck(Redlock::new(env, servers, settings))),
     ..DEFINITION
 };

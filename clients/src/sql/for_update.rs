@@ -28,7 +28,7 @@ pub const DEFINITION: Definition = Definition {
 
 pub const TIMEOUT: Definition = Definition {
     name: "select-for-update-timeout",
-    about: "select-for-update whose transaction the server ends when it is idle for the ttl",
+    about: "select-for-update on a server that ends a transaction after an idle time of one ttl",
     build: |env, servers, settings| {
         Box::new(ForUpdate::new(env, servers, settings, Some(settings.ttl)))
     },

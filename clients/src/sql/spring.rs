@@ -52,7 +52,8 @@ pub const FOUR: Definition = Definition {
 
 pub const FIVE: Definition = Definition {
     name: "jdbc-5",
-    about: "Spring's JdbcLockRegistry 5.4: UPDATE of its own or an expired row, INSERT",
+    about: "Spring's JdbcLockRegistry 5.4: UPDATE of a row that is its own or expired, otherwise \
+            INSERT",
     models: Some("Spring Integration 5.4 to 5.5, JdbcLockRegistry"),
     build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[1], false),
     ..FOUR

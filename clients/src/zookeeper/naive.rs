@@ -55,8 +55,8 @@ pub const HERD: Definition = Definition {
 
 pub const LOST_WATCH: Definition = Definition {
     name: "zookeeper-lost-watch",
-    about: "zookeeper-naive that does not set its watches again on another server and waits for \
-            nothing else",
+    about: "zookeeper-naive that relies on its watches and does not set them again on another \
+            server",
     build: |env, servers, settings| build(env, servers, settings, Wait::DeletionOnly),
     ..DEFINITION
 };

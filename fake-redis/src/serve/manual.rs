@@ -24,7 +24,7 @@ pub struct ManualServers {
 /// Fails if an option is invalid or an address is in use.
 pub fn start_manual(options: &ServeOptions) -> Result<PreparedServers<ManualServers>, ServeError> {
     if options.dir.is_some() {
-        let problem = "--dir with --clock manual: expected no folder, because these servers keep \
+        let problem = "--dir: remove this option, because with --clock manual the servers keep \
                        their files in memory";
         return Err(ServeError::Options(problem.to_owned()));
     }

@@ -26,7 +26,7 @@ pub enum FaultKind {
     ClockDrift,
     /// A node's wall clock is stepped.
     ClockJump,
-    /// A server needs more time for every command.
+    /// A server is slow: each command takes longer.
     SlowServer,
     /// A server evicts all keys that its eviction policy allows.
     Evict,

@@ -105,7 +105,7 @@ def test_a_run_that_exercises_nothing_gives_the_reason(run_tests):
         """
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*no run exercised the lock*", "*at least two must compete*"])
+    result.stdout.fnmatch_lines(["*no run exercised the lock*", "*at least two processes must compete*"])
 
 
 def test_a_wrong_admin_command_is_reported_without_the_frames_of_the_client(run_tests):

@@ -185,11 +185,11 @@ impl Group {
         let call = call.split(' ').next().unwrap_or_default().trim().to_owned();
         let what = match (is_idle, call.parse::<i64>()) {
             (true, Ok(call)) => format!(
-                "waits in the kernel in call {call} ({}), which is not emulated there",
+                "is blocked in system call {call} ({}), which is not emulated in this state",
                 crate::names::name(call)
             ),
             (true, Err(_)) => "is blocked in the kernel".to_owned(),
-            (false, _) => "used 20 s of processor time without a system call".to_owned(),
+            (false, _) => "used 20 s of processor time without making a system call".to_owned(),
         };
         self.described(number, &what)
     }

@@ -130,7 +130,7 @@ fn a_program_that_signals_itself_without_end_is_named() {
     let faults = "signal.signal(signal.SIGSEGV, lambda *_: None)\nctypes.string_at(8)";
     for script in [storm, faults] {
         let Some(run) = python("storm-9731", script) else { return };
-        assert!(stuck(&run).contains("without waiting for anything"), "{}", stuck(&run));
+        assert!(stuck(&run).contains("without waiting"), "{}", stuck(&run));
     }
 }
 
@@ -140,7 +140,7 @@ fn a_program_that_becomes_itself_without_end_is_named() {
     let mut launch = launch(&["/bin/sh", "-c", again]);
     launch.environment.insert("AGAIN".to_owned(), again.to_owned());
     let endless = run_alone(&launch);
-    assert!(stuck(&endless).contains("without waiting for anything"), "{}", stuck(&endless));
+    assert!(stuck(&endless).contains("without waiting"), "{}", stuck(&endless));
 }
 
 #[test]

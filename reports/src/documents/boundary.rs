@@ -56,7 +56,8 @@ pub struct BoundaryReport {
     pub probes: Vec<Probe>,
     /// Neighbouring values between which violations begin; `null` if there are none.
     pub found: Option<Found>,
-    /// `true` if every tried value worse than one with violations also shows violations.
+    /// `true` if violations occur at every tried value that is worse than the mildest value with
+    /// violations.
     pub monotone: bool,
     /// Calculated bounds, the tightest first; empty if no bound is known.
     pub bounds: Vec<Bound>,
@@ -110,7 +111,7 @@ pub struct Probe {
     pub rate: Rate,
     /// Number of runs that broke each rule, including rules that this search does not count.
     pub violations_by_kind: BTreeMap<Kind, u64>,
-    /// Lowest seed whose run broke a counted rule; `null` if no run did.
+    /// Lowest seed with a violation of a counted rule; `null` if there is none.
     pub first_seed: Option<Seed>,
 }
 
@@ -128,9 +129,9 @@ pub struct Found {
 pub struct Bound {
     /// Mildest value that can break the rule by this calculation, in the unit of the quantity.
     pub value: u64,
-    /// Condition behind the bound, such as two times that must not add up to more than the lease.
+    /// Condition from which the bound follows, such as two times with a sum of at most the lease.
     pub rule: String,
-    /// Reason why seeds may show violations only at values worse than the bound.
+    /// Reason why random seeds may show violations only at worse values than the bound.
     pub slack: String,
 }
 

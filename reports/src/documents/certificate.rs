@@ -25,7 +25,7 @@ pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::
 
 pub static HTML: View<Certificate> = View::new("html", html::html);
 
-/// A statement that every enumerated plan was run and that no run broke a rule.
+/// Statement that every enumerated plan was run and that no run broke a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// Name of the format, always `fencepost.certificate`.
@@ -38,7 +38,7 @@ pub struct Certificate {
     pub tool: Tool,
     /// SHA-256 of the rest of the document, in hex.
     pub checksum: Option<String>,
-    /// Claim of the certificate, as text for readers.
+    /// Claim of the certificate, in words.
     pub claim: String,
     /// Limits of the claim, in one sentence.
     pub not_covered: String,
@@ -50,7 +50,7 @@ pub struct Certificate {
     pub left_out: LeftOut,
     /// SHA-256 of the digests of all slices in order, in hex.
     pub digest: String,
-    /// Slices of the enumeration, in order. Each slice can be run again by itself.
+    /// Slices of the enumeration, in order. Each slice can be run again separately.
     pub slices: Vec<Slice>,
 }
 
@@ -108,14 +108,15 @@ pub struct Runs {
 /// Numbers of plans that were not run, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Number of skipped start times: a later time before the same event has the same effect.
+    /// Number of skipped start times. A later start time before the same event has the same effect.
     pub gap_places: u64,
-    /// Number of plans left out because their last fault has no effect.
+    /// Number of plans that were not run because their last fault has no effect.
     pub idle_plans: u64,
-    /// Number of impossible plans: two faults would affect the same node or link simultaneously.
+    /// Number of impossible plans, in which two faults would affect the same node or link
+    /// simultaneously.
     pub colliding_plans: u64,
-    /// Number of plans with a delayed message that were not extended because another extended plan
-    /// has the same order of messages; absent if no plan delays messages.
+    /// Number of plans with a delayed message that were not extended, because another plan with the
+    /// same order of messages was; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_order_plans: Option<u64>,
 }

@@ -26,9 +26,9 @@ const SHOWN_MAX: usize = 5;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Line {
-    /// First line of the file.
+    /// Header, on the first line.
     Header(Header),
-    /// Every further line.
+    /// A finding, on each further line.
     Finding(Box<Finding>),
 }
 
@@ -58,7 +58,7 @@ pub struct Finding {
     pub client: String,
     /// Rule that the lock broke.
     pub kind: Kind,
-    /// Cause of the violation; `unexplained` if the evidence does not decide.
+    /// Cause of the violation; `unexplained` if the evidence does not show the cause.
     pub cause: Cause,
     /// Day on which a sweep first found the anomaly, as YYYY-MM-DD.
     pub first_seen: String,
@@ -78,7 +78,7 @@ pub struct Finding {
     pub options: String,
     /// Command line that replays the smallest run.
     pub replay: String,
-    /// Minimal fault plan that shows the anomaly; absent if there was no search.
+    /// Minimal fault plan that shows the anomaly; absent if fencepost did not search for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<FaultPlan>,
     /// Reason for accepting the finding, as given by the user; absent if none was given.

@@ -19,7 +19,7 @@ pub static VIEWS: &[View<LoadReport>] = &[
     View::new("html", html::html),
 ];
 
-/// Cost of waiting for a lock, for several ways of waiting.
+/// Server load and latencies of several retry delays.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadReport {
     /// Name of the format, always `fencepost.load`.
@@ -32,9 +32,9 @@ pub struct LoadReport {
     pub tool: Tool,
     /// Settings that all cases share.
     pub config: LoadConfig,
-    /// Case of a single process that never waits for another, for comparison.
+    /// Baseline for comparison: one process, which never waits for another process.
     pub alone: LoadCase,
-    /// Cases, one for each way of waiting, in the order of the command line.
+    /// Results, one case for each retry delay, in the order of the command line.
     pub cases: Vec<LoadCase>,
 }
 
@@ -43,38 +43,39 @@ pub struct LoadReport {
 pub struct LoadConfig {
     /// Name of the lock, as in `--client`.
     pub client: String,
-    /// Coordinator that keeps the lock, on one server.
+    /// Coordinator of the lock. It runs on one server.
     pub coordinator: String,
     /// Seed of all random values.
     pub seed: Seed,
-    /// Number of processes that want the lock at the same time.
+    /// Number of processes that compete for the lock.
     pub processes: u16,
-    /// Total number of lock requests. A process that has finished one request takes the next.
+    /// Total number of lock requests. A process that finishes a request takes the next one.
     pub requests: u32,
-    /// Server time in microseconds for one command. The server executes one command at a time.
+    /// Time in microseconds that the server needs for one command. The server executes one command
+    /// at a time.
     pub service_time_us: Micros,
     /// Minimum and maximum latency of a message, in microseconds.
     pub latency_us: (Micros, Micros),
-    /// Time in microseconds that a holder works in addition to its commands.
+    /// Time in microseconds that a holder works after its last command.
     pub work_us: Micros,
-    /// Number of commands that a holder sends to the lock's server, one after the other.
+    /// Number of commands that a holder sends to the lock server, one after another.
     pub holder_commands: u32,
     /// Time in microseconds after which a process gives up a request.
     pub patience_us: Micros,
 }
 
-/// Load and latencies with one way of waiting.
+/// Load and latencies with one retry delay.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCase {
-    /// Wait between two attempts to acquire, as in `--waiting`.
+    /// Retry delay, as in `--waiting`.
     pub waiting: String,
     /// Number of requests that acquired and released the lock.
     pub served: u32,
-    /// Number of requests that ended without the lock, after `patience_us`.
+    /// Number of requests that a process gave up after `patience_us`.
     pub given_up: u32,
     /// Virtual time in microseconds from the first attempt to the end of the last request.
     pub elapsed_us: Micros,
-    /// Number of commands that the server executed, for all requests together.
+    /// Number of commands that the server executed for all requests.
     pub commands: u64,
     /// Number of commands per served request.
     pub commands_per_request: f64,

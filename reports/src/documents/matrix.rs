@@ -73,20 +73,20 @@ pub struct MatrixCell {
     pub quiet_bound: Option<f64>,
     /// Number of runs that broke each rule; only the rule in `kind` if there is one.
     pub kinds: BTreeMap<Kind, u64>,
-    /// Lowest seed whose run broke each rule in `kinds`.
+    /// For each rule in `kinds`, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Median number of seeds until the first violation; absent if too few seeds were run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
     /// Number of faults of each kind that began in each phase of the protocol, over all runs;
-    /// absent unless the verdict is `quiet`. No fault began in a phase that is missing.
+    /// absent unless the verdict is `quiet`. If a phase is missing, no fault began in this phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
     /// Violations that these faults and settings cannot show, in sentences; absent unless the
     /// verdict is `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// Literature's prediction for this lock under this fault; `null` if there is none.
+    /// Prediction from the literature for this lock under this fault; `null` if there is none.
     pub expected: Option<Expected>,
     /// Comparison of the result with `expected`.
     pub agreement: Agreement,
@@ -110,9 +110,9 @@ pub enum CellVerdict {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// All violations that were found are predicted, or none was found and none is predicted.
+    /// The literature predicts all violations that were found, or predicts none and none was found.
     Agrees,
-    /// Predicted violations were found, and other violations as well.
+    /// Both predicted violations and other violations were found.
     More,
     /// The literature predicts violations, but no run shows a violation.
     NotSeen,

@@ -84,7 +84,7 @@ pub enum Outcome {
     None,
     /// The plan cannot be run with the real servers.
     CannotBePlayed {
-        /// Obstacle, such as a server that is not installed or that fails.
+        /// Reason, such as a server that is not installed or that fails.
         why: String,
     },
 }
@@ -133,7 +133,7 @@ impl Outcome {
                 format!("another: {} by {}", kind.name(), cause.name())
             }
             Outcome::None => "no violation".to_owned(),
-            Outcome::CannotBePlayed { why } => format!("cannot be played: {why}"),
+            Outcome::CannotBePlayed { why } => format!("cannot be played ({why})"),
         }
     }
 }
@@ -165,20 +165,21 @@ fn summary(reality: &Reality) -> String {
     let Counts { same, same_in_whole_run, another, none, cannot_be_played } = reality.counts;
     let (shown, all) = (same + same_in_whole_run, reality.rows.len());
     format!(
-        "{shown} of {all} the same ({same_in_whole_run} only in the whole run); {another} another \
-         violation, {none} no violation, {cannot_be_played} cannot be played"
+        "{shown} of {all} runs show the same violation ({same_in_whole_run} only in the whole \
+         run), {another} another violation, {none} no violation; {cannot_be_played} could not be \
+         played"
     )
 }
 
 fn markdown(reality: &Reality) -> String {
     let mut text = String::from(
         "# Simulated and real servers\n\n\
-         Each row is a violation on simulated servers. fencepost minimized its faults, processes and\n\
-         cycles there, and then played the minimal run against real servers with the same lock,\n\
-         clients, network and judge. If the real servers do not break the same rule for the same\n\
-         cause, fencepost also plays the whole run of the seed. `fencepost reality --gallery\n\
-         --format markdown` makes this page; [Real servers](real-servers.md) explains the\n\
-         differences.\n\n",
+         Each row is a violation on simulated servers. On the simulated servers, fencepost\n\
+         minimized its faults, processes and cycles. It then played the minimal run against real\n\
+         servers with the same lock, clients, network and judge. If the minimal run does not\n\
+         break the same rule for the same cause, fencepost also plays the whole run of the seed.\n\
+         `fencepost reality --gallery --format markdown` makes this page; [Real\n\
+         servers](real-servers.md) explains the differences.\n\n",
     );
     let servers = reality.servers.iter().map(|(coordinator, server)| {
         format!("- {coordinator}: {} {}\n", server.name, server.version)
@@ -221,7 +222,8 @@ mod tests {
         assert!(told.contains("another: overlap by clock-jump"), "{told}");
         let page = markdown(&reality);
         assert!(page.contains("[overlap-by-pause](gallery/overlap-by-pause.md)"), "{page}");
-        assert!(page.contains("2 of 4 the same (1 only in the whole run); 1 another"), "{page}");
+        let counts = "2 of 4 runs show the same violation (1 only in the whole run), 1 another";
+        assert!(page.contains(counts), "{page}");
     }
 
     #[test]

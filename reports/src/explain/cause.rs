@@ -70,7 +70,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// Cause of a violation; `unexplained` if the evidence does not decide, never a guess.
+        /// Cause of a violation. A cause is never a guess: it is `unexplained` if the evidence does
+        /// not show the cause.
         #[derive(
             Clone,
             Copy,
@@ -144,7 +145,7 @@ causes! {
     LostRelease = lost_release,
     /// A write was still in transit to the storage when the lock changed hands.
     StorageDelay = storage_delay,
-    /// A server's answer was late: most of the lease had passed, or the client had given up.
+    /// A server answered late: most of the lease had passed, or the client had given up.
     Latency = latency,
     /// The holder crashed, and its lock was never freed.
     HolderCrash = holder_crash,
@@ -162,7 +163,7 @@ causes! {
     LostPlace = lost_place,
     /// The steps of two processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
-    /// Threads or processes share an owner value, and one was mistaken for another.
+    /// Threads or processes share an owner value, and the lock mistook one for another.
     SharedOwner = shared_owner,
     /// The holder's session ended during its critical section, so its node was deleted.
     SessionExpired = session_expired,

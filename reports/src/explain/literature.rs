@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// A prediction from the literature, with its source.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
-    /// Rules that the lock can break according to the source; empty if it can break none.
+    /// Rules that the lock can break according to the source; empty if there are none.
     pub kinds: Vec<Kind>,
     /// Reason for the prediction, in one sentence.
     pub because: String,

@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
 
-/// A sentence of the narrative and the event that supports it.
+/// A sentence of the narrative and its supporting event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// One sentence, for readers of the report.
+    /// One sentence of the narrative.
     pub text: String,
     /// `sequence` of the event in the history of the run.
     pub event: u64,

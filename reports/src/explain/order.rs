@@ -14,11 +14,11 @@ pub struct OrderedPair {
     /// Event that happens next in the minimal run.
     pub then: Step,
     /// Fault that delays the first event until after the second. To reproduce the swap, add this
-    /// fault to the minimal plan or, if the plan has a fault with the same id, replace that fault
-    /// with this one, which starts later.
+    /// fault to the minimal plan. If the plan already has a fault with the same id, replace that
+    /// fault. The replacement starts later.
     pub swap: TimedFault,
-    /// `true` if the violation still happens with the events swapped. `false` if it does not, so
-    /// the order is necessary.
+    /// `true` if the violation still happens with the events swapped. `false` if the order is
+    /// necessary for the violation.
     pub violation_if_swapped: bool,
 }
 
@@ -29,9 +29,9 @@ pub struct Step {
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// Place of the event: a process or one of its threads, a server, a Sentinel, or the storage.
+    /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
     pub process: Node,
-    /// Description of the event, for readers.
+    /// Description of the event, in words.
     pub text: String,
 }
 

@@ -45,7 +45,7 @@ kinds! {
     Overlap = Hazard,
     /// The storage accepted a write of an earlier holder after a request of a later holder.
     StaleWrite = Harm,
-    /// A read-modify-write overwrote a value other than the value it had read.
+    /// A read-modify-write overwrote a value that the writer had not read.
     LostUpdate = Harm,
     /// More items were sold than were in stock.
     Oversold = Harm,
@@ -124,7 +124,7 @@ impl Kind {
     }
 }
 
-/// Severity of a violation, from a broken promise to damage.
+/// Severity of a violation.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
     Display, IntoStaticStr
@@ -132,7 +132,7 @@ impl Kind {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Severity {
-    /// The lock broke its promise, but no damage has been done yet.
+    /// The lock broke its promise, but has done no damage yet.
     Hazard,
     /// The guarded data was damaged, or no process can make progress any more.
     Harm,

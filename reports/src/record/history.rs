@@ -26,7 +26,7 @@ pub struct History {
     /// Version of the format, always 2. Version 1, without silences and leases, can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// Facts about the run that the judge needs in addition to its events.
+    /// Facts about the run that the judge needs in addition to the events.
     pub header: Header,
     /// Events of the run, ordered by time and then by `sequence`, which has no gaps.
     pub events: Vec<Event>,
@@ -57,7 +57,7 @@ pub enum WhyEnded {
     NothingAhead,
 }
 
-/// Facts about the run that the judge needs in addition to its events.
+/// Facts about the run that the judge needs in addition to the events.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Name of the lock, as in `--client`.
@@ -66,8 +66,8 @@ pub struct Header {
     pub fault: Families,
     /// Seed of all random values of the run.
     pub seed: Seed,
-    /// Name of the locked resource, which is also the lock's key on the servers; the common prefix
-    /// of the keys if the run has several locks.
+    /// Name of the locked resource, and the lock's key on the servers. If the run has several
+    /// locks, the common prefix of their keys.
     pub resource: String,
     /// Lease that the processes request from the servers, in microseconds.
     pub ttl_us: Micros,
@@ -83,8 +83,8 @@ pub struct Header {
     pub progress_bound_us: Micros,
     /// Number of faults in the run's plan.
     pub faults_planned: u32,
-    /// Longest time in microseconds for which a live process may keep the lock, for example with a
-    /// watchdog that renews the lease; absent if the run has no such bound.
+    /// Longest time in microseconds for which a live process may keep the lock, including renewals
+    /// by a watchdog; absent if the run has no such bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
     /// `true` if a lock lasts as long as its process's session, which the servers end when they
@@ -94,9 +94,9 @@ pub struct Header {
     /// Form in which a server stores the lock; absent for servers that expire leases themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
-    /// For a lock that serves waiters in order: a process that asks more than this many
-    /// microseconds after another must not get the lock first. Absent for locks that promise no
-    /// order.
+    /// Tolerance of a lock that serves waiters in order, in microseconds. A process that asks for
+    /// the lock later than another process by more than the tolerance must not get the lock first.
+    /// Absent for locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
     /// `true` if the run has one lock for each job, and each job must be done once.
@@ -108,7 +108,7 @@ pub struct Header {
     /// Period in which every sync of a server's disk failed; absent if syncs never failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_fails: Option<SyncFails>,
-    /// `true` if the servers' changes of the lock are not recorded.
+    /// `true` if fencepost did not record the servers' changes of the lock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locks_unseen: bool,
 }
@@ -116,9 +116,9 @@ pub struct Header {
 /// Period of virtual time in which every sync of a server's disk failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SyncFails {
-    /// Virtual time in microseconds from which syncs failed.
+    /// Virtual time in microseconds at which syncs began to fail.
     pub from_us: SimTime,
-    /// Virtual time in microseconds from which syncs succeeded again.
+    /// Virtual time in microseconds at which syncs succeeded again.
     pub until_us: SimTime,
 }
 
@@ -165,12 +165,13 @@ impl Header {
 /// An event of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Position of the event in the history, counted from 0. It orders events at the same time.
+    /// Position of the event in the history, counted from 0. Events at the same time are ordered by
+    /// this position.
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// Place of the event: a process or one of its threads, a server, a Sentinel, or the storage.
-    /// Starts and crashes concern a whole process, and their events name the first thread.
+    /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
+    /// Starts and crashes concern a whole process, and their events name its first thread.
     pub node: Node,
     /// Kind of event, in `event`, and the fields of that kind.
     #[serde(flatten)]
@@ -218,7 +219,7 @@ pub enum What {
     Info {
         /// Number from the operation's `invoke` event.
         operation: u64,
-        /// Reason why the outcome is unknown, in a few words.
+        /// Reason for the unknown outcome, in a few words.
         reason: String,
     },
     /// The application stops waiting for an acquire or a release. If it cancels the call, the
@@ -227,23 +228,23 @@ pub enum What {
     GivenUp {
         /// Number from the `invoke` event of the open operation.
         operation: u64,
-        /// Cancelled, without any further library code, or interrupted.
+        /// Way of giving up: cancelled (no more library code runs) or interrupted.
         how: GivingUp,
     },
-    /// The following operations of this thread concern another of the run's locks.
+    /// The next operations of this thread concern another lock of the run.
     About {
-        /// Key of the lock that the following operations concern.
+        /// Key of the lock that the next operations concern.
         lock: String,
     },
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
-    /// This thread waits for the lock and has sent nothing to a server for some time. The event is
-    /// recorded when the silence or the run ends, if the silence since healing is longer than
-    /// `bound_us` or the whole silence is longer than the availability bound, and for every waiting
-    /// thread when a run ends without pending events. Not part of the digest.
+    /// This thread waits for the lock and has sent no message to a server for some time. The event
+    /// is recorded at the end of the silence or of the run, if the silence since healing exceeds
+    /// `bound_us` or the whole silence exceeds the availability bound. It is also recorded for
+    /// every waiting thread if the run ends without pending events. Not part of the digest.
     Silent {
         /// Virtual time in microseconds of the thread's last message, or of the start of the wait
-        /// if later.
+        /// if that is later.
         since_us: SimTime,
         /// Time limit in microseconds for a thread that waits for a free lock to send a message.
         bound_us: Micros,
@@ -258,7 +259,7 @@ pub enum What {
     /// crashes with a command in transit. Absent in histories of older versions. Not part of the
     /// digest.
     Turn {
-        /// Change or crash, as seen from the event's node.
+        /// Change or crash of the event's node.
         turn: Turn,
         /// Other node involved, such as the new primary of a replica; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -270,7 +271,7 @@ pub enum What {
     Server {
         /// Name of the changed key.
         key: String,
-        /// Kind of change, made by a command or by the server itself.
+        /// Kind of the change, for example by a command or by expiry.
         change: Change,
         /// Value of the key (the owner) after the change, or before it if the key was removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -286,7 +287,7 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
         /// Remaining lifetime of the key in microseconds of the server's clock; absent if the key
-        /// has no expiry, and in histories of version 1. Not part of the digest.
+        /// has no expiry or the history has version 1. Not part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_us: Option<Micros>,
     },
@@ -305,7 +306,7 @@ pub enum What {
         acquisition: u64,
         /// `false` if the storage rejected the request because of its token.
         accepted: bool,
-        /// Guarded value before the request, also if the request was rejected.
+        /// Guarded value before the request, even if the storage rejected the request.
         before: i64,
         /// Guarded value after the request; the same as `before` unless a write was accepted.
         after: i64,
@@ -319,7 +320,7 @@ pub enum What {
         fault: u32,
         /// Kind of the fault, as in the plan.
         kind: FaultKind,
-        /// All nodes that the fault names: its targets, or both sides of its links.
+        /// All nodes that the fault affects: its targets, or both sides of its links.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<Node>,
     },
@@ -330,7 +331,7 @@ pub enum What {
         /// Kind of the fault, as in the plan.
         kind: FaultKind,
     },
-    /// All faults have ended, and from now on processes must make progress. Not part of the digest.
+    /// All faults have ended. From now on processes must make progress. Not part of the digest.
     Healed,
 }
 
@@ -354,7 +355,7 @@ pub enum Action {
     Release,
     /// Extend the lease.
     Extend,
-    /// Check whether the lock is still held.
+    /// Check whether the process still holds the lock.
     Check,
     /// Read the guarded value.
     Read {
@@ -403,7 +404,8 @@ pub enum Change {
     Discarded,
     /// The key was missing after a restart of the server.
     Forgotten,
-    /// The key was present after a server's restart, or was received in a full resynchronisation.
+    /// The key survived a restart of the server, or the server received the key in a full
+    /// resynchronisation.
     Restored,
 }
 
@@ -426,9 +428,9 @@ pub enum Turn {
     SubjectivelyDown,
     /// A Sentinel considers the primary up again.
     SubjectivelyUp,
-    /// A Sentinel knows that enough Sentinels consider the primary down.
+    /// A Sentinel learns that a quorum of Sentinels considers the primary down.
     ObjectivelyDown,
-    /// A Sentinel no longer knows that enough Sentinels consider the primary down.
+    /// A Sentinel no longer counts a quorum of Sentinels that consider the primary down.
     ObjectivelyUp,
     /// A Sentinel starts to report another server as the primary.
     Names,
@@ -436,7 +438,7 @@ pub enum Turn {
     InFlight,
     /// A server has crashed before it answered a request.
     Unanswered,
-    /// A server stops because a sync of its disk failed. A crash follows.
+    /// A server stops because its disk failed to sync. A crash event follows.
     DiskFailed,
     /// A server refuses every write from now on, because its disk failed.
     RefusesWrites,

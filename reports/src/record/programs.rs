@@ -20,22 +20,24 @@ pub struct ProgramReport {
     /// Description of the program's end; absent if it ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// `true` if the program failed to do its work, for example because it exited with an error.
+    /// `true` if the program did not complete its work, for example because it exited with an
+    /// error.
     pub failed: bool,
-    /// Line on standard error that names the error; absent if the program did not fail or wrote
-    /// none.
+    /// Line on standard error that names the error; absent if the program did not fail or wrote no
+    /// such line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Lines that the program printed, in order of their first bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Printed>,
-    /// Number of printed bytes beyond the limit, which are missing from `output`.
+    /// Number of printed bytes that `output` does not contain, because they exceed the limit.
     #[serde(default)]
     pub output_dropped: u64,
     /// Number of system calls at which fencepost stopped the program's threads.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times that fencepost interrupted a thread that waited in a loop for another thread.
+    /// Number of times that fencepost interrupted a thread in a busy loop that waited for another
+    /// thread.
     #[serde(default)]
     pub preempted: u32,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Trace {
     /// Messages in the order in which they were sent, at most the first 100,000.
     pub messages: Vec<WireMessage>,
-    /// Number of later messages, which are missing from `messages`.
+    /// Number of later messages that `messages` does not contain.
     #[serde(default)]
     pub left_out: u64,
 }

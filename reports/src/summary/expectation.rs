@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Expected results and the deviations from them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
-    /// Results that the user expects, in words.
+    /// Expected results, in words.
     pub expected: String,
     /// Deviations from the expected results, in words; empty if there are none.
     pub deviations: Vec<String>,

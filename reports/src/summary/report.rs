@@ -34,7 +34,7 @@ pub struct Report {
     pub tool: Tool,
     /// Seed of all random values, in every run of the report.
     pub seed: Seed,
-    /// `fault` of the runs, each value once, in the order of the runs.
+    /// Fault families of the runs, without duplicates, in the order of the runs.
     pub faults: Vec<String>,
     /// Engine that executed the runs: `turmoil` or `fast`.
     pub engine: String,
@@ -63,7 +63,7 @@ pub struct RunReport {
     /// Verdict on the run, and a `reason` if the verdict is `unknown`.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Literature's prediction for this lock under this fault; `null` if there is none.
+    /// Prediction from the literature for this lock under this fault; `null` if there is none.
     pub expected: Option<Expected>,
     /// SHA-256 of the run's history, in hex.
     pub history_digest: String,
@@ -75,20 +75,20 @@ pub struct RunReport {
     pub acquisitions: u64,
     /// Number of messages sent over the network.
     pub messages: u64,
-    /// Number of faults in the plan that began.
+    /// Number of planned faults that began.
     pub faults_fired: u32,
-    /// Ids of the faults in the plan that began. Empty in reports of older versions.
+    /// Ids of the planned faults that began; empty in reports of older versions.
     #[serde(default)]
     pub faults_began: Vec<u32>,
-    /// All planned faults. `faults_began` has the ids of those that began.
+    /// Fault plan of the run. `faults_began` lists the ids of the faults that began.
     pub plan: FaultPlan,
-    /// Lengths of leases, critical sections and waits that the seed drew under `all`, by scenario
-    /// key. They override the report's config.
+    /// Lengths of leases, critical sections and waits that the seed drew, by scenario key. They
+    /// override the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
     /// Durations of acquires, critical sections and releases, in microseconds.
     pub latency_us: Latencies,
-    /// Numbers of storage requests by result.
+    /// Numbers of storage requests, by result.
     pub storage: StorageTally,
     /// Violations, in order of first occurrence.
     pub violations: Vec<ViolationReport>,
@@ -106,15 +106,15 @@ pub struct RunReport {
     /// Messages sent over the network; absent unless an output format needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// Output and exit status of the user's own programs; absent if no such program used the lock.
+    /// Output and exit status of user-supplied programs; absent if no such program used the lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
-    /// A note on how the run was judged, for example the lock's key if it differs from the
-    /// requested key; absent if there is nothing to note.
+    /// Note about the judgement, such as a lock key that differs from the requested key; absent if
+    /// there is no note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// File hashes and versions of the code that the user's own programs executed; absent if no
-    /// such program used the lock.
+    /// File hashes and versions of the code that user-supplied programs executed; absent if no such
+    /// program used the lock.
     #[serde(default, skip_serializing_if = "Ran::is_empty")]
     pub ran: Ran,
     /// First system call that differed between two runs of the same programs; absent if no
@@ -153,7 +153,7 @@ pub struct Latency {
     pub max: u64,
 }
 
-/// Numbers of storage requests by result.
+/// Numbers of storage requests, by result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StorageTally {
     /// Number of accepted reads and writes.
@@ -179,11 +179,11 @@ pub struct ViolationReport {
     /// Threshold of the decisive fault's magnitude; `null` if there was no search or no threshold
     /// exists.
     pub boundary: Option<Boundary>,
-    /// For each fault of the minimal plan, whether the violation still happens without that fault.
+    /// For each fault of the minimal plan, the result of the run without this fault.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, and whether the violation still happens
-    /// with the two swapped; absent if there was no search.
+    /// Pairs of consecutive events of the minimal run, each with the result of swapping their
+    /// order; absent if there was no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
     /// For each safeguard that applies to the run, its effect on the violation.
@@ -193,8 +193,8 @@ pub struct ViolationReport {
     pub replay: String,
 }
 
-/// Run of the minimal plan. It has fewer processes and cycles; all other settings are those of the
-/// report's config and the run's lengths.
+/// Run of the minimal plan. It may have fewer processes and cycles. All other settings are those of
+/// the report's config and the run's lengths.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
     /// Number of processes that take the lock.
@@ -202,19 +202,19 @@ pub struct MinimalRun {
     /// Number of cycles of each process. A cycle is an acquire, a critical section and a release.
     pub cycles: u32,
     /// Processes involved in the violation of the minimal run, the earlier holder first. They may
-    /// differ from those in the report's own run. Empty in reports of older versions.
+    /// differ from the processes in the original run. Empty in reports of older versions.
     #[serde(default)]
     pub involved: Vec<Node>,
     /// SHA-256 of the minimal run's history, in hex.
     pub history_digest: String,
     /// Number of runs that the search for the minimal plan used.
     pub searched_runs: u32,
-    /// `true` if the plan is locally minimal. `false` if the search reached its limit of runs, so a
+    /// `true` if the plan is locally minimal. `false` if the search reached its limit of runs and a
     /// smaller plan may exist.
     pub complete: bool,
 }
 
-/// Threshold of a fault's magnitude at which the rule breaks.
+/// Threshold of a fault's magnitude for the violation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
     /// `id` of the fault in the minimal plan.
@@ -222,12 +222,13 @@ pub struct Boundary {
     /// Name of the fault's field: `duration_us`, `offset_us`, `rate_ppm` or `down_us`. Its suffix
     /// is the unit.
     pub quantity: String,
-    /// Value with which the violation happens, in the unit of the quantity.
+    /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
-    /// A neighbouring value with which the violation does not happen, in the unit of the quantity.
-    /// The value is one step less, or one step more for a server's downtime, where less is worse.
+    /// Neighbouring value at which the violation does not happen, in the unit of the quantity. This
+    /// value is one step less; for a server's downtime, where less is worse, it is one step more.
     pub not_enough: i64,
-    /// Other cause for which a run with `not_enough` still breaks the rule; absent if it does not.
+    /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule for
+    /// another cause; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enough_cause: Option<Cause>,
     /// Calculated bound, in the unit of the quantity; `null` if no bound is known. No run can show
@@ -243,11 +244,11 @@ pub struct ButFor {
     /// `id` of the second removed fault; absent if only one fault was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and_fault: Option<u32>,
-    /// `true` if the violation still happens without the removed faults. `false` if it does not, so
-    /// the removed faults are a cause.
+    /// `true` if the violation still happens without the removed faults. `false` if these faults
+    /// are necessary for the violation.
     pub violation_without_it: bool,
-    /// Other cause for which the run still breaks the rule if `violation_without_it` is `false`;
-    /// absent if the run does not break it.
+    /// Cause of the remaining violation, if `violation_without_it` is `false` but the run still
+    /// breaks the rule for another cause; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cause: Option<Cause>,
 }
@@ -258,21 +259,22 @@ pub struct ButFor {
 pub struct Remedy {
     /// Name of the safeguard, such as `fencing`, `lease` or `WAIT`.
     pub name: String,
-    /// Setting that applies the safeguard, such as `client=fencing`, or `40s` for `lease`.
+    /// Setting that turns the safeguard on, such as `client=fencing`; for `lease`, the ttl, such as
+    /// `40s`.
     pub setting: String,
     /// Effect on the violation in the same run.
     pub on_this_plan: OnThisPlan,
     /// Results of similar plans with and without the safeguard.
     pub nearby: Nearby,
-    /// Number of additional seeds whose runs break the rule with the safeguard.
+    /// Number of additional seeds that break the rule with the safeguard.
     pub broken_with: u64,
-    /// Number of additional seeds whose runs break the rule without the safeguard.
+    /// Number of additional seeds that break the rule without the safeguard.
     pub broken_without: u64,
-    /// Number of additional seeds whose runs with the safeguard did not exercise the lock. These
-    /// runs are inconclusive.
+    /// Number of additional seeds that did not exercise the lock with the safeguard. Their runs are
+    /// inconclusive.
     pub unknown_with: u64,
-    /// Number of additional seeds whose runs without the safeguard did not exercise the lock. These
-    /// runs are inconclusive.
+    /// Number of additional seeds that did not exercise the lock without the safeguard. Their runs
+    /// are inconclusive.
     pub unknown_without: u64,
     /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,
@@ -290,8 +292,8 @@ pub enum OnThisPlan {
     Gone,
     /// With the safeguard the run still breaks the rule.
     StillThere,
-    /// With the safeguard the run keeps the rule, but the runs cannot be compared: the faults hit
-    /// other operations, or no process got the lock.
+    /// With the safeguard the run keeps the rule, but the two runs are not comparable: the faults
+    /// hit other operations, or no process got the lock.
     NotComparable,
 }
 
@@ -335,14 +337,15 @@ pub struct TimelineEntry {
     pub sequence: u64,
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
-    /// Place of the event: a process or one of its threads, a server, a Sentinel, or the storage.
+    /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
     pub process: Node,
     /// Kind of event, in `event`, and the fields of that kind, as in the history.
     #[serde(flatten)]
     pub what: What,
-    /// Description of the event, for readers.
+    /// Description of the event, in words.
     pub text: String,
-    /// `true` if the event starts a critical section inside another of the same thread.
+    /// `true` if the event starts a critical section inside another critical section of the same
+    /// thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
     /// `true` if the event is evidence of a violation.
@@ -350,13 +353,13 @@ pub struct TimelineEntry {
     /// Number of events omitted between the previous entry and this entry.
     #[serde(default)]
     pub left_out: u64,
-    /// Nodes whose critical sections began among the omitted events, one entry per section.
+    /// For each critical section that began among the omitted events, the node of its process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
     /// Nodes in a critical section immediately after the event, according to the full history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holding: Vec<Node>,
-    /// Nodes in `holding` that a fault had stopped at that time.
+    /// Nodes in `holding` that a fault had stopped at the time of the event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Node>,
 }

@@ -51,7 +51,7 @@ pub struct Sweep {
     /// Checksum of this document without the measurements; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
-    /// Range from the first to the last seed that this shard ran.
+    /// Range from the first seed to the last seed that this shard ran.
     pub seeds: SeedRange,
     /// Ranges within `seeds` that were not run, in ascending order; absent if all seeds were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

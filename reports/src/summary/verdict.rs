@@ -28,7 +28,7 @@ pub enum Verdict {
     Violated,
     /// The run broke no rule, but it did not exercise the lock.
     Unknown {
-        /// Reason why the lock was not exercised, in one sentence.
+        /// Reason for the verdict, in one sentence.
         reason: String,
     },
 }
@@ -182,8 +182,8 @@ fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     };
     let section = timeline.sections.iter().find(hangs)?;
     Some(format!(
-        "{} entered its critical section at {} and was still there when the run ended at {}: find \
-         out whether it hangs, or let the run last longer (--max-time)",
+        "{} entered its critical section at {} and had not left it when the run ended at {}: check \
+         whether the process hangs, or lengthen the run (--max-time)",
         section.process, section.from.time, ended.at_us
     ))
 }
@@ -209,7 +209,7 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let others: Vec<String> = others.into_iter().collect();
     let advice = match (others.is_empty(), only) {
         (true, _) => {
-            "at least two must compete for it: use more processes (--processes), more cycles \
+            "at least two processes must compete: use more processes (--processes), more cycles \
              (--cycles) or a longer run (--max-time)"
                 .to_owned()
         }
@@ -242,12 +242,13 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     match timeline.faults.iter().any(busy) {
         true => None,
         false if header.faults_planned == 0 => Some(format!(
-            "no '{}' fault was injected: the family does not apply to this lock's servers, or \
-             this seed draws none; use another family or seed",
+            "the plan has no '{}' fault: the family does not apply to this lock's servers, or this \
+             seed draws no fault; use another family or seed",
             header.fault
         )),
         false if timeline.faults.is_empty() => Some(format!(
-            "no '{}' fault began: use a longer run (--cycles, --max-time) or another seed",
+            "the run ended before a '{}' fault began; use a longer run (--cycles, --max-time) or \
+             another seed",
             header.fault
         )),
         false => Some(
@@ -265,8 +266,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
         one.outcome == Outcome::Granted && one.grant.is_none() && !is_of_a_minority(timeline, one)
     })?;
     Some(format!(
-        "no quorum of servers reports a grant of acquisition {} of {}, so its place in the order \
-         of grants is unknown: record every server's changes of the key '{}'",
+        "no quorum of servers reports the grant of acquire {} by {}, so its place in the order of \
+         grants is unknown: record every server's changes of the key '{}'",
         other.operation, other.process, timeline.history.header.resource
     ))
 }
@@ -289,19 +290,18 @@ fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
         match (request.accepted, request.token) {
             (true, token) => highest = highest.max(token),
             (false, Some(token)) if highest.is_none_or(|highest| highest <= token) => {
-                let known =
-                    highest.map_or("none".to_owned(), |highest| format!("none above {highest}"));
+                let known = highest
+                    .map_or("no token".to_owned(), |highest| format!("no token above {highest}"));
                 return Some(format!(
                     "the storage rejected token {token} of {} although it had accepted {known}: \
-                     the storage does not check tokens as documented, so judge the lock with \
-                     another storage",
+                     the storage does not check tokens as documented, so use another storage",
                     request.process
                 ));
             }
             (false, None) => {
                 return Some(format!(
                     "the storage rejected a request of {} without a token: the storage does not \
-                     check tokens as documented, so judge the lock with another storage",
+                     check tokens as documented, so use another storage",
                     request.process
                 ));
             }
@@ -315,8 +315,8 @@ fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     (progress(timeline) == Progress::Unjudged).then(|| {
         format!(
-            "after healing no process got the lock, but none tried for the whole bound of {bound}: \
-             let processes try for longer (acquire-timeout, --cycles, --max-time)"
+            "after healing, no process acquired the lock, and no process tried for the whole bound \
+             of {bound}: let processes try longer (acquire-timeout, --cycles, --max-time)"
         )
     })
 }
@@ -379,8 +379,8 @@ mod tests {
             .probe_releases(8);
         assert_eq!(
             reason(story),
-            "only client-1 acquired the lock; at least two must compete for it: use more processes \
-             (--processes), more cycles (--cycles) or a longer run (--max-time)"
+            "only client-1 acquired the lock; at least two processes must compete: use more \
+             processes (--processes), more cycles (--cycles) or a longer run (--max-time)"
         );
         assert!(reason(Story::new()).starts_with("no process acquired"));
     }
@@ -402,11 +402,11 @@ mod tests {
 
     #[test]
     fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
-        assert!(reason(quiet().under("pause")).starts_with("no 'pause' fault began: "));
+        assert!(reason(quiet().under("pause")).starts_with("the run ended before a 'pause' fault"));
         let mut unplanned = quiet().under("pause").build();
         unplanned.header.faults_planned = 0;
         let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };
-        assert!(unplanned.starts_with("no 'pause' fault was injected: "), "{unplanned}");
+        assert!(unplanned.starts_with("the plan has no 'pause' fault: "), "{unplanned}");
         let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
         assert!(reason(between).starts_with("no fault began while"));
         let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
@@ -450,15 +450,13 @@ mod tests {
     #[test]
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = ghosts().reads(6, 2, 0).releases(7, 2);
-        assert!(reason(story).starts_with("no quorum of servers reports a grant of acquisition"));
+        assert!(reason(story).starts_with("no quorum of servers reports the grant of acquire"));
     }
 
     #[test]
     fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
         let ghosts = ghosts().releases(7, 2);
-        assert!(
-            reason(ghosts).starts_with("no quorum of servers reports a grant of acquisition 1 ")
-        );
+        assert!(reason(ghosts).starts_with("no quorum of servers reports the grant of acquire 1 "));
         let ghost = quiet().acquires(10, 3).hears(11, 3, "ghost").releases(13, 3);
         assert_eq!(judge(&ghost.build()).violations[0].kind, Kind::WrongAnswer);
         let granted = quiet().takes(10, 1, "c").releases(13, 1);
@@ -501,7 +499,7 @@ mod tests {
     fn a_history_that_ends_before_the_bound_after_healing_proves_nothing() {
         assert!(
             reason(quiet().healed(20).probe_acquires(21))
-                .starts_with("after healing no process got the lock")
+                .starts_with("after healing, no process acquired the lock")
         );
     }
 

@@ -20,28 +20,28 @@ pub struct Violation {
     pub kind: Kind,
     /// `harm` if data was damaged or progress was lost, otherwise `hazard`.
     pub severity: Severity,
-    /// Locked resource, which is also the lock's key on the servers.
+    /// Locked resource. Its name is also the lock's key on the servers.
     pub resource: String,
-    /// Virtual time in microseconds at which the first occurrence begins.
+    /// Virtual time in microseconds at which the first occurrence began.
     pub at_us: SimTime,
     /// Duration of the first occurrence in microseconds; 0 if it was instantaneous.
     pub duration_us: Micros,
     /// Number of occurrences in this run with the same cause.
     pub occurrences: u64,
-    /// `sequence` of the event that broke the rule, for each occurrence that has such an event.
+    /// `sequence` of the event that broke the rule, one for each occurrence with such an event.
     #[serde(default)]
     pub at_events: Vec<u64>,
     /// Total duration of all occurrences, in microseconds.
     pub total_duration_us: Micros,
     /// Processes involved in the first occurrence, the earlier holder first.
     pub processes: Vec<Node>,
-    /// Cause of the violation; `unexplained` if the evidence does not decide.
+    /// Cause of the violation; `unexplained` if the evidence does not show the cause.
     pub cause: Cause,
     /// Description of the violation in two or three sentences.
     pub summary: String,
     /// A few events that prove the violation, in order.
     pub witness: Vec<Event>,
-    /// Steps that led to the violation, each with the event that supports it.
+    /// Steps that led to the violation, each with its supporting event.
     #[serde(default)]
     pub narrative: Vec<Line>,
 }

@@ -17,7 +17,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
             .filter(|number| *number > 0)
             .ok_or_else(|| damaged(&path, "expected a number of at least 1")),
         None if has_later_files(folder)? => {
-            Err(damaged(&path, "missing, though there are files of a later generation"))
+            Err(damaged(&path, "missing, although files of a later generation exist"))
         }
         None => Ok(0),
     }
@@ -43,7 +43,9 @@ pub(super) fn image(folder: &Path, generation: u64) -> Result<DiskImage, ServeEr
     let append_only = match read(&path)? {
         Some(bytes) => bytes,
         None if generation == 0 => Bytes::new(),
-        None => return Err(damaged(&path, "missing, though the file 'generation' names it")),
+        None => {
+            return Err(damaged(&path, "missing, although the file 'generation' names this file"));
+        }
     };
     let snapshot = read(&snapshot_path(folder, generation))?;
     Ok(DiskImage { snapshot, append_only, config: read(&config_path(folder))? })

@@ -53,7 +53,7 @@ use values::{memory, seed, seeds, shard};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Print all commands, and all options of a run.
+    /// Print all commands and all options of `run`.
     #[arg(long, action = ArgAction::HelpLong)]
     help_all: Option<bool>,
     #[command(flatten)]
@@ -76,13 +76,13 @@ impl Arguments {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Run one seed and report what happened (the default).
+    /// Run one seed and print a report (the default command).
     Run(RunArguments),
     /// Run many seeds in parallel and summarize the results.
     Sweep(SweepArguments),
     /// Replay the plans in a report on the turmoil engine.
     ///
-    /// Exit status 2 if a history differs.
+    /// The exit status is 2 if a history differs from the report.
     Replay(ReplayArguments),
     /// Explain a rule, a cause or a fault family.
     Explain(ExplainArguments),
@@ -93,21 +93,21 @@ pub(crate) enum Command {
     New(New),
     /// Run every fault plan within bounds, and print a counterexample or a certificate.
     ///
-    /// Exit status 1 with the smallest counterexample, or 0 with a certificate.
+    /// The exit status is 1 for a counterexample (the smallest one) and 0 for a certificate.
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Compare the violations of two locks or two sweeps, and their causes.
+    /// Compare two locks or two sweeps by their violations and the causes.
     Compare(CompareArguments),
     /// Run every lock under every fault and compare the results with the literature.
     ///
-    /// Exit status 1 if a result contradicts the literature.
+    /// The exit status is 1 if a result contradicts the literature.
     Matrix(MatrixArguments),
     /// Measure the load that waiting processes put on a lock server.
     Load(LoadArguments),
     /// Replay violations found in simulation on real servers.
     ///
-    /// Exit status 1 if a result differs.
+    /// The exit status is 1 if the results on simulated and real servers differ.
     Reality(RealityArguments),
     /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
     Serve(ServeArguments),
@@ -126,7 +126,7 @@ pub(crate) enum Command {
     Gallery(GalleryArguments),
     /// Write the documentation as a static site with search.
     ///
-    /// Exit status 2 if a link is broken.
+    /// The exit status is 2 if a link is broken.
     Docs(DocsArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
@@ -183,12 +183,12 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
-    /// Seeds to run; B is excluded. +N runs the N seeds that follow those in the store of findings.
+    /// Seeds to run, excluding B. +N runs the N seeds after those recorded in the findings store.
     #[arg(long, value_name = "A..B|+N", value_parser = seeds)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// Run only slice M of N of the seeds (1 <= M <= N).
+    /// Divide the seeds into N slices and run only slice M (1 <= M <= N).
     ///
     /// By default, M and N are read from JOB_COMPLETION_INDEX and JOB_COMPLETIONS, from
     /// SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or from CI_NODE_INDEX and CI_NODE_TOTAL, if
@@ -198,8 +198,8 @@ pub(crate) struct SweepArguments {
     /// Stop at the first violation.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Maximum number of violations to keep for each lock and fault. The smallest violations of
-    /// each anomaly are kept first.
+    /// Maximum number of violations to keep for each lock and fault. The sweep keeps the smallest
+    /// violations of each anomaly first.
     #[arg(
         long,
         value_name = "K",
@@ -214,13 +214,12 @@ pub(crate) struct SweepArguments {
     /// Checkpoint file [default: DIR/sweep-M-of-N.checkpoint with --out DIR].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Start no run after this much real time. Minimizing the violations takes up to T more.
+    /// Stop starting runs after this much real time. Minimization may take up to T longer.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
-    /// Stop when fencepost uses more memory than this, such as 512mb or 4gb.
+    /// Stop the sweep if fencepost uses more memory than this, such as 512mb or 4gb.
     ///
-    /// The command keeps the results so far and exits with status 2. This option works only on
-    /// Linux.
+    /// The sweep keeps its results so far and exits with status 2. This option works only on Linux.
     #[arg(long, value_name = "BYTES", value_parser = memory, hide_short_help = true)]
     pub(crate) max_memory: Option<u64>,
     /// Minimum real time between two checkpoints [default: 1s].
@@ -230,8 +229,8 @@ pub(crate) struct SweepArguments {
     /// changed rates.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Store of findings. The sweep runs the seeds in the store first, then adds new findings to
-    /// it.
+    /// Findings store to update. The sweep runs the seeds in the store first, and then adds new
+    /// findings to the store.
     ///
     /// The exit status is 1 only if a finding is not accepted. See docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -286,7 +285,7 @@ pub(crate) struct CommonArguments {
     /// Simulation engine [default: turmoil for run, fast for sweep].
     #[arg(long, value_name = "E", help_heading = "World", hide_short_help = true)]
     pub(crate) engine: Option<Engine>,
-    /// Do not search for minimal plans, thresholds and remedies.
+    /// Skip the search for minimal plans, thresholds and remedies.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_shrink: bool,
     /// Output format (see `fencepost list formats`).
@@ -297,7 +296,7 @@ pub(crate) struct CommonArguments {
     pub(crate) out: Option<PathBuf>,
     /// TOML file with the expected verdict, "safe" or "violates", for each lock and fault.
     ///
-    /// Exit status 0 if all verdicts match, 1 otherwise.
+    /// The exit status is 0 if all verdicts match, and 1 otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<PathBuf>,
     #[command(flatten)]
@@ -341,7 +340,7 @@ pub(crate) struct ScenarioArguments {
     /// the ttl plus timeouts and applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
-    /// Workload that the lock guards [default: register].
+    /// Workload of the critical sections [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
     /// How the storage checks fencing tokens [default: fenced].
@@ -404,14 +403,14 @@ pub(crate) struct MergeArguments {
     /// slices, or the parent of their --out folders.
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     pub(crate) watch: Option<PathBuf>,
-    /// Accept missing seeds or units. An incomplete exploration gives no certificate and ends with
-    /// exit status 3.
+    /// Accept missing seeds or units. With missing units, `merge` writes no certificate and the
+    /// exit status is 3.
     #[arg(long)]
     pub(crate) partial: bool,
     /// TOML file with expected verdicts, as for `sweep --expect`.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
-    /// Store of findings to update with the merged results.
+    /// Findings store to update with the merged results.
     #[arg(long, value_name = "FILE")]
     pub(crate) findings: Option<PathBuf>,
     /// Output format.
@@ -421,7 +420,7 @@ pub(crate) struct MergeArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArguments {
-    /// List to print [default: all of them].
+    /// List to print [default: all lists].
     pub(crate) what: Option<Listing>,
     /// Output format: text or json.
     #[arg(long, value_name = "F", default_value = "text")]
@@ -443,7 +442,7 @@ pub(crate) enum Listing {
     Coordinators,
     /// Fault families.
     Faults,
-    /// Workloads that a lock guards.
+    /// Workloads of the critical sections.
     Workloads,
     /// Rules by which the storage checks fencing tokens.
     Storages,

@@ -62,8 +62,8 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             let names: Vec<&str> = all.iter().map(|own| own.name).collect();
             let kind = if scenario.programs.is_empty() { "lock" } else { "program" };
             return Err(Failure::wrong(format!(
-                "--{kind} {}: expected only one {kind}, because boundary searches for one \
-                 threshold",
+                "--{kind} {}: expected only one {kind}, because `boundary` searches for \
+                 one threshold",
                 names.join(", ")
             )));
         }

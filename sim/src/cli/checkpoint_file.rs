@@ -33,7 +33,8 @@ pub(crate) fn place(
         arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
     match path {
         None if arguments.resume => Err(Failure::wrong(
-            "--resume: expected --checkpoint FILE, or --out DIR where DIR contains a checkpoint",
+            "--resume: expected --checkpoint FILE, or --out DIR with a folder that contains a \
+             checkpoint",
         )),
         path => Ok(path),
     }

@@ -21,7 +21,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
         [false, false] => both(a, b, arguments)?,
         _ => {
             return Err(Failure::wrong(format!(
-                "'{a}' and '{b}': expected two locks, or the files of two sweeps, not one of each"
+                "'{a}' and '{b}': expected two locks or two sweep files, not one of each"
             )));
         }
     };
@@ -50,7 +50,7 @@ fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep)
     let mut lock = |side: &str| {
         if side == "all" {
             return Err(Failure::wrong(
-                "'all': expected one lock, a name from `fencepost list clients` or a file",
+                "'all': expected one lock: a name from `fencepost list clients`, or a Lua file",
             ));
         }
         if !is_script(side) {

@@ -14,7 +14,7 @@ pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
     }
     let pages = files.keys().filter(|path| path.ends_with(".html")).count();
     let first = arguments.out.join("index.html");
-    print(&format!("{pages} pages; open {}\n", first.display()))?;
+    print(&format!("wrote {pages} pages: open {}\n", first.display()))?;
     Ok(Outcome::AsExpected)
 }
 

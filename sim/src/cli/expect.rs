@@ -76,8 +76,8 @@ fn unknown(lock: &str, programs: &[&str]) -> String {
         None => did_you_mean(lock, programs.iter().copied().chain(built_in)),
     };
     format!(
-        "unknown lock '{lock}'{hint}: expected a lock of this run, a lock in Lua whose file \
-         exists, or a name from `fencepost list clients`"
+        "unknown lock '{lock}'{hint}: expected a lock of this run, an existing Lua file, or a name \
+         from `fencepost list clients`"
     )
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn log_deviations<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) ->
             ));
         }
         if let Some(command) = replay {
-            log(format_args!("    see it: {command}"));
+            log(format_args!("    reproduce: {command}"));
         }
     }
     deviates

@@ -85,7 +85,7 @@ fn surveyed(
         cost::require_confirmation(&share, jobs)?;
     }
     if arguments.quiet.verbosity() == Verbosity::Progress {
-        let placing = if order.is_deep() { "placing the first faults of " } else { "" };
+        let placing = if order.is_deep() { "placing the first faults for " } else { "" };
         log(format_args!("{placing}{}", cost::total_cost(&share, jobs)));
     }
     Ok(survey)
@@ -164,14 +164,14 @@ fn counterexample(
     };
     if arguments.quiet.verbosity() == Verbosity::Progress {
         let faults = match planned.level.faults {
-            0 => "without a fault",
+            0 => "with no fault",
             1 => "with one fault (no plan with fewer faults breaks a rule)",
             _ => "with two faults (no plan with fewer faults breaks a rule)",
         };
         let late = match planned.level.delays {
             0 => "",
-            1 => ", in which one message is late within the range of latencies",
-            _ => ", in which two messages are late within the range of latencies",
+            1 => " and one message delayed within the latency range",
+            _ => " and two messages delayed within the latency range",
         };
         let Shard { index, count } = order.shard;
         let among = match order.shard {

@@ -10,7 +10,7 @@ const FILE_SIZE_EXCEEDED: i32 = 25;
 pub(crate) fn outlive_limit() -> Result<(), Failure> {
     signal_hook::flag::register(FILE_SIZE_EXCEEDED, std::sync::Arc::default())
         .map(drop)
-        .map_err(|error| Failure::wrong(format!("signals: {error}")))
+        .map_err(|error| Failure::wrong(format!("cannot handle signals: {error}")))
 }
 
 #[cfg(not(unix))]

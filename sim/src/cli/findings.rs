@@ -80,7 +80,9 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
         if finding.options != common_options(&options) {
             let (id, asked) = (&finding.id, &finding.options);
             let asked = if asked.is_empty() { "the built-in settings" } else { asked };
-            log(format_args!("not retested: {id} was found with {asked}: use the same settings"));
+            log(format_args!(
+                "not retested: {id} was found with {asked}: to retest it, use the same settings"
+            ));
             continue;
         }
         let is_shown = is_shown(finding, &scenario)?;
@@ -127,7 +129,7 @@ fn is_shown(finding: &Finding, scenario: &Rc<Scenario>) -> Result<bool, Failure>
     let client = client_of(&finding.client, scenario).map_err(|failure| {
         let Some(option) = own_option(finding) else { return failure };
         Failure::wrong(format!(
-            "finding {} is of the lock '{}': add {option}",
+            "finding {} needs the lock '{}': add {option}",
             finding.id, finding.client
         ))
     })?;

@@ -27,7 +27,8 @@ impl Interrupt {
     }
 
     pub(crate) fn listen(&'static self, stop: &'static Stop) -> Result<(), Failure> {
-        let wrong = |error: std::io::Error| Failure::wrong(format!("signals: {error}"));
+        let wrong =
+            |error: std::io::Error| Failure::wrong(format!("cannot handle signals: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(wrong)?;
         let (interrupt, terminate) = {

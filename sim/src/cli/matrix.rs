@@ -76,7 +76,7 @@ fn check_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     if scenario.deviations().iter().any(|(set, _)| set == key) {
         return Ok(());
     }
-    Err(Failure::wrong(format!("--kind '{kind}' needs a bound: add --set {key}=DURATION")))
+    Err(Failure::wrong(format!("--kind '{kind}' needs a time bound: add --set {key}=DURATION")))
 }
 
 fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(), Failure> {

@@ -55,7 +55,10 @@ impl MemoryBound {
             }
         };
         let named = std::thread::Builder::new().name("memory".to_owned());
-        named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
+        named
+            .spawn(watch)
+            .map(drop)
+            .map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
     }
 
     pub(crate) fn kept(&self, max: u64) -> Result<(), Failure> {
@@ -69,8 +72,8 @@ impl MemoryBound {
 fn describe(held: u64, max: u64) -> String {
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     format!(
-        "--max-memory: the sweep stopped because it used {} MiB, more than {}: continue it with \
-         --resume",
+        "--max-memory: the sweep stopped because it used {} MiB, more than the limit of {} MiB: \
+         continue the sweep with --resume",
         mebibytes(held),
         mebibytes(max)
     )

@@ -47,7 +47,9 @@ fn write_new(file: &str, text: &str, expected: &str) -> Result<(), Failure> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::wrong(format!("{file} exists: expected {expected}")),
+        ErrorKind::AlreadyExists => {
+            Failure::wrong(format!("{file} already exists: expected {expected}"))
+        }
         _ => Failure::File { path: path.to_owned(), error },
     })
 }

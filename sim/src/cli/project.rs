@@ -111,9 +111,9 @@ impl<'c> Called<'c> {
             return Err(Failure::content(
                 &found.path,
                 format!(
-                    "{key}: a file in a parent folder may set programs only if it belongs to the \
-                     same repository and the same owner: expected --config {path} to allow it, or \
-                     --no-config"
+                    "{key}: a file in a parent folder may set programs only if it has the same \
+                     repository and the same owner as the current folder: expected --config {path} \
+                     to allow this file, or --no-config"
                 ),
             ));
         }

@@ -40,5 +40,5 @@ pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
 }
 
 pub(super) fn unprotected(path: &Path, why: &str) {
-    log(format_args!("warning: {}: {why}, so damage to it cannot be detected", path.display()));
+    log(format_args!("warning: {}: {why}, so damage cannot be detected", path.display()));
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
     for (case, row) in cases.iter().zip(&of_cases) {
         if row.is_none() {
             let (client, families) = (case.client.name, &case.families);
-            log(format_args!("{client} under {families}: simulated servers show no violation"));
+            log(format_args!("{client} under {families}: no violation on simulated servers"));
         }
     }
     rows.extend(of_cases.into_iter().flatten());
@@ -71,7 +71,7 @@ fn pages(
             let names: Vec<&str> = all.iter().map(|page| page.name).collect();
             let close = fencepost_faults::did_you_mean(name, names.iter().copied());
             return Err(Failure::wrong(format!(
-                "--page '{name}': no such page in docs/gallery{close}"
+                "--page '{name}'{close}: expected the name of a page in docs/gallery"
             )));
         }
     }
@@ -88,8 +88,8 @@ fn binaries(
 ) -> Result<RealServers, Failure> {
     let binaries = trial::binaries(&arguments.servers, coordinators).map_err(Failure::wrong)?;
     if binaries.is_empty() {
-        let text = "--servers 'fake': expected real or NAME=PATH, because reality compares simulated with \
-             real servers";
+        let text = "--servers 'fake': expected real or NAME=PATH, because `reality` compares \
+                    simulated servers with real ones";
         return Err(Failure::wrong(text));
     }
     Ok(binaries)

@@ -97,9 +97,8 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         | Coordinator::Own => "",
     };
     Err(Failure::wrong(format!(
-        "--bind '{}': expected a loopback address{or_password}, because these servers are for \
-         tests and give full access to everyone who can reach them (use --no-protected-mode to \
-         serve without a password anyway)",
+        "--bind '{}': expected a loopback address{or_password}, because these test servers give \
+         every client full access (to listen without a password anyway, use --no-protected-mode)",
         arguments.bind
     )))
 }

@@ -101,7 +101,10 @@ fn watch_budget(budget: Duration) -> Result<(), Failure> {
         end_soon(&STOP);
     };
     let named = std::thread::Builder::new().name("budget".to_owned());
-    named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
+    named
+        .spawn(watch)
+        .map(drop)
+        .map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
 }
 
 fn note_unminimized(spec: &SweepSpec, sum: &Sweep) {
@@ -109,8 +112,8 @@ fn note_unminimized(spec: &SweepSpec, sum: &Sweep) {
     let left = found.filter(|found| found.report.is_none()).count();
     if STOP.is_urgent() && spec.explains && left > 0 {
         log(format_args!(
-            "note: the sweep was stopped before it minimized {left} of the violations: run their \
-             seeds alone to minimize them"
+            "note: the sweep stopped before it minimized {left} of the violations: to minimize \
+             them, run their seeds with `fencepost run`"
         ));
     }
 }
@@ -159,8 +162,8 @@ fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
         }
         (Seeds::Next(count), None) => {
             return Err(Failure::wrong(format!(
-                "--seeds '+{count}': expected --findings FILE as well, because the store records \
-                 which seeds earlier sweeps ran"
+                "--seeds '+{count}': expected --findings FILE too, because the findings store \
+                 records the seeds of earlier sweeps"
             )));
         }
     };

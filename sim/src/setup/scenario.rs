@@ -135,14 +135,15 @@ impl Scenario {
         if let Hold::Drawn(range) = self.hold
             && range.max > max_time
         {
-            return Err(InvalidScenario::new("hold", &range, "a range that ends before max-time"));
+            let expected = "a range with a maximum of at most max-time";
+            return Err(InvalidScenario::new("hold", &range, expected));
         }
         if let Some(bound) = self.availability.filter(|bound| *bound < self.soonest()) {
-            let least = "at least the sum of command-timeout and the longest retry";
+            let least = "at least the sum of command-timeout and the maximum of retry";
             return Err(InvalidScenario::new("availability", &bound, least));
         }
         if self.fault_window.max > max_time {
-            let longer = "longer than the fault window";
+            let longer = "at least the end of fault-window";
             return Err(InvalidScenario::new("max-time", &max_time, longer));
         }
         let in_time = Span::millis(1)..self.calls.command_timeout;

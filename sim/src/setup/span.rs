@@ -145,7 +145,7 @@ macro_rules! as_text {
 }
 
 as_text!(Span, "Span", "A duration with its unit, like 250us, 20ms or 10s.");
-as_text!(SpanRange, "SpanRange", "A duration, or two with .. between, like 50ms..200ms.");
+as_text!(SpanRange, "SpanRange", "A duration, or a range of durations like 50ms..200ms.");
 
 #[cfg(test)]
 mod tests {

@@ -142,7 +142,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["--client", "chubby", "--set", "lock-delay=61s"],
         &["lock-delay '61s': expected up to 60s"],
     );
-    let part = "expected a part of the run like 5s..10s, which ends within 10m";
+    let part = "expected a range like 5s..10s, with a maximum of at most 10m";
     refuses(&["--set", "sync-fails=5s"], &["sync-fails '5s'", part]);
     refuses(&["--set", "sync-fails=5s..20m"], &["sync-fails '5s..1200s'", part]);
     refuses(&["--set", "sync-fails=soon"], &["sync-fails", "'soon'", "250us, 20ms, 10s"]);
@@ -232,12 +232,12 @@ fn plans_that_cannot_be_played_are_refused() {
         (&["--fault", "restart", "--duration", "soon"], &["soon", "10s"]),
         (&["--fault", "restart", "--repeat", "0"], &["0", "1"]),
         (&["--fault", "restart", "--dir", "here"], &["--dir", "memory"]),
-        (&["--fault", "restart", "--clock", "manual"], &["--clock manual", "one of them"]),
+        (&["--fault", "restart", "--clock", "manual"], &["--clock manual", "--clock real"]),
         (&["--fault", "restart", "--real"], &["--real", "export REPORT --as script"]),
         (&["--fault", "failover", "--coordinator", "postgresql"], &["failover", "postgresql"]),
         (
             &["--fault", "restart", "--coordinator", "memcached", "--nodes", "2"],
-            &["--nodes", "one memcached server"],
+            &["--nodes", "--nodes 1"],
         ),
     ] {
         refuses(&plan(more), expected);

@@ -165,7 +165,7 @@ fn a_retest_names_the_option_of_a_lock_that_is_missing() {
     let (code, answer) = status(folder, &["findings", "retest", "--no-config", "--cycles", "5"]);
     assert_eq!(code, 2);
     assert!(
-        answer.stderr.contains(" is of the lock 'lock.lua': add --lock lock.lua"),
+        answer.stderr.contains(" needs the lock 'lock.lua': add --lock lock.lua"),
         "{}",
         answer.stderr
     );

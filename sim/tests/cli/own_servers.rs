@@ -133,18 +133,18 @@ fn a_server_that_cannot_serve_is_an_error_of_one_line() {
     for (server, expected) in [
         ("queue", "expected NAME=CMD or NAME:PORT=CMD"),
         ("Queue=./sleeps", "expected a NAME of lower-case letters"),
-        ("storage=./sleeps", "another machine is called storage"),
+        ("storage=./sleeps", "another machine has the name storage"),
         ("queue=./nowhere", "program './nowhere' not found"),
         ("queue=./plain", "'./plain' is not executable"),
-        ("queue=./dies", "exited with status 3 before it served: Fatal: no licence"),
+        ("queue=./dies", "exited with status 3 before it was ready: Fatal: no licence"),
         ("queue=./leaves", "expected a server that stays in the foreground"),
         ("queue=./sleeps", "did not listen on any IPv4 TCP port within 10 s of its start"),
         (
             "queue:7=./sleeps",
             "did not listen on port 7 within 10 s of its start (open ports: none)",
         ),
-        ("queue=./forks", "has more than 256 threads before it served"),
-        ("queue=./grows", "it wrote a file of 1 GiB before it served"),
+        ("queue=./forks", "has more than 256 threads before it was ready"),
+        ("queue=./grows", "because it wrote a file of 1 GiB before it was ready"),
     ] {
         let words = ["--server", server, "--program", "worker=./sleeps"];
         let answer = fencepost_in(at, &words);

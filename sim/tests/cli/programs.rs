@@ -227,7 +227,7 @@ fn a_sweep_says_that_a_program_is_not_reproducible() {
     let refused =
         fencepost_in(folder.path(), &[&common[..], &["--program", "sh worker.sh"]].concat());
     assert_eq!(refused.status, 2, "{}", refused.stdout);
-    let said = "the program is not reproducible: event 0 differs between two runs";
+    let said = "the program is not reproducible (event 0 differs between two runs)";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
 }
 
@@ -252,7 +252,7 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
         let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;
         assert!(answer.status == 2 && is_told, "{}", answer.stderr);
     };
-    refused(&["python"], "worker.py exists: expected a folder without it");
+    refused(&["python"], "worker.py already exists: expected a folder without this file");
     refused(&["perl"], "unknown language 'perl'");
     refused(&["go", "--on", "zookeeper"], "unknown --on 'zookeeper': expected one of redis");
 }

@@ -235,9 +235,9 @@ fn what_cannot_serve_is_an_error_of_one_line() {
         ("redis=/nowhere", "program '/nowhere' not found"),
         ("redis=./plain", "is not executable"),
         ("redis=/bin/ls", "expected a Redis, Valkey or KeyDB server"),
-        ("redis=./dies", "exited with status 3 before it served: Fatal: no licence"),
+        ("redis=./dies", "exited with status 3 before it was ready: Fatal: no licence"),
         ("redis=./sleeps", "did not listen on port 6379"),
-        ("redis=./prints", "before it served"),
+        ("redis=./prints", "before it was ready"),
         ("redis=./arm", "a program for another processor"),
         ("redis=./i386", "a 32-bit program"),
     ] {

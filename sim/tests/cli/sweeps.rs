@@ -164,7 +164,7 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
             .starts_with("not as expected: single-node x pause: expected safe, got overlap in "),
         "{lines:?}"
     );
-    let command = lines.last().unwrap().trim().strip_prefix("see it: fencepost ").unwrap();
+    let command = lines.last().unwrap().trim().strip_prefix("reproduce: fencepost ").unwrap();
     let shown = fencepost_in(folder.path(), &command.split(' ').collect::<Vec<_>>());
     assert!(shown.status == 1 && shown.stdout.contains("overlap"), "{command}: {}", shown.stdout);
     let silent = with("[single-node]\nnone = 'safe'");

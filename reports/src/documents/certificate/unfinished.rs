@@ -16,8 +16,8 @@ pub const FORMAT: &str = "fencepost.exploration";
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
-/// Result of an exploration for which no certificate was issued: the exploration was one shard, was
-/// stopped, or had runs that did not exercise the lock.
+/// Result of an exploration without a certificate. Either some units were not run (a single shard,
+/// a stopped exploration or an incomplete merge), or no run exercised the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Name of the format, always `fencepost.exploration`.
@@ -33,9 +33,9 @@ pub struct Unfinished {
     /// Always `false`, because this document is not a certificate.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
-    /// Reason why no certificate was issued, in words.
+    /// Reason for the missing certificate, in words.
     pub reason: String,
-    /// Requested bounds of the enumeration.
+    /// Requested bounds of the exploration.
     pub bounds: StatedBounds,
     /// Requested part of the enumeration. Shard 1 of 1 contains every plan.
     pub shard: Shard,

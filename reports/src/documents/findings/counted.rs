@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Seeds that were counted under one fault with the same settings.
 ///
 /// Lock, fault, settings and seed identify a run. A sweep states only how many of its runs show an
-/// anomaly, not which ones. If a part of its seeds was counted before, the count is a lower bound.
+/// anomaly, not which ones. If some of its seeds were counted before, the count is a lower bound.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {

@@ -39,9 +39,9 @@ fn every_rule(matrix: &Matrix, page: &mut String) {
     }
     page.push_str(
         "\n*not seen*: the literature predicts a violation, but none of these seeds shows it. \
-         *silent*: the literature does not cover this lock under this fault. *certified*: every \
-         plan of that size was run, in small runs ([what that means](explore.md)); every other \
-         quiet cell is only sampled.\n",
+         *silent*: the literature does not cover this lock under this fault. *certified*: \
+         `explore` ran every plan of that size, in small runs ([certificates](explore.md)). Random \
+         seeds sample all other plans.\n",
     );
     for client in matrix.clients() {
         one(matrix, client, page);
@@ -160,6 +160,6 @@ fn explored(cell: &MatrixCell, scenario: &Value) -> String {
         .collect::<Vec<_>>();
     match links[..] {
         [] => String::new(),
-        _ => format!("; certified: {}; the rest is sampled", links.join(", ")),
+        _ => format!("; certified: {}; random seeds sample all other plans", links.join(", ")),
     }
 }

@@ -28,7 +28,7 @@ const FILLS: [PageContent; 5] = [
 ];
 
 pub(super) const FORMAT: Format = Format {
-    about: "one self-contained page with space-time pictures; of a sweep, the matrix",
+    about: "a self-contained page with space-time diagrams; for a sweep, with the matrix",
     needs: Needs::Wire,
     runs: View::written("html", write_report),
     sweeps: Some(Sweeps { view: SWEEPS, has_baselines: true }),

@@ -31,7 +31,7 @@ pub struct Cell {
     pub violated: u64,
     /// Number of runs that did not exercise the lock and broke no rule.
     pub unknown: u64,
-    /// Those `unknown` runs in which a user's own program failed; absent if there are none.
+    /// The `unknown` runs in which a user-supplied program failed; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failures>,
     /// Example of an `unknown` run, with the lowest seed; absent if there is none.
@@ -41,7 +41,7 @@ pub struct Cell {
     pub violations_by_kind: BTreeMap<Kind, u64>,
     /// Number of runs with a violation of each cause.
     pub violations_by_cause: BTreeMap<Cause, u64>,
-    /// Lowest seed whose run broke each rule.
+    /// For each rule, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
     /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
@@ -61,7 +61,7 @@ pub struct Cell {
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Sentences about violations that these faults and settings cannot show with any seed.
+    /// Violations that these faults and settings cannot show with any seed, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// Comparison with the expected results; absent if no results are expected.
@@ -69,14 +69,14 @@ pub struct Cell {
     pub expectation: Option<Expectation>,
     /// Measurements that differ between machines. `cpu_us` is the processor time of all runs in
     /// microseconds, `cpu_us_per_run` is the processor time per run, and `cpu_us_to_first_median`
-    /// and `cpu_us_to_first_p90` are the numbers of seeds to the first violation multiplied by
-    /// `cpu_us_per_run`.
+    /// and `cpu_us_to_first_p90` are the median and the 90th percentile of the seeds to the first
+    /// violation, multiplied by `cpu_us_per_run`.
     #[serde(default)]
     pub measured: BTreeMap<String, f64>,
 }
 
-/// Summary of the `unknown` runs in which a user's program failed, other than by a crash of its
-/// host.
+/// Summary of the `unknown` runs in which a user-supplied program failed. A crash of the program's
+/// host does not count as a failure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
     /// Number of `unknown` runs in which a program failed.
@@ -87,12 +87,12 @@ pub struct Failures {
     pub reason: String,
 }
 
-/// Example of an `unknown` run: the one with the lowest seed.
+/// The `unknown` run with the lowest seed, as an example.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FirstUnknown {
-    /// Lowest seed whose run is `unknown`.
+    /// Lowest seed with an `unknown` run.
     pub seed: Seed,
-    /// Reason why the lock was not exercised.
+    /// Reason for the verdict.
     pub reason: String,
 }
 
@@ -111,7 +111,7 @@ pub struct Fingerprint {
     pub id: String,
     /// Rule that the lock broke.
     pub kind: Kind,
-    /// Cause of the violation; `unexplained` if the evidence does not decide.
+    /// Cause of the violation; `unexplained` if the evidence does not show the cause.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,

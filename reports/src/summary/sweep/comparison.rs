@@ -40,7 +40,7 @@ pub struct Comparison {
     pub only_a: Vec<String>,
     /// Cells that only the second side has, as `lock x fault`.
     pub only_b: Vec<String>,
-    /// A pair differs if its p-value is below this: 0.05 divided by the number of pairs.
+    /// Significance threshold for the p-values of the pairs: 0.05 divided by the number of pairs.
     pub p_max: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct Side {
     pub name: String,
     /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
-    /// Range from the first seed to the last. Some of its seeds may not have been run.
+    /// Range from the first seed to the last. The sweep may not have run all of these seeds.
     pub seeds: SeedRange,
     /// `true` if every seed in `seeds` was run.
     pub complete: bool,
@@ -108,7 +108,7 @@ pub struct Half {
 pub struct Anomaly {
     /// Rule that the lock broke.
     pub kind: Kind,
-    /// Cause of the violation; `unexplained` if the evidence does not decide.
+    /// Cause of the violation; `unexplained` if the evidence does not show the cause.
     pub cause: Cause,
     /// Number of runs that show the anomaly.
     pub runs: u64,

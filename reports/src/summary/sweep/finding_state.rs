@@ -12,7 +12,7 @@ pub enum FindingState {
     Known,
     /// The user accepted the anomaly, so a sweep that finds it does not fail.
     Accepted,
-    /// No seed that showed the anomaly still shows it.
+    /// The seeds that showed the anomaly no longer show it.
     Fixed,
 }
 

@@ -15,8 +15,8 @@ const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 /// Larger counts are rounded up to five significant binary digits.
 pub(crate) const EXACT_MAX: u64 = 32;
 
-/// Number of seeds until the first violation, measured in blocks of consecutive seeds and counted
-/// from the first seed of a block.
+/// Number of seeds until the first violation. It is measured in blocks of consecutive seeds, from
+/// the start of each block.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SeedsToFirst {
     /// Number of seeds within which half of the blocks show a violation; `null` if more than half
@@ -42,7 +42,7 @@ pub struct Blocks {
     pub length: u64,
     /// Number of complete blocks without a violation.
     pub quiet: u64,
-    /// Number of complete blocks by the number of seeds until their first violation.
+    /// Number of complete blocks for each number of seeds until the first violation.
     pub first: BTreeMap<u64, u64>,
     /// Blocks of which only some seeds were run, in ascending order.
     pub open: Vec<OpenBlock>,
@@ -55,8 +55,8 @@ pub struct OpenBlock {
     pub from: Seed,
     /// Number of seeds of the block that were run.
     pub seeds: u64,
-    /// Position in the block of the first seed whose run shows a violation, counted from 1; `null`
-    /// if no run shows a violation.
+    /// Position in the block of the first seed with a violation, counted from 1; `null` if no seed
+    /// shows a violation.
     pub to_first: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ pub enum Gaps {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    #[error("there is nothing to merge: expected at least one sweep summary")]
+    #[error("no sweep to merge: expected at least one sweep summary")]
     Nothing,
     #[error(
         "the sweeps of seeds {0} and {1} differ in '{name}': expected sweeps with the same \

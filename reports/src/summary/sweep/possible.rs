@@ -66,8 +66,8 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     }
     if cell.failed.as_ref().is_some_and(|failed| !(1..=unknown).contains(&failed.runs)) {
         return Err(format!(
-            "the number of runs in which a program failed is not between 1 and the {unknown} \
-             unknown runs"
+            "the number of runs with a failed program is not between 1 and {unknown}, the number \
+             of unknown runs"
         ));
     }
     counts("kinds", cell.violations_by_kind.values(), violated)?;
@@ -109,8 +109,8 @@ fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), St
     let kept = one.others.iter().map(|kept| kept.seed).chain([one.smallest.seed]);
     if one.runs > violated || one.runs <= one.others.len() as u64 {
         return Err(format!(
-            "anomaly {id} is in {} runs, which does not fit its kept seeds and the {violated} \
-             violated runs",
+            "the number of runs with anomaly {id}, {}, does not match its kept seeds and the \
+             {violated} violated runs",
             one.runs
         ));
     }

@@ -107,11 +107,11 @@ impl fmt::Display for Wanted {
             Wanted::Kinds { must, may, accepts } => match (must.is_empty(), may.is_empty()) {
                 (true, true) if !accepts.is_empty() => {
                     let ids: Vec<&str> = accepts.iter().map(String::as_str).collect();
-                    write!(f, "nothing but {}", ids.join(", "))
+                    write!(f, "no violation except {}", ids.join(", "))
                 }
                 (true, _) => write!(f, "at most {}", names(may)),
                 (false, true) => f.write_str(&names(must)),
-                (false, false) => write!(f, "{}, perhaps {}", names(must), names(may)),
+                (false, false) => write!(f, "{}, optionally {}", names(must), names(may)),
             },
         }
     }

@@ -10,7 +10,7 @@ pub(crate) enum FindingsCommand {
     List(ListFindingsArguments),
     /// Accept findings, so that they no longer make a sweep fail.
     Accept(AcceptArguments),
-    /// Run the seeds in the store again and update the store. Exit status 1 if an unaccepted
+    /// Run the seeds in the store again and update the store. The exit status is 1 if an unaccepted
     /// finding remains.
     Retest(Box<RetestArguments>),
 }
@@ -19,7 +19,7 @@ pub(crate) enum FindingsCommand {
 pub(crate) struct StoreArguments {
     #[command(flatten)]
     pub(crate) project: ProjectArguments,
-    /// File of the store of findings.
+    /// Findings store.
     #[arg(long, value_name = "FILE", default_value = "findings.jsonl")]
     pub(crate) findings: PathBuf,
 }

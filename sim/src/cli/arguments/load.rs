@@ -40,7 +40,7 @@ pub(crate) struct LoadArguments {
     /// Message latency.
     #[arg(long, value_name = "A..B", default_value = "50us")]
     pub(crate) latency: SpanRange,
-    /// Time that the holder works after it has sent its commands.
+    /// Time that the holder works after its last command.
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
     /// Number of commands that the holder sends to the lock server.

@@ -58,7 +58,7 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(0..=64),
     )]
     pub(crate) sentinels: u16,
-    /// Silence after which a Sentinel considers an instance down.
+    /// Time without a reply after which a Sentinel considers an instance down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
     /// Data that survives a restart. All values except none need --dir.
@@ -102,8 +102,8 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Length of the plan, after which the servers stop. Without this option, faults begin in the
-    /// first minute and the servers keep running.
+    /// Length of the plan. The servers stop at its end. Without this option, all faults begin in
+    /// the first minute and the servers keep running.
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
     /// Play the plan K times. All faults end before the plan starts again.
@@ -134,7 +134,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan"
     )]
     pub(crate) restart_delay: SpanRange,
-    /// Refused: a plan is played on simulated servers only.
+    /// Refused: `serve` plays plans only on simulated servers.
     #[arg(long, requires = "fault", hide = true)]
     pub(crate) real: bool,
 }

@@ -52,13 +52,13 @@ impl QuietArgument {
 
 #[derive(Args, Debug)]
 pub(crate) struct ProjectArguments {
-    /// TOML file of options; flags override it [default: fencepost.toml].
+    /// TOML file with options. Flags override these options [default: fencepost.toml].
     ///
     /// The default file is in the current folder or in the nearest parent folder that has one. See
     /// docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// Also use the options in [profile.NAME] of the options file.
+    /// Profile to add: the options in [profile.NAME] of the TOML file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
     /// Ignore fencepost.toml.

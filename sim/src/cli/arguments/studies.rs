@@ -70,7 +70,7 @@ pub(crate) struct ExportArguments {
     /// JSON report of a run with a violation.
     #[arg(value_name = "REPORT")]
     pub(crate) file: PathBuf,
-    /// Format: script, which writes shell and Python scripts that need only redis-server.
+    /// Output form: `script` for shell and Python scripts, which need only redis-server.
     #[arg(long = "as", value_name = "F")]
     pub(crate) form: String,
     /// Id of the violation [default: the first that a script can reproduce].
@@ -86,12 +86,11 @@ pub(crate) struct MatrixArguments {
     /// Seeds to run for each lock and fault; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Take the results from this JSON file of a sweep or a matrix, instead of running seeds.
+    /// Read the results from this JSON file of a sweep or a matrix instead of running seeds.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
-    /// Compare the results with a published matrix (JSON). Print a line on stderr for each result
-    /// that differs by more than chance can explain. The exit status is 1 if such a result exists,
-    /// 0 otherwise.
+    /// Compare the results with a published matrix (JSON), and print each significant difference on
+    /// stderr. The exit status is 1 if there is a significant difference, and 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
     /// Locks to test [default: all, or none with --lock or --program].
@@ -130,8 +129,8 @@ pub(crate) struct GalleryArguments {
     /// Folder to write the pages to.
     #[arg(long, value_name = "DIR", default_value = "docs/gallery")]
     pub(crate) out: PathBuf,
-    /// List the stale pages in the folder instead of writing pages. Exit status 1 if a page is
-    /// stale.
+    /// List the stale pages in the folder instead of writing pages. The exit status is 1 if a page
+    /// is stale.
     #[arg(long)]
     pub(crate) check: bool,
     #[command(flatten)]
@@ -143,7 +142,7 @@ pub(crate) struct DocsArguments {
     /// Folder to write the site to.
     #[arg(long, value_name = "DIR", default_value = "site")]
     pub(crate) out: PathBuf,
-    /// Folder of the fencepost repository to read.
+    /// Folder of the fencepost repository.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) from: PathBuf,
 }
@@ -185,13 +184,14 @@ pub(crate) struct ExploreArguments {
     /// Lua file of the lock to test, instead of --client. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Option<String>,
-    /// Fault families to enumerate, separated by commas or plus signs. docs/explore.md lists them.
+    /// Fault families to enumerate, separated by commas or plus signs. docs/explore.md lists the
+    /// supported families.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
     /// Maximum number of faults in a plan: 0, 1 or 2 [default: 1, or 0 with --fault none].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) faults: Option<u8>,
-    /// Refused: programs cannot be explored.
+    /// Refused: `explore` cannot run programs.
     #[arg(long, value_name = "CMD", hide = true)]
     pub(crate) program: Option<String>,
     /// Maximum number of delayed messages in a plan: 0, 1 or 2. Delays stay within the range of
@@ -222,12 +222,12 @@ pub(crate) struct ExploreArguments {
     /// Seed for random values that are not enumerated, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part M of N of the plans (1 <= M <= N); `fencepost merge` writes the certificate
-    /// after all parts have run. By default, M and N come from the same environment variables as
-    /// for `sweep`.
+    /// Divide the plans into N parts and run only part M (1 <= M <= N). After all parts have run,
+    /// `fencepost merge` writes the certificate. By default, M and N come from the same environment
+    /// variables as for `sweep`.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
-    /// File for checkpoints, which --resume and `fencepost merge` read.
+    /// Checkpoint file to write, for --resume and `fencepost merge`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "diff"])]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Continue from the checkpoint, or start from the beginning if there is none.
@@ -242,8 +242,8 @@ pub(crate) struct ExploreArguments {
     /// With --check, run all plans of the certificate again, not only a sample.
     #[arg(long, requires = "check")]
     pub(crate) whole: bool,
-    /// Print the differences between two certificates. Exit status 0 if there are no differences, 1
-    /// otherwise.
+    /// Print the differences between two certificates. The exit status is 0 if there are none, and
+    /// 1 otherwise.
     #[arg(
         long,
         num_args = 2,

@@ -36,9 +36,9 @@ pub(crate) struct ProgramArguments {
     /// docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
-    /// Servers that the programs use. redis: single, sentinel or independent; zookeeper: ensemble
-    /// or single; postgresql: single or standby; etcd: cluster or single [default: the first one
-    /// listed for the coordinator].
+    /// Deployment that the programs use. redis: single, sentinel or independent; zookeeper:
+    /// ensemble or single; postgresql: single or standby; etcd: cluster or single [default: the
+    /// first one listed for the coordinator].
     #[arg(
         long = "deployment",
         value_name = "D",
@@ -61,7 +61,7 @@ pub(crate) struct ProgramArguments {
     )]
     pub(crate) server: Vec<String>,
     /// Key of the programs' lock. If the key contains a `*`, each matching key is a separate lock,
-    /// such as one per job [default: lock:orders].
+    /// for example one lock per job [default: lock:orders].
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
     /// Environment variable to set for the programs. Repeat the option for several variables.

@@ -23,7 +23,7 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seeds {
     Range(u64, u64),
-    /// The next N seeds that the store of findings has not seen.
+    /// The N seeds after those recorded in the findings store.
     Next(u64),
 }
 

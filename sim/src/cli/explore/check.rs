@@ -38,8 +38,7 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
         ),
         Checked::Differs(slice) => (
             format!(
-                "different results: the runs with {}, units {}..{}, gave other results than the \
-                 certificate states",
+                "different results: the runs with {}, units {}..{}, do not match the certificate",
                 Level { faults: slice.faults, delays: slice.delays },
                 slice.from,
                 slice.to
@@ -47,8 +46,7 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
             Outcome::Violated,
         ),
         Checked::Foreign => (
-            "not a certificate of these bounds: the slices, conditions or sentences do not match \
-             the bounds"
+            "invalid certificate: its slices, conditions or sentences do not match its bounds"
                 .to_owned(),
             Outcome::Violated,
         ),

@@ -41,7 +41,7 @@ impl Order<'_> {
         }
         let Shard { index, count } = self.shard;
         let shard = format!(
-            "only shard {index} of {count} was run: combine all shards with `fencepost merge`"
+            "this is only shard {index} of {count}: combine all shards with `fencepost merge`"
         );
         let (reason, outcome) = match cut_short {
             _ if is_whole => ("no run exercised the lock", Outcome::Unknown),

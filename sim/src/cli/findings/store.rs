@@ -44,7 +44,7 @@ impl Store {
                 "no such file: expected a store that `fencepost sweep --findings FILE` wrote";
             return Err(Failure::content(&self.path, problem));
         }
-        let text = read_file(&self.path, "a store of findings")?;
+        let text = read_file(&self.path, "a findings store")?;
         Findings::read(&text).map_err(|error| Failure::content(&self.path, error))
     }
 

@@ -53,8 +53,8 @@ fn read(folder: &Path) -> Result<Slices, Failure> {
     if slices.known.is_empty() {
         return Err(Failure::content(
             folder,
-            "no sweep checkpoint found: expected the --out folder of its slices, or its parent \
-             folder",
+            "no sweep checkpoint found: expected the --out folder of the slices, or the parent of \
+             their --out folders",
         ));
     }
     Ok(slices)

@@ -103,7 +103,7 @@ pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Fa
     let found = own.iter().find(|one| one.on == on);
     let valid = || own.iter().map(|one| one.on).collect();
     let worker = found.ok_or_else(|| unknown("--on", on, "", valid()))?;
-    write_new(worker.file, worker.text, "a folder without it")?;
+    write_new(worker.file, worker.text, "a folder without this file")?;
     let servers = match on.as_str() {
         "redis" => String::new(),
         "redis-masters" => " --deployment independent".to_owned(),

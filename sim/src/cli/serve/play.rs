@@ -39,14 +39,15 @@ pub(super) fn play(
 
 fn refuse(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     let problem = if arguments.play.real {
-        "--real: a plan is played on simulated servers only: expected no --real, or `fencepost \
-         export REPORT --as script`, which shows a violation on real servers"
+        "--real: remove this option, because `serve` plays plans only on simulated servers (to \
+         show a violation on real servers, use `fencepost export REPORT --as script`)"
     } else if arguments.clock == ServedClock::Manual {
-        "--clock manual with --fault: expected one of them, because a plan is played in real time"
+        "--clock manual: expected --clock real with --fault, because `serve` plays plans in real \
+         time"
     } else if arguments.dir.is_some() {
-        "--dir with --fault: expected no folder, because these servers keep their files in memory"
+        "--dir: remove this option, because with --fault the servers keep their files in memory"
     } else if coordinator == Coordinator::Memcached && arguments.nodes > 1 {
-        "--nodes with --fault: expected one memcached server, or redis"
+        "--nodes: expected --nodes 1 with --fault and memcached, or --coordinator redis"
     } else {
         return Ok(());
     };
@@ -60,7 +61,7 @@ fn drawing(
 ) -> Result<Drawing, Failure> {
     let plan = &arguments.play;
     if plan.duration.is_some_and(|duration| duration.0 == Micros::ZERO) {
-        return Err(Failure::wrong("--duration '0s': expected a longer duration, like 1m"));
+        return Err(Failure::wrong("--duration '0s': expected more than zero, like 1m"));
     }
     let delay = plan.restart_delay;
     Ok(Drawing {

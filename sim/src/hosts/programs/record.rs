@@ -239,7 +239,9 @@ pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
 pub(crate) fn in_words(ending: &Ending) -> String {
     match ending {
         Ending::Exited(status) => format!("exited with status {status}"),
-        Ending::Killed(25) => "was killed by signal 25: it wrote a file of 1 GiB".to_owned(),
+        Ending::Killed(25) => {
+            "was killed by signal 25, because it wrote a file of 1 GiB".to_owned()
+        }
         Ending::Killed(signal) => format!("was killed by signal {signal}"),
         Ending::NotEmulated(text) => format!("was stopped: {text}"),
         Ending::Stuck(text) => format!("was stopped: {text}"),

@@ -31,16 +31,21 @@ impl Watched {
 
     pub fn renewed_note(&self) -> Option<String> {
         let named = quoted(&self.renewed);
-        (!named.is_empty())
-            .then(|| format!("processes renewed {}, but never '{}'", named.join(", "), self.key))
+        (!named.is_empty()).then(|| {
+            format!(
+                "processes renewed the keys {}, but never the lock's key '{}'",
+                named.join(", "),
+                self.key
+            )
+        })
     }
 
     pub fn note(&self) -> Option<String> {
         let named = quoted(&self.others);
         match (&self.instead_of, self.others.first()) {
             (Some(stated), _) => Some(format!(
-                "no process wrote the key '{stated}'; the run was judged by '{}', the key that the \
-                 processes locked instead (--lock-key)",
+                "no process wrote the key '{stated}'; fencepost judged the run by the key '{}', \
+                 which the processes locked instead (--lock-key)",
                 self.key
             )),
             (None, Some(first)) => Some(format!(
@@ -306,7 +311,7 @@ mod tests {
         };
         assert_eq!(
             told(&["lease", "lease"]).unwrap(),
-            "processes renewed 'lease', but never 'lock:orders'"
+            "processes renewed the keys 'lease', but never the lock's key 'lock:orders'"
         );
         assert_eq!(told(&["lease"]), None, "it may complete a grant");
         assert_eq!(told(&["lease", "lease", "lock:orders", "lock:orders"]), None);

@@ -95,7 +95,7 @@ fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
         let asked = (kind.version)(&path_text);
         let asked = asked.last().filter(|word| word.starts_with('-'));
         let asked = asked.map_or("its version", String::as_str);
-        format!("answers '{line}' to {asked}: expected {}", kind.expected)
+        format!("printed '{line}' for {asked}: expected {}", kind.expected)
     })?;
     let sha256 = ServerBinary::hash(path);
     let binary = ServerBinary { path: path_text, name, version, sha256 };
@@ -210,10 +210,10 @@ fn refusal(port: u16, has_connected: bool, ports: &[u16], life: Option<Life>) ->
     let said: Vec<u8> = output.flat_map(|one| one.2.clone()).collect();
     let seconds = PATIENCE_US / 1_000_000;
     let how = match life.and_then(|life| life.ending) {
-        Some((_, Ending::Exited(0))) => "exited with status 0 before it served: expected a server \
-                                         that stays in the foreground"
+        Some((_, Ending::Exited(0))) => "exited with status 0 before it was ready: expected a \
+                                         server that stays in the foreground"
             .to_owned(),
-        Some((_, ending)) => format!("{} before it served", in_words(&ending)),
+        Some((_, ending)) => format!("{} before it was ready", in_words(&ending)),
         None if has_connected => {
             format!("did not answer on port {port} within {seconds} s of its start")
         }

@@ -50,7 +50,7 @@ impl JsonSchema for Hold {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "A range of durations, or \
-         until-validity." })
+        schemars::json_schema!({ "type": "string", "description": "A range of durations, \
+         like 10ms..8s, or `until-validity`." })
     }
 }

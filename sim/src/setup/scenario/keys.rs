@@ -50,8 +50,8 @@ scenario! {
 keys {
     /// Number of processes that take the lock.
     processes: u16 = 3, |count| (1..=64).contains(count) => "1 to 64";
-    /// Number of threads of each process, each of which takes the lock independently: 1, or up to
-    /// 16 for a lock that distinguishes threads.
+    /// Number of threads of each process. Each thread takes the lock independently. Locks that
+    /// distinguish threads allow up to 16, and all other locks only 1.
     #[serde(skip_serializing_if = "is_one")]
     threads: u16 = 1, |count| (1..=16).contains(count) => "1 to 16";
     /// Number of cycles of each thread. A cycle is an acquire, a critical section and a release.
@@ -60,14 +60,14 @@ keys {
     ttl: Span = Span::secs(10),
         |ttl| *ttl >= Span::millis(1) => "at least 1ms, because servers count expiries in \
                                           milliseconds";
-    /// Length of a critical section: a range from which it is drawn log-uniformly, or
+    /// Length of a critical section: a range from which each length is drawn log-uniformly, or
     /// `until-validity` for the validity that the lock reports.
     hold: Hold = Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(8)));
     /// Kind of critical section, which decides whether a pause of the process delays its end.
     #[serde(skip_serializing_if = "Section::is_wait")]
     section: Section = Section::Wait;
     /// Critical sections that take a re-entrant lock a second time. If a report omits the key, all
-    /// of them do.
+    /// critical sections do.
     #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
     nesting: Nesting = Nesting::Drawn;
     /// Longest time for which a live process may keep the lock; unlimited by default.
@@ -79,7 +79,8 @@ keys {
     /// only while no fault is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     availability: Option<Span> = None;
-    /// Time that client-1 hangs in its first critical section, checking no clock; none by default.
+    /// Time for which client-1 hangs in its first critical section, without reading a clock; none
+    /// by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     hang: Option<Span> = None;
     /// Pause of a process between two cycles.
@@ -124,20 +125,20 @@ keys {
 group timing: Timing {
     /// Range from which a message's latency is drawn.
     latency: SpanRange = SpanRange::new(Span(Micros(200)), Span::millis(2));
-    /// Only link whose latency is the maximum of `latency`. All other links have the minimum. By
-    /// default every latency is drawn.
+    /// Name of one slow link. Its latency is the maximum of `latency`, and all other links have the
+    /// minimum. By default, every latency is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     slow_link: Option<SlowLink> = None;
     /// Service time of one command. A server executes one command at a time.
     service_time: Span = Span(Micros(20));
     /// Time that a disk needs for a sync.
     sync_time: Span = Span::millis(1);
-    /// Part of the run in which every sync of a server's disk fails; none by default. A server that
-    /// stops because of a failed sync starts again at the end.
+    /// Period of the run in which every sync of a server's disk fails; none by default. A server
+    /// that stops because of a failed sync restarts at the end of the period.
     #[serde(skip_serializing_if = "Option::is_none")]
     sync_fails: Option<SpanRange> = None,
         |window| window.is_none_or(|it| it.min < it.max && it.max <= SYNC_FAILS_MAX)
-            => "a part of the run like 5s..10s, which ends within 10m";
+            => "a range like 5s..10s, with a maximum of at most 10m";
     /// Smallest step of virtual time.
     quantum: Span = Span(Micros(100)),
         |step| (Span(Micros(10))..=Span::millis(10)).contains(step) => "10us to 10ms";
@@ -161,7 +162,8 @@ group servers: Servers {
     /// Number of servers in a ZooKeeper ensemble.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Chubby's lock-delay after a holder fails; by default the one minute that locks request.
+    /// Chubby's lock-delay after a holder fails. By default, it is the one minute that locks
+    /// request.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";
@@ -176,13 +178,14 @@ group servers: Servers {
     replicas: u16 = 2, |count| *count <= 31 => "0 to 31";
     /// Number of Sentinels that watch the primary and decide on failovers.
     sentinels: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Silence after which a Sentinel considers a server down.
+    /// Time without a reply after which a Sentinel considers a server down.
     down_after: Span = Span::secs(1), |span| !is_zero(span) => "more than zero";
     /// Value of Sentinel's `failover-timeout`.
     failover_timeout: Span = Span::secs(10), |span| !is_zero(span) => "more than zero";
     /// Value of Redis's `min-replicas-to-write`.
     min_replicas: u16 = 0;
-    /// Replicas that must acknowledge a grant (WAIT) before a client relies on it; 0 for no WAIT.
+    /// Number of replicas that must acknowledge a grant (WAIT) before a client relies on the grant;
+    /// 0 for no WAIT.
     wait_replicas: u16 = 0;
     /// Timeout of the WAIT command that `wait-replicas` adds.
     wait_timeout: Span = Span::millis(200);
@@ -191,7 +194,7 @@ group servers: Servers {
     switches: Switches = Switches::Heard;
 }
 keys {
-    /// Part of the run in which faults may begin; they may end later.
+    /// Period of the run in which faults may begin. Faults may end later.
     fault_window: SpanRange = SpanRange::new(Span::secs(2), Span::secs(60));
     /// Strategy that decides when faults begin; `uniform` if a report omits the key.
     #[serde(default = "Strategy::unsaid", skip_serializing_if = "Strategy::is_unsaid")]
@@ -230,7 +233,7 @@ group faults: FaultSizes {
     partition: Option<SpanRange> = None;
 }
 keys {
-    /// Lengths that were explicitly set to built-in values. The family `all` draws the others.
+    /// Lengths that the user explicitly set to built-in values. Seeds do not draw these lengths.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     keeps: BTreeSet<Length> = BTreeSet::new();
     /// User-supplied programs that can be the lock under test.
@@ -245,7 +248,7 @@ keys {
     /// The mistake that is planted to test the tests.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
-    /// `true` if replay commands must refuse a project file, which would add options to theirs.
+    /// `true` if replay commands need `--no-config`, because a project file would add options.
     #[serde(skip)]
     replays_without_project: bool = false;
 }

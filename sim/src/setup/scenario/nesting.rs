@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Critical sections in which a process acquires and releases a re-entrant lock a second time,
-/// half-way through. In most libraries the nested acquire renews the lease, which hides critical
-/// sections that are too long.
+/// halfway through. In most libraries the nested acquire renews the lease, so overly long critical
+/// sections go unnoticed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]

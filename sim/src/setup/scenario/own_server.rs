@@ -20,7 +20,7 @@ pub struct OwnServer {
     pub name: String,
     /// Port to which clients connect.
     pub port: u16,
-    /// Server's program and its arguments. Those that are files have absolute paths.
+    /// Server's program and its arguments. Arguments that name files are absolute paths.
     pub command: Vec<String>,
     /// SHA-256, in hex, of each file named in the command at the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -91,11 +91,12 @@ fn refusal(name: &str) -> Option<String> {
     let is_host = name.starts_with(|it: char| it.is_ascii_lowercase())
         && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-');
     if !is_host {
-        let expected = "expected a NAME of lower-case letters, digits and -, like queue";
+        let expected = "expected a NAME of lower-case letters, digits and -, starting with a \
+                        letter, like queue";
         return Some(expected.to_owned());
     }
     let is_taken = TAKEN.contains(&name) || name.parse::<Node>().is_ok();
-    is_taken.then(|| format!("another machine is called {name}: expected another NAME"))
+    is_taken.then(|| format!("another machine has the name {name}: expected a different NAME"))
 }
 
 fn absolute(command: &[String], folder: &Path) -> Result<Vec<String>, String> {
@@ -135,8 +136,8 @@ mod tests {
             ("queue=", "expected NAME=CMD or NAME:PORT=CMD"),
             ("queue:0=sh", "expected a port from 1 to 65535"),
             ("Queue=sh", "expected a NAME of lower-case letters"),
-            ("client-1=sh", "another machine is called client-1"),
-            ("judge=sh", "another machine is called judge"),
+            ("client-1=sh", "another machine has the name client-1"),
+            ("judge=sh", "another machine has the name judge"),
             ("queue=sh 'a", "expected a closing quote"),
         ] {
             let said = parse(text).unwrap_err().to_string();

@@ -41,8 +41,8 @@ pub struct Program {
     /// contain server addresses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// SHA-256, in hex, of each file named in the command at the time of the report. The first word
-    /// is looked up as in a shell, and the other words relative to the working directory.
+    /// SHA-256, in hex, of each file named in the command, at the time of the report. The first
+    /// word is looked up as in a shell, and the other words relative to the working directory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }
@@ -52,7 +52,8 @@ pub struct Program {
 #[derive(Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramDeployment {
-    /// One server. With Redis and PostgreSQL, replicas are added for faults that concern replicas.
+    /// One server. With Redis and PostgreSQL, fencepost adds replicas for faults that concern
+    /// replicas.
     Single,
     /// A Redis primary with replicas and Sentinels.
     Sentinel,

@@ -18,8 +18,8 @@ pub enum Persistence {
     AofAlways,
 }
 
-/// Order in which a process asks the independent masters, for locks that ask one master after the
-/// other.
+/// Order in which a process asks the independent masters, for locks that ask one master after
+/// another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum MastersOrder {

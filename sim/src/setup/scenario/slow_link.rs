@@ -61,8 +61,8 @@ impl JsonSchema for SlowLink {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Two machines with a slash \
-         between them: client-1/redis-1." })
+        schemars::json_schema!({ "type": "string", "description": "Two machines separated \
+         by a slash, like client-1/redis-1." })
     }
 }
 

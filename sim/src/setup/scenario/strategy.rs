@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub enum Strategy {
     /// Each fault family draws the times of its faults, mostly uniformly.
     Uniform,
-    /// Half of the faults begin at times drawn by their families. The other half begin at commands
+    /// Half of the faults begin at times that their families draw. The other half begin at commands
     /// and phases of the protocol, each equally likely.
     #[default]
     Aimed,
     /// Each fault family draws the times of its faults. Latencies are not drawn for each message.
-    /// Instead, every link has a priority that decides its latency and that changes at a few
-    /// points.
+    /// Instead, the priority of a link decides its latency, and priorities change at a few points
+    /// of the run.
     Pct,
 }
 

@@ -19,12 +19,12 @@ pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     Some(Bound {
         value,
         rule: format!(
-            "in all but one run in a million, some process leads all others by the {} that a \
-             majority takes, in at least one round within a lease",
+            "in all but one of a million runs, one process starts at least one round within a \
+             lease {} before all others, which is long enough to lock a majority",
             Micros(contest.lead_us)
         ),
-        slack: "a lead over the processes that compete for the same masters is enough, and leads \
-         add up from round to round"
+        slack: "a process needs this lead only over processes that compete for the same masters, \
+                and leads add up from round to round"
             .to_owned(),
     })
 }

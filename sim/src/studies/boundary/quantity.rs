@@ -43,8 +43,8 @@ impl Facts {
             return Some(bound(
                 timeout,
                 "a KeepAlive is outstanding when a pause begins, and its answer extends the \
-                 session's lease regardless of the critical section; the lock-delay is added to \
-                 that",
+                 session's lease, independently of the critical section; the lock-delay follows \
+                 the lease",
                 "the pause must begin just after an answer, outlast the lease and the lock-delay, \
                  and end within a critical section",
             ));
@@ -53,20 +53,20 @@ impl Facts {
             let latency = self.scenario.timing.latency.max.0;
             return Some(bound(
                 Micros((timeout.0 * 4 / 5).saturating_sub(latency.0)),
-                "a heartbeat is answered after half a member timeout and the next one follows, so \
-                 two of two and a half member timeouts remain when a pause begins, regardless of \
-                 the critical section",
-                "the pause must begin just before an answer and outlast the rest of the time \
-                 within a critical section",
+                "a heartbeat is answered after half a member timeout, and the next heartbeat \
+                 follows, so two of the 2.5 member timeouts remain when a pause begins, \
+                 independently of the critical section",
+                "the pause must begin just before an answer and outlast the remaining time within \
+                 a critical section",
             ));
         }
         Some(bound(
             Micros((timeout.0 * 2 / 3).saturating_sub(FORWARD_DELAY.0)),
-            "a process sends a keep-alive at least every third of its session timeout, and it \
-             reaches the server that ends sessions within a second, so the rest of the timeout \
-             remains when a pause begins, regardless of the critical section",
+            "a process sends a keep-alive at least every third of its session timeout, and the \
+             keep-alive reaches the server that ends sessions within a second, so the rest of the \
+             timeout remains when a pause begins, independently of the critical section",
             "the pause must begin just before the next keep-alive and outlast the rest of the \
-             session within a critical section; the servers end sessions at a tick",
+             session within a critical section; the servers end sessions only at ticks",
         ))
     }
 }
@@ -74,7 +74,8 @@ impl Facts {
 pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
-        about: "lifetime of a lock at the server; pauses and other faults keep their usual lengths",
+        about: "lifetime of a lock at the server; the lengths of pauses and other faults do not \
+                change",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
@@ -95,9 +96,9 @@ pub static QUANTITIES: &[Varied] = &[
             let pause = pause_max(&facts.scenario);
             vec![bound(
                 hold + pause + facts.tick,
-                "the longest critical section and the longest pause together end within the lease, \
-                 if at most one pause hits a critical section",
-                "the longest pause must hit a critical section of nearly the longest length near \
+                "the longest critical section plus the longest pause fits into the lease, if at \
+                 most one pause hits a critical section",
+                "a violation needs one of the longest critical sections and the longest pause near \
                  its end, and both are rare",
             )]
         },
@@ -117,16 +118,16 @@ pub static QUANTITIES: &[Varied] = &[
             }
             let hold = bound(
                 facts.longest_hold,
-                "when a server has been down for as long as the longest critical section, no \
-                 holder is left whose grant it lost",
-                "the server must crash right after a grant whose holder has the longest critical \
-                 section, and those are rare",
+                "after a downtime as long as the longest critical section, no process still relies \
+                 on a grant that the server lost",
+                "a violation needs a crash right after a grant and one of the longest critical \
+                 sections, and both are rare",
             );
             let ttl = bound(
                 facts.scenario.ttl.0,
-                "when a server has been down for a ttl, every grant that it lost has expired \
-                 (Redis documentation, Distributed Locks with Redis)",
-                "critical sections here end before the ttl",
+                "after a downtime of one ttl, every grant that the server lost has expired (Redis \
+                 documentation, Distributed Locks with Redis)",
+                "these critical sections end before the ttl",
             );
             if hold.value < ttl.value { vec![hold, ttl] } else { vec![ttl] }
         },
@@ -146,10 +147,10 @@ pub static QUANTITIES: &[Varied] = &[
             }
             vec![ppm(
                 drift_margin(facts),
-                "the lease outlasts the longest critical section although its server's clock is \
-                 faster than its holder's by that much",
-                "the faster clocks must be those of the deciding servers, and the critical section \
-                 must be among the longest",
+                "the lease outlasts the longest critical section even if the server's clock is \
+                 this much faster than the holder's clock",
+                "a violation needs fast clocks on the deciding servers and one of the longest \
+                 critical sections",
             )]
         },
     },
@@ -170,13 +171,13 @@ pub static QUANTITIES: &[Varied] = &[
                 margin(facts),
                 "the lease time left after the longest critical section is longer than the pause, \
                  if at most one pause hits a critical section",
-                "the pause must hit a critical section of nearly the longest length near its end",
+                "a violation needs a pause near the end of one of the longest critical sections",
             )]
         },
     },
     Varied {
         name: "lock-delay",
-        about: "Chubby's lock-delay after a holder has failed",
+        about: "Chubby's lock-delay after a holder fails",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[Family::Pause, Family::Suspend, Family::Partition, Family::All],
@@ -190,8 +191,8 @@ pub static QUANTITIES: &[Varied] = &[
                     Micros(pause_max(&facts.scenario).0.saturating_sub(lease.0)),
                     "the session's lease and the lock-delay together outlast the longest pause, if \
                      at most one pause hits a critical section",
-                    "the pause must begin within a critical section just after a KeepAlive was \
-                     answered, and be among the longest",
+                    "a violation needs one of the longest pauses, which begins within a critical \
+                     section just after the answer to a KeepAlive",
                 )
             };
             lease.map(beyond).into_iter().collect()
@@ -199,7 +200,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "clock-jump",
-        about: "step of the servers' clocks",
+        about: "size of a step of the servers' clocks",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::ClockJump, Family::All],
@@ -214,14 +215,14 @@ pub static QUANTITIES: &[Varied] = &[
                 margin(facts),
                 "the lease time left after the longest critical section is longer than the step, \
                  if at most one step hits a lease",
-                "the step must hit a lease whose critical section is among the longest, on the \
-                 deciding servers",
+                "a violation needs a step on the deciding servers during the lease of one of the \
+                 longest critical sections",
             )]
         },
     },
     Varied {
         name: "replication-lag",
-        about: "lag of replicas",
+        about: "time by which replicas lag behind their primary",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::Failover, Family::ReplicationLag, Family::All],
@@ -232,8 +233,8 @@ pub static QUANTITIES: &[Varied] = &[
             vec![bound(
                 Micros::ZERO,
                 "replication is asynchronous, so any lag can lose the last grant",
-                "the primary must fail within the lag after a grant; the shorter the lag, the \
-                 fewer seeds show that",
+                "the primary must fail within the lag after a grant, so a shorter lag needs more \
+                 seeds",
             )]
         },
     },
@@ -249,8 +250,8 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             vec![bound(
                 facts.scenario.calls.storage_timeout.0.min(margin(facts)),
-                "a writer waits that long for the answer before it gives up and releases, so no \
-                 write can arrive later",
+                "a writer waits this long for an answer before it gives up and releases the lock, \
+                 so a write with a shorter delay arrives before the release",
                 "the next holder must be served before the late write arrives",
             )]
         },
@@ -268,7 +269,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "retry-spread",
-        about: "spread of the random delays between two attempts, above the shortest",
+        about: "difference between the longest and the shortest random delay between two attempts",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],

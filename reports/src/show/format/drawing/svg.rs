@@ -15,7 +15,7 @@ const LEGEND_HEIGHT: i32 = 52;
 pub(crate) const MESSAGES_MAX: usize = 1_500;
 
 pub(crate) const FORMAT: Format = Format {
-    about: "a space-time picture of each run; of a sweep, the matrix as a heat map",
+    about: "a space-time diagram of each run; for a sweep, the matrix as a heat map",
     needs: Needs::Wire,
     runs: View::written("svg", write_report),
     sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),

@@ -128,7 +128,7 @@ mod tests {
                  stale-write in 3, lost-update in 3\
                  %0Afencepost --seed 2 --client single-node --fault pause",
                 "::warning title=fencing x pause::all of 9 runs unknown: in seed 0, only client-1 \
-                 acquired the lock; at least two must compete for it: use more processes \
+                 acquired the lock; at least two processes must compete: use more processes \
                  (--processes), more cycles (--cycles) or a longer run (--max-time)",
             ]
         );

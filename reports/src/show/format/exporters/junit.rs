@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Property, Report as Xml, TestCase, TestCaseSta
 use std::io::{self, Write};
 
 pub(crate) const FORMAT: Format = Format {
-    about: "JUnit XML for CI: one test case per client and fault, the replay command in the \
+    about: "JUnit XML for CI: one test case per lock and fault, with the replay command in each \
             failure",
     needs: Needs::Findings,
     runs: View::written("junit", write_report),
@@ -141,7 +141,7 @@ mod tests {
                  lost-update in 3",
                 "redlock pause passed",
                 "fencing pause skipped: all of 9 runs unknown: in seed 0, only client-1 acquired \
-                 the lock; at least two must compete for it: use more processes (--processes), \
+                 the lock; at least two processes must compete: use more processes (--processes), \
                  more cycles (--cycles) or a longer run (--max-time)",
             ]
         );

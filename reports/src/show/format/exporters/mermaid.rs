@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 pub(crate) const FORMAT: Format = Format {
-    about: "a Mermaid sequence diagram of the first run that is violated; of a sweep, a pie of its \
-     verdicts",
+    about: "a Mermaid sequence diagram of the first violated run; for a sweep, a pie chart of the \
+            verdicts",
     needs: Needs::Findings,
     runs: View::written("mermaid", write_report),
     sweeps: Some(Sweeps { view: SWEEPS, has_baselines: false }),

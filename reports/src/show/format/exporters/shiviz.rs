@@ -15,7 +15,7 @@ use std::io::{self, Write};
 type Clock = BTreeMap<Node, u64>;
 
 pub(crate) const FORMAT: Format = Format {
-    about: "a log with vector clocks for ShiViz: the first run that is violated",
+    about: "a log of the first violated run with vector clocks, for ShiViz",
     needs: Needs::History,
     runs: View::written("shiviz", write_report),
     sweeps: None,

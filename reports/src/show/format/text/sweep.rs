@@ -166,7 +166,7 @@ fn explored(cell: &Cell, scenario: &Value) -> Vec<String> {
         .map(|one| format!("certified in small runs: {} (docs/{})", one.bounds, one.file()))
         .collect();
     if !lines.is_empty() {
-        lines.push("all other runs are only sampled".to_owned());
+        lines.push("random seeds sample all other plans".to_owned());
     }
     lines
 }

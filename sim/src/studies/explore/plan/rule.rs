@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Faults that start at equivalent instants. A fault has the same effect at every instant
-    /// between two events of its node or link, so only the last instant is tried. Likewise, a
-    /// partition has the same effect wherever it ends between two checks by the network.
+    /// between two events of its node or link, so `explore` tries only the last instant. Likewise,
+    /// a partition has the same effect at every end time between two checks by the network.
     Gap,
     /// Plans whose last fault has no effect: the paused node would not have run, the partitioned or
     /// slow link carries no message, or the client sends no command whose reply could be lost.
     Idle,
-    /// Extensions of a plan whose last delay does not change the order of messages, or leads to the
-    /// same order as another delay. Only the equivalent plan is extended.
+    /// Plans that extend a redundant delay, which does not change the order of messages or gives
+    /// the same order as another delay. `explore` extends only the equivalent plan.
     Order,
 }
 
