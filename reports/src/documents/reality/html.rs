@@ -1,6 +1,6 @@
 //! Writes a comparison with real servers as a self-contained page.
 
-use super::{Reality, Row, Timelines, summary, timelines, title, with_timelines};
+use super::{Reality, Row, Timelines, limit, summary, timelines, title, with_timelines};
 use crate::show::format::html::page::{heads, page};
 use maud::{Markup, html};
 
@@ -54,6 +54,7 @@ fn beside(row: &Row, timelines: &Timelines) -> Markup {
     html! {
         section.cell {
             h2 { (title(row)) }
+            @if let Some(limit) = limit(row) { p { (limit) } }
             div.scroll tabindex="0" role="group" aria-label="Timelines" {
                 table {
                     (heads(&["simulated", "real", "where", "event"]))
