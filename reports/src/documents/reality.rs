@@ -178,8 +178,9 @@ fn limit(row: &Row) -> Option<&'static str> {
     match row.page.as_deref().filter(|_| is_different)? {
         "zookeeper-stale-read" => Some(
             "A client must read between two commits, of a lock's node and of the end of its \
-             session. After the partition, these commits reach a follower 1.6 to 1.9 ms apart on \
-             the simulated servers, and 0.3 to 1.0 ms apart on the real ones. A read takes longer.",
+             session. In the whole run, these commits reach a follower 1.6 to 1.9 ms apart on the \
+             simulated servers, and 0.3 to 1.0 ms apart on the real ones, which is less than a \
+             read takes. In the minimal run, the real servers continue before a session ends.",
         ),
         "postgresql-failover" => Some(
             "The standby must not have the last grant before it is cut off: otherwise it keeps that \
@@ -243,7 +244,8 @@ fn markdown(reality: &Reality) -> String {
     if with_timelines(reality).next().is_some() {
         text.push_str(
             "\n## Timelines\n\nEach line is an event of the minimal plan, with its time on simulated \
-             and on real servers. A\ndash means that the event did not happen there at that point.\n",
+             and on real\nservers. A dash means that the event did not happen there within a second \
+             of that time.\n",
         );
     }
     for (row, timelines) in with_timelines(reality) {
