@@ -15,7 +15,7 @@ import sys
 from collections import namedtuple
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--seeds", type=int, default=200, help="seeds per cheap row [200]")
+parser.add_argument("--seeds", type=int, default=200, help="seeds per row [200]")
 parser.add_argument("--only", default="", help="measure only the rows that match this pattern")
 parser.add_argument("--program", default="target/release/fencepost")
 arguments = parser.parse_args()
@@ -69,22 +69,50 @@ def forgotten(events):
             yield began["time_us"] - lost[0]["time_us"] if lost else 0
 
 
-def session_end(*kinds):
-    """Measures from the fault that silences the holder until the server removes its lock."""
+def resynchronised(events):
+    """Measures from a primary's demotion until it first shows a lock of the new primary."""
+    for demoted in [event for event in events if event["event"] == "turn" and event["turn"] == "demoted"]:
+        for event in events[events.index(demoted) + 1:]:
+            if event["node"] == demoted["node"] and event["event"] in ("turn", "fault-began"):
+                break
+            if event["node"] == demoted["node"] and event.get("change") in ("granted", "restored"):
+                yield event["time_us"] - demoted["time_us"]
+                break
+
+
+def takeover(*kinds):
+    """Measures from the fault that ends the holder until the server grants another process the lock."""
     def measure(events):
-        for began, ended in faults(events, *kinds):
-            holder = None
+        for began, holder in held_at(events, *kinds):
             for event in events:
-                if event["time_us"] > began["time_us"]:
+                if event["time_us"] >= began["time_us"] and event["event"] == "server" \
+                        and event["change"] == "granted" and event.get("by") != holder["by"]:
+                    yield event["time_us"] - began["time_us"]
                     break
-                if event["event"] == "server" and event["change"] == "granted":
-                    holder = event
-                elif event["event"] == "server" and event["change"] in ("removed", "expired"):
-                    holder = None
-            if not holder or holder.get("by") not in began["nodes"]:
-                continue
+    return measure
+
+
+def held_at(events, *kinds):
+    """Returns each fault of these kinds that hits the holder of the lock, with the holder's grant."""
+    for began, _ in faults(events, *kinds):
+        holder = None
+        for event in events[:events.index(began)]:
+            if event["event"] == "server" and event["change"] == "granted":
+                holder = event
+            elif event["event"] == "server" and event["change"] in ("removed", "expired"):
+                holder = None
+        if holder and holder.get("by") in began["nodes"]:
+            yield began, holder
+
+
+def session_end(*kinds):
+    """Measures from the fault that silences the holder until the server removes its lock. A pause
+    must last until then."""
+    def measure(events):
+        ends = {began["fault"]: ended["time_us"] for began, ended in faults(events, "pause") if ended}
+        for began, holder in held_at(events, *kinds):
+            until = ends.get(began["fault"], float("inf"))
             for event in events:
-                until = ended["time_us"] if ended else float("inf")
                 if began["time_us"] <= event["time_us"] <= until and event["event"] == "server" \
                         and event["change"] in ("removed", "expired") and event["value"] == holder["value"]:
                     yield event["time_us"] - began["time_us"]
@@ -92,32 +120,40 @@ def session_end(*kinds):
     return measure
 
 
-Row = namedtuple("Row", "what cost options measure")
+Row = namedtuple("Row", "what options measure")
 SENTINEL = ["--client", "single-node", "--fault", "failover"]
+LONG_HOLDS = ["--processes", "2", "--cycles", "2", "--hold", "4s..8s"]
+ALONE = ["--set", "ensemble=1"]
 ROWS = [
-    Row("promotion after the primary crashes", 1, [*SENTINEL, "--set", "failover-by=crash"],
+    Row("promotion after the primary crashes", [*SENTINEL, "--set", "failover-by=crash"],
         promotion("crash", "power-loss")),
-    Row("promotion after the primary is paused", 1, [*SENTINEL, "--set", "failover-by=pause"],
+    Row("a demoted primary has the data of the new primary after", [*SENTINEL, "--set", "failover-by=crash"],
+        resynchronised),
+    Row("promotion after the primary is paused", [*SENTINEL, "--set", "failover-by=pause"],
         promotion("pause")),
-    Row("promotion after the primary is cut off", 1, [*SENTINEL, "--set", "failover-by=isolation"],
+    Row("promotion after the primary is cut off", [*SENTINEL, "--set", "failover-by=isolation"],
         promotion("partition")),
-    Row("a paused primary continues as a primary for", 1, [*SENTINEL, "--set", "failover-by=pause"],
+    Row("a paused primary continues as a primary for", [*SENTINEL, "--set", "failover-by=pause"],
         still_a_primary),
-    *(Row(f"age of the oldest write that a power loss undoes, `{policy}`", 1,
+    *(Row(f"age of the oldest write that a power loss undoes, `{policy}`",
           ["--client", "fencing", "--fault", "restart", "--persistence", policy], forgotten)
       for policy in ("none", "rdb", "aof-everysec", "aof-always")),
-    Row("ZooKeeper removes the node of a paused holder after", 4,
-        ["--client", "curator-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
-    Row("etcd removes the key of a paused holder after", 10,
-        ["--client", "etcd-mutex", "--fault", "pause", "--set", "ensemble=1"], session_end("pause")),
-    Row("PostgreSQL frees the advisory lock of a crashed client after", 2,
-        ["--client", "pg-advisory", "--fault", "client-crash"], session_end("crash")),
+    Row("ZooKeeper removes the node of a paused holder after",
+        ["--client", "curator-mutex", "--fault", "pause", *LONG_HOLDS, *ALONE], session_end("pause")),
+    Row("ZooKeeper removes the node of a crashed holder after",
+        ["--client", "curator-mutex", "--fault", "client-crash", *LONG_HOLDS, *ALONE], session_end("crash")),
+    Row("etcd removes the key of a crashed holder after",
+        ["--client", "etcd-mutex", "--fault", "client-crash", *LONG_HOLDS, *ALONE], session_end("crash")),
+    Row("PostgreSQL frees the advisory lock of a crashed client after",
+        ["--client", "pg-advisory", "--fault", "client-crash", *LONG_HOLDS], session_end("crash")),
+    Row("another client has the advisory lock of a crashed client after",
+        ["--client", "pg-advisory", "--fault", "client-crash", *LONG_HOLDS], takeover("crash")),
 ]
 
 
 def histories(row, servers):
     """Returns the events of each seed's run. Fails if a run fails."""
-    for seed in range(max(arguments.seeds // row.cost, 1)):
+    for seed in range(arguments.seeds):
         words = [arguments.program, "run", "--seed", str(seed), *row.options, "--servers", servers, "--engine",
                  "fast", "--no-shrink", "--with-history", "--format", "json"]
         ran = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -67,6 +67,16 @@ fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str
     judgement
 }
 
+/// Returns the events around a violation in the history that shows it, and the events in the same
+/// time of another history.
+pub fn side_by_side(
+    violation: &Violation,
+    found: &History,
+    other: &History,
+) -> [Vec<TimelineEntry>; 2] {
+    shown::side_by_side(violation, found, other)
+}
+
 impl RunFacts {
     pub fn has_failed(&self) -> bool {
         self.programs.iter().any(|life| life.failed)

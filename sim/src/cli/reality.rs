@@ -9,7 +9,7 @@ use crate::run::verdicts::tool;
 use crate::setup::scenario::{RealServers, Scenario};
 use crate::studies::gallery::exhibit::Exhibit;
 use crate::studies::gallery::exhibits::all;
-use crate::studies::reality::{Case, compare_cases, compare_pages};
+use crate::studies::reality::{Case, Detail, compare_cases, compare_pages};
 use fencepost_clients::{Coordinator, Definition, find};
 use fencepost_reports::documents::reality::{RealServer, Reality, VIEWS};
 use std::collections::BTreeSet;
@@ -27,7 +27,12 @@ pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
         fits(&real, case.client, &case.families).map_err(Failure::wrong)?;
     }
     let jobs = arguments.jobs.count();
-    let pages: Vec<&Exhibit> = pages.into_iter().map(|(page, _)| page).collect();
+    let detail = |page: &Exhibit| match arguments.page.iter().any(|name| name == page.name) {
+        true => Detail::All,
+        false => Detail::Differences,
+    };
+    let pages: Vec<(&Exhibit, Detail)> =
+        pages.into_iter().map(|(page, _)| (page, detail(page))).collect();
     let mut rows = compare_pages(&pages, &binaries, jobs).map_err(Failure::wrong)?;
     let seeds = arguments.seeds.0..arguments.seeds.1;
     let of_cases = compare_cases(&cases, (&scenario, &binaries), &seeds, jobs)?;

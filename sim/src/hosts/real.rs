@@ -93,9 +93,13 @@ pub(crate) struct RealSetup<'r> {
 /// etcd needs up to 3 s to elect a leader.
 const WARM_UP: Micros = Micros::from_secs(5);
 
+/// A Redis primary waits 5 s (`repl-diskless-sync-delay`) before it sends a snapshot.
+const REPLICATED_WARM_UP: Micros = Micros::from_secs(8);
+
 pub(crate) fn warm_up(topology: Topology) -> Micros {
     match topology {
-        Topology::Replicated { .. } | Topology::Standby { .. } => WARM_UP,
+        Topology::Replicated { .. } => REPLICATED_WARM_UP,
+        Topology::Standby { .. } => WARM_UP,
         Topology::Ensemble { servers } if servers > 1 => WARM_UP,
         Topology::Standalone | Topology::Independent { .. } | Topology::Ensemble { .. } => {
             Micros::ZERO

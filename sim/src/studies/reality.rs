@@ -11,14 +11,22 @@ use crate::studies::gallery::{GalleryError, spec};
 use crate::studies::seed::{FailedRun, Ran};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::documents::reality::{Outcome, Row};
-use fencepost_reports::{Cause, Kind, Verdict, judge};
+use fencepost_reports::documents::reality::{Outcome, Row, Timelines};
+use fencepost_reports::summary::facts::side_by_side;
+use fencepost_reports::{Cause, History, Kind, Verdict, judge};
 use std::rc::Rc;
 
 #[derive(Clone)]
 pub struct Case {
     pub client: &'static Definition,
     pub families: Families,
+}
+
+/// Rows that show both timelines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    Differences,
+    All,
 }
 
 /// Returns `None` for a case in which no seed has a violation.
@@ -44,25 +52,30 @@ fn first(
         let facts = ran.facts();
         let Some(violation) = facts.violations.first() else { continue };
         let target = Target { kind: violation.kind, cause: violation.cause };
-        return Ok(row(None, &ran.spec, target, binaries));
+        return Ok(row(None, &ran.spec, target, (binaries, Detail::Differences)));
     }
     Ok(None)
 }
 
 pub fn compare_pages(
-    pages: &[&'static Exhibit],
+    pages: &[(&'static Exhibit, Detail)],
     binaries: &RealServers,
     jobs: usize,
 ) -> Result<Vec<Row>, GalleryError> {
-    let rows = in_parallel(jobs, pages, |page| {
+    let rows = in_parallel(jobs, pages, |(page, detail)| {
         let target = Target { kind: page.kind, cause: page.cause };
-        let row = row(Some(page.name), &spec(page)?, target, binaries);
+        let row = row(Some(page.name), &spec(page)?, target, (binaries, *detail));
         row.ok_or(GalleryError::NotShown(page.name))
     });
     rows.into_iter().collect()
 }
 
-fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
+fn row(
+    page: Option<&str>,
+    spec: &RunSpec,
+    target: Target,
+    (binaries, detail): (&RealServers, Detail),
+) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;
     let on_real = |spec: &RunSpec| {
@@ -70,11 +83,14 @@ fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServer
         let real = RunSpec { scenario: Rc::new(scenario), ..spec.clone() };
         played(&real, (target.kind, target.cause))
     };
-    let real = match on_real(&minimal) {
+    let (outcome, history) = on_real(&minimal);
+    let real = match outcome {
         Outcome::Same => Outcome::Same,
-        _ if on_real(spec) == Outcome::Same => Outcome::SameInWholeRun,
+        _ if on_real(spec).0 == Outcome::Same => Outcome::SameInWholeRun,
         other => other,
     };
+    let is_shown = detail == Detail::All || !real.is_same();
+    let history = history.filter(|_| is_shown);
     Some(Row {
         page: page.map(str::to_owned),
         client: spec.client.name.to_owned(),
@@ -84,11 +100,21 @@ fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServer
         cause: target.cause,
         faults,
         real,
+        timelines: history.and_then(|real| timelines(&minimal, target, &real)),
     })
 }
 
-fn played(spec: &RunSpec, looked_for: (Kind, Cause)) -> Outcome {
-    let cannot = |why: String| Outcome::CannotBePlayed { why };
+fn timelines(minimal: &RunSpec, target: Target, real: &History) -> Option<Timelines> {
+    let simulated = minimal.run(Engine::Fast).ok()?.history;
+    let violations = judge(&simulated).violations;
+    let is_target = |kind: Kind, cause: Cause| (kind, cause) == (target.kind, target.cause);
+    let violation = violations.iter().find(|one| is_target(one.kind, one.cause))?;
+    let [simulated, real] = side_by_side(violation, &simulated, real);
+    Some(Timelines { simulated, real })
+}
+
+fn played(spec: &RunSpec, looked_for: (Kind, Cause)) -> (Outcome, Option<History>) {
+    let cannot = |why: String| (Outcome::CannotBePlayed { why }, None);
     let coordinator = spec.client.deployment.coordinator().name();
     if !spec.scenario.binaries.contains_key(coordinator) {
         return cannot(format!("no real server of {coordinator}"));
@@ -100,16 +126,16 @@ fn played(spec: &RunSpec, looked_for: (Kind, Cause)) -> Outcome {
         Ok(outcome) => outcome,
         Err(error) => return cannot(error.to_string()),
     };
-    if let Some(why) = outcome.servers.iter().find_map(Life::failure) {
-        return cannot(why);
-    }
+    let failure = outcome.servers.iter().find_map(Life::failure);
     let judgement = judge(&outcome.history);
     let shown: Vec<(Kind, Cause)> =
         judgement.violations.iter().map(|one| (one.kind, one.cause)).collect();
-    match (shown.first(), judgement.verdict) {
+    let result = match (failure, shown.first(), judgement.verdict) {
+        (Some(why), ..) => Outcome::CannotBePlayed { why },
         _ if shown.contains(&looked_for) => Outcome::Same,
-        (Some(&(kind, cause)), _) => Outcome::Another { kind, cause },
-        (None, Verdict::Unknown { reason }) => cannot(reason),
-        (None, _) => Outcome::None,
-    }
+        (_, Some(&(kind, cause)), _) => Outcome::Another { kind, cause },
+        (_, None, Verdict::Unknown { reason }) => Outcome::CannotBePlayed { why: reason },
+        (_, None, _) => Outcome::None,
+    };
+    (result, Some(outcome.history))
 }

@@ -352,6 +352,13 @@ fn violations_of_simulated_servers_are_those_of_real_ones() {
     let counts = &reality["counts"];
     assert_eq!(counts["same"], 4, "{}", answer.stdout);
     assert_eq!(answer.status, 0, "{counts}");
+    for row in reality["rows"].as_array().unwrap() {
+        for side in ["simulated", "real"] {
+            let events = row["timelines"][side].as_array().unwrap();
+            let is_grant = |event: &&Value| event["change"] == "granted";
+            assert!(events.iter().any(|event| is_grant(&event)), "{}: {side}", row["page"]);
+        }
+    }
 }
 
 fn real_run(words: &[&str]) -> Value {
@@ -378,6 +385,27 @@ fn real_sentinels_elect_a_leader_although_they_start_at_the_same_time() {
         let promotion = events.iter().find(is_promotion).map(|event| time(&event)).unwrap();
         assert!(promotion < crash + 4_000_000, "seed {seed}: {crash} {promotion}");
     }
+}
+
+#[test]
+fn a_demoted_primary_waits_for_a_snapshot_as_long_as_the_simulated_one() {
+    let Some(redis) = redis() else { return };
+    let words = ["--seed", "1", "--fault", "failover", "--client", "single-node"];
+    let waited_us = |servers: &str| {
+        let sets = ["--set", "failover-by=crash", "--servers", servers];
+        let run = real_run(&[&words[..], &sets].concat());
+        let events = run["history"]["events"].as_array().unwrap().clone();
+        let is_demotion = |event: &Value| event["turn"] == "demoted";
+        let demoted = events.iter().position(is_demotion).expect("a primary is demoted");
+        let is_copy = |event: &&Value| {
+            let copied = event["change"] == "granted" || event["change"] == "restored";
+            copied && event["node"] == events[demoted]["node"]
+        };
+        let copied = events[demoted..].iter().find(is_copy).expect("the lock is copied");
+        copied["time_us"].as_u64().unwrap() - events[demoted]["time_us"].as_u64().unwrap()
+    };
+    let (fake, real) = (waited_us("fake"), waited_us(&format!("redis={}", redis.display())));
+    assert!(fake.abs_diff(real) < 1_500_000, "simulated: {fake} us, real: {real} us");
 }
 
 #[test]
@@ -413,19 +441,29 @@ fn a_cluster_of_real_servers_has_a_leader_when_the_run_begins() {
     assert!(events.iter().all(|event| event["event"] != "fail"), "no acquire fails");
 }
 
-#[test]
-fn the_release_that_a_standby_has_applied_is_read_before_its_promotion() {
+fn shedlock_run(seed: &str) -> Option<Value> {
     let postgresql = "/usr/lib/postgresql/15/bin/postgres";
     if !Path::new(postgresql).exists() {
         skip("FENCEPOST_REAL_POSTGRESQL", "postgresql");
-        return;
+        return None;
     }
     let servers = format!("postgresql={postgresql}");
-    let words = ["--seed", "17", "--fault", "failover", "--client", "shedlock-db-time"];
+    let words = ["--seed", seed, "--fault", "failover", "--client", "shedlock-db-time"];
     let sets = ["--cycles", "8", "--set", "old-primary=stopped", "--servers", &servers];
-    let run = real_run(&[&words[..], &sets].concat());
+    Some(real_run(&[&words[..], &sets].concat()))
+}
+
+#[test]
+fn the_release_that_a_standby_has_applied_is_read_before_its_promotion() {
+    let Some(run) = shedlock_run("17") else { return };
     let foreign = ("foreign-release".to_owned(), "stale-takeover".to_owned());
     assert!(!broken(&run).contains(&foreign), "{run}");
+}
+
+#[test]
+fn a_release_is_not_that_of_a_session_that_waited_for_it() {
+    let Some(run) = shedlock_run("22") else { return };
+    assert_eq!(broken(&run), [], "{run}");
 }
 
 #[test]

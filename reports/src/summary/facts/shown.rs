@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 const SHOWN_MAX: usize = 40;
 const SHOWN_OF_QUIET_MAX: usize = 60;
+const AFTERMATH_US: u64 = 100_000;
+const BESIDE_MIN: usize = 12;
 
 pub(super) fn most_relevant<'t, 'h>(
     whole: &'t Timeline<'h>,
@@ -70,6 +72,63 @@ pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     chosen.truncate(SHOWN_OF_QUIET_MAX);
     let chosen: BTreeSet<usize> = chosen.into_iter().map(|(_, index)| index).collect();
     entries(whole, chosen, &BTreeSet::new())
+}
+
+/// Returns the events around a violation in the history that shows it, and the events in the same
+/// time of another history. Widens this time if the other history has few events there.
+pub(super) fn side_by_side(
+    violation: &Violation,
+    found: &History,
+    other: &History,
+) -> [Vec<TimelineEntry>; 2] {
+    let of_lock = |history: &History| {
+        let locks = history.by_lock();
+        let lock = locks.into_iter().find(|lock| lock.header.resource == violation.resource);
+        lock.unwrap_or_else(|| history.clone())
+    };
+    let (found, other) = (of_lock(found), of_lock(other));
+    let span = widened(span(violation, &found), violation, &other);
+    [&found, &other].map(|history| {
+        let first = history.events.iter().find(|event| event.time_us.0 >= span.0);
+        let first = first.map_or(u64::MAX, |event| event.sequence);
+        let indices = (0..history.events.len()).filter(|index| {
+            let event = &history.events[*index];
+            is_in(span, event) && is_relevant(history, event, violation)
+                || event.sequence < first && is_fault(event) && acts_on(history, *index, first)
+                || event.sequence < first && stands_at(history, *index, first)
+        });
+        let mut chosen: Vec<usize> = indices.collect();
+        chosen.sort_by_key(|index| {
+            let event = &history.events[*index];
+            (!is_fault(event), event.time_us.0.abs_diff(violation.at_us.0), *index)
+        });
+        chosen.truncate(SHOWN_MAX);
+        entries(&Timeline::new(history), chosen.into_iter().collect(), &BTreeSet::new())
+    })
+}
+
+fn span(violation: &Violation, history: &History) -> (u64, u64) {
+    let steps: BTreeSet<u64> = violation.narrative.iter().map(|line| line.event).collect();
+    let told = history.events.iter().filter(|event| steps.contains(&event.sequence));
+    let times = violation.witness.iter().chain(told).map(|event| event.time_us.0);
+    let (from, to) = times
+        .fold((violation.at_us.0, violation.at_us.0), |(from, to), at| (from.min(at), to.max(at)));
+    (from, to + AFTERMATH_US)
+}
+
+/// Widens the span to the events that are closest to it in this history.
+fn widened((from, to): (u64, u64), violation: &Violation, history: &History) -> (u64, u64) {
+    let relevant = history.events.iter().filter(|event| is_relevant(history, event, violation));
+    let times: Vec<u64> = relevant.map(|event| event.time_us.0).collect();
+    let mut distances: Vec<u64> =
+        times.iter().map(|at| from.saturating_sub(*at).max(at.saturating_sub(to))).collect();
+    distances.sort_unstable();
+    let wider = distances.get(BESIDE_MIN - 1).or(distances.last()).copied().unwrap_or(0);
+    (from.saturating_sub(wider), to + wider)
+}
+
+fn is_in((from, to): (u64, u64), event: &Event) -> bool {
+    (from..=to).contains(&event.time_us.0)
 }
 
 fn is_of_a_quiet_run(history: &History, event: &Event) -> bool {

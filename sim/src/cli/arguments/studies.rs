@@ -294,10 +294,11 @@ pub(crate) struct RealityArguments {
     /// Also replay the plan of every gallery page.
     #[arg(long)]
     pub(crate) gallery: bool,
-    /// Replay the plans of these gallery pages. To test locks too, add --client.
+    /// Replay the plans of these gallery pages, and show both timelines of each. To test locks too,
+    /// add --client.
     #[arg(long, value_name = "P[,P]", value_delimiter = ',', conflicts_with = "gallery")]
     pub(crate) page: Vec<String>,
-    /// Output format: text, markdown or json.
+    /// Output format: text, markdown, html or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     #[command(flatten)]

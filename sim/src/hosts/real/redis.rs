@@ -67,7 +67,6 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
         Persistence::AofEverysec => "save \"\"\nappendonly yes\nappendfsync everysec\n",
         Persistence::AofAlways => "save \"\"\nappendonly yes\nappendfsync always\n",
     };
-    text += "repl-diskless-sync-delay 0\n";
     if scenario.servers.min_replicas > 0 {
         let _ = writeln!(text, "min-replicas-to-write {}", scenario.servers.min_replicas);
     }
