@@ -288,12 +288,19 @@ impl<'t, 'h> Scene<'t, 'h> {
         (left < sent).then_some((left.time, sent.time))
     }
 
-    /// Returns the process that removed the holder's lock by a release without a known outcome, and
-    /// when it began that release.
+    /// Returns the process that removed the holder's lock by its only release without a known
+    /// outcome, and when it began that release.
     pub(super) fn removal_sent(&self) -> Option<(Node, Moment)> {
         let (removed, _) = self.gone()?;
         let by = self.timeline.asked_by(removed)?;
-        Some((by, release::unknown(self.timeline, by, removed)?))
+        let sent = release::unknown(self.timeline, by, removed)?;
+        (release::unanswered(self.timeline, by, removed) == 1).then_some((by, sent))
+    }
+
+    /// Returns whether the holder sent the late write only after the later grant.
+    pub(super) fn is_write_sent_after_the_grant(&self) -> bool {
+        let sent = flight::sent(self.timeline, self.clash).map(|(sent, _)| sent);
+        sent.zip(self.taker.grant.as_ref()).is_some_and(|(sent, taken)| taken.moment < sent)
     }
 
     pub(super) fn write_sent_after_the_loss(&self) -> Option<Micros> {

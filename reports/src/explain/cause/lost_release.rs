@@ -30,10 +30,19 @@ fn between(scene: &Scene<'_, '_>) -> String {
             "{holder} had sent the release{at}, before {taker} was granted the lock, but {late}."
         );
     }
-    let at = sent(scene.gone().map(|(gone, _)| gone)).unwrap_or_default();
+    let gone = scene.gone().map(|(gone, _)| gone);
+    let unanswered = gone.map(|gone| release::unanswered(scene.timeline, holder, gone));
+    let machine = holder.machine();
+    if unanswered.is_some_and(|releases| releases > 1) {
+        return format!(
+            "A release that {machine} had sent earlier, and that had no answer, arrived late and \
+             removed this lock."
+        );
+    }
+    let at = sent(gone).unwrap_or_default();
     format!(
-        "A release that {} had sent{at} for an earlier lock arrived late and removed this lock.",
-        holder.machine()
+        "A release that {machine} had sent{at} for an earlier lock arrived late and removed this \
+         lock."
     )
 }
 

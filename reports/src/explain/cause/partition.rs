@@ -37,8 +37,7 @@ fn alone(case: &Case<'_, '_>) -> String {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "A partition held up the answer to the acquire of {}; when the answer arrived, {} had \
-         passed.",
+        "A partition delayed the acquire of {}; when its answer arrived, {} had passed.",
         scene.holder.process,
         scene.exceeded_lease()
     )

@@ -32,6 +32,15 @@ fn between(scene: &Scene<'_, '_>) -> String {
     }
     let header = &scene.timeline.history.header;
     let lost = if header.lives_with_session { header.place().0 } else { "lock" };
+    if scene.is_write_sent_after_the_grant() {
+        let sent = scene.write_sent_after_the_loss().map_or(String::new(), |after| {
+            format!(" {holder} sent the write {after} after its {lost} was gone.")
+        });
+        return format!(
+            "{holder} waited for the storage. Without that wait, {holder} would have left its \
+             critical section before its lease expired.{sent}"
+        );
+    }
     let on_its_way = match scene.write_sent_after_the_loss() {
         Some(after) => format!(
             "{holder} sent the write {after} after its {lost} was gone. It was still in transit to \

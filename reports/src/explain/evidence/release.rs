@@ -83,6 +83,24 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
+/// Returns how many releases of the process had no answer before this time.
+pub(crate) fn unanswered(timeline: &Timeline<'_>, process: Node, before: Moment) -> usize {
+    let mut open = BTreeSet::new();
+    for event in timeline.history.events[..before.index].iter() {
+        match &event.what {
+            _ if event.node.machine() != process.machine() => {}
+            What::Invoke { operation, action: Action::Release } => {
+                open.insert(*operation);
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                open.remove(operation);
+            }
+            _ => {}
+        }
+    }
+    open.len()
+}
+
 pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> Option<Moment> {
     unknown(timeline, process, arrived).or_else(|| release_in_transit(timeline, process, arrived))
 }

@@ -86,6 +86,7 @@ impl<'t, 'h> Between<'t, 'h> {
             && !self.takes_no_lock(fault)
             && !self.is_earlier_step(fault)
             && !self.is_of_replication(fault)
+            && !self.is_of_unrelated_clock(fault)
     }
 
     /// Returns whether the fault only hits messages between a process and the storage, and the
@@ -169,6 +170,24 @@ impl<'t, 'h> Between<'t, 'h> {
                 let servers = one.grant.iter().flat_map(|grant| &grant.servers);
                 one.process.machine() == machine
                     || servers.into_iter().any(|(server, _)| *server == machine)
+            })
+    }
+
+    /// Returns whether the fault bends a clock, but a server lost the lock in another way than by its
+    /// expiry.
+    fn is_of_unrelated_clock(&self, fault: &FaultSpan<'_>) -> bool {
+        let ended = self.timeline.gone(self.both[0]);
+        let is_lost = |change| {
+            matches!(
+                change,
+                Change::Forgotten | Change::Flushed | Change::Evicted | Change::Discarded
+            )
+        };
+        fault.kind.impact() == Impact::BendsClock
+            && self.timeline.history.header.quorum <= 1
+            && ended.is_some_and(|(_, how)| match how {
+                KeyEnd::Changed { change, .. } => is_lost(change),
+                KeyEnd::Replaced => false,
             })
     }
 

@@ -489,3 +489,16 @@ fn the_lost_counter_of_tokens_is_a_step() {
     let forgets = "redis-1 restarts without key lock:token.";
     assert!(told.iter().any(|text| text == forgets), "{told:?}");
 }
+
+#[test]
+fn the_clock_of_a_holder_is_no_step_if_its_server_lost_the_lock() {
+    let told = |change: Change| {
+        let own = [Node::Client(1)];
+        let story = Story::new().fault_began(0, 1, "clock-drift", &own).takes(1, 1, "a");
+        let story = story.server(3, 1, change, "a", None).takes(4, 2, "b");
+        let story = story.releases(8, 1).releases(9, 2);
+        told(story.fault_ended(12, 1, "clock-drift", Node::Client(1))).join(" ")
+    };
+    assert!(!told(Change::Forgotten).contains("(fault 1)"), "{}", told(Change::Forgotten));
+    assert!(told(Change::Expired).contains("(fault 1)"), "{}", told(Change::Expired));
+}

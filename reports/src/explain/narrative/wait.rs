@@ -6,7 +6,7 @@ use crate::explain::cause::{Cause, Tells};
 use crate::explain::evidence::standing;
 use crate::explain::narrate;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, creator};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Timeline, creator};
 use crate::record::history::{Action, Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
@@ -40,7 +40,8 @@ impl Story<'_, '_> {
         // A replica received the value that a process had written at the primary.
         let written = timeline.keys.iter().filter(|key| key.value == last.value);
         let written = written.filter(|key| key.by.is_some() && key.from < last.from);
-        if let Some(written) = written.max_by_key(|key| key.from).filter(|_| last.by.is_none()) {
+        let written = copied_from(timeline, last).or_else(|| written.max_by_key(|key| key.from));
+        if let Some(written) = written.filter(|_| last.by.is_none()) {
             self.add_event(Weight::Turn, written.from.index);
             self.not_copied(written, last, finding);
         }
@@ -91,8 +92,15 @@ impl Story<'_, '_> {
         }
         let ended = Moment { time: until, index: timeline.history.events.len() };
         let promoted = timeline.roles.promoted(copy.node, ended);
-        if let Some(promoted) = promoted.filter(|promoted| written.from < *promoted) {
-            self.add_event(Weight::Turn, promoted.index);
+        let Some(promoted) = promoted.filter(|promoted| written.from < *promoted) else { return };
+        self.add_event(Weight::Turn, promoted.index);
+        let stops = |fault: &&FaultSpan<'_>| {
+            matches!(fault.kind.impact(), Impact::Kills | Impact::Freezes | Impact::TakesOver)
+                && fault.names(written.node)
+                && fault.touches(missed.time, promoted.time)
+        };
+        if let Some(fault) = timeline.faults.iter().rev().find(stops) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
         }
     }
 
@@ -261,4 +269,18 @@ impl Story<'_, '_> {
             }
         }
     }
+}
+
+/// Returns the grant of a copy, if owners use the same value for several locks. A replica copies the
+/// grants of its primary in their order.
+fn copied_from<'t, 'h>(timeline: &'t Timeline<'h>, copy: &KeySpan<'_>) -> Option<&'t KeySpan<'h>> {
+    let same = || timeline.keys.iter().filter(|key| key.value == copy.value);
+    let copies = same().filter(|key| key.node == copy.node && key.by.is_none());
+    let place = copies.filter(|key| key.from < copy.from).count();
+    let mut granted: Vec<&KeySpan<'_>> =
+        same().filter(|key| key.node != copy.node && key.by.is_some()).collect();
+    granted.sort_by_key(|key| key.from);
+    let primary = granted.first()?.node;
+    let of_one = granted.iter().all(|key| key.node == primary || copy.from < key.from);
+    granted.get(place).copied().filter(|key| of_one && key.from < copy.from)
 }

@@ -450,3 +450,36 @@ fn a_lease_that_was_extended_is_said_to_have_been_set_later() {
     let set = " before the first lease, last set at 8ms, had ended.";
     assert!(said(true).ends_with(set), "{}", said(true));
 }
+
+#[test]
+fn a_write_that_was_sent_after_the_later_grant_was_not_in_transit_then() {
+    let said = |sent: u64| {
+        let story = Story::new().ttl(10).takes(1, 1, "a").reads(2, 1, 0).expires(12, "a");
+        let story = story.takes(13, 2, "b").reads(14, 2, 0).late_write(20, 1, sent, 0, 1);
+        let history = story.releases(30, 1).releases(31, 2).build();
+        let timeline = Timeline::new(&history);
+        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+        let stale = findings.find(|finding| finding.kind == Kind::StaleWrite).unwrap();
+        Cause::StorageDelay.sentence(&timeline, &stale)
+    };
+    assert!(said(11).contains("in transit"), "{}", said(11));
+    let waited = "client-1 waited for the storage.";
+    assert!(said(18).starts_with(waited) && !said(18).contains("transit"), "{}", said(18));
+}
+
+#[test]
+fn of_several_releases_without_an_answer_no_time_is_told() {
+    let said = |several: bool| {
+        let story = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1);
+        let story = match several {
+            true => story.takes(4, 1, "a").leaves(5, 1).info(6, 1),
+            false => story,
+        };
+        let story = story.takes(7, 1, "a").removed(9, "a", 1).takes(10, 2, "b");
+        overlap_said(Cause::LostRelease, story.releases(20, 1).releases(21, 2))
+    };
+    let one = "A release that client-1 had sent at 2ms for an earlier lock arrived late";
+    assert!(said(false).starts_with(one), "{}", said(false));
+    let any = "A release that client-1 had sent earlier, and that had no answer, arrived late";
+    assert!(said(true).starts_with(any), "{}", said(true));
+}

@@ -139,3 +139,35 @@ fn a_stale_lock_is_taken_over_although_an_earlier_release_has_no_answer() {
     assert_ne!(cause(true, "1767225609", 80), takeover, "the grant came much later");
     assert_ne!(cause(true, "b", 24), takeover, "no process compares this with a clock");
 }
+
+#[test]
+fn of_equal_values_the_grant_of_the_copy_is_found_by_its_order() {
+    let mut story = Story::new();
+    for ms in [1, 11, 21] {
+        story = story.takes(ms, 1, "7").releases(ms + 3, 1).removed(ms + 4, "7", 1);
+    }
+    let copied = |ms| What::Server {
+        key: "lock".to_owned(),
+        change: if ms == 31 { Change::Removed } else { Change::Granted },
+        value: Some("7".to_owned()),
+        by: None,
+        primary: false,
+        token: None,
+        lease_us: None,
+    };
+    for ms in [30, 31, 32] {
+        story = story.event(ms, REDIS_2, copied(ms));
+    }
+    let promoted = What::Turn { turn: Turn::Promoted, about: None };
+    let story = story.event(40, REDIS_2, promoted).progress_bound(100).healed(60);
+    let judgement = judge(&story.probe_acquires(61).probe_fails(170).build());
+    let stuck = judgement.violations.iter().find(|one| one.kind == Kind::Stuck).unwrap();
+    let grants: Vec<u64> = stuck
+        .narrative
+        .iter()
+        .filter(|line| line.text.starts_with("redis-1 grants"))
+        .map(|line| line.event)
+        .collect();
+    assert_eq!(grants.len(), 1, "{:?}", stuck.narrative);
+    assert_eq!(grants[0], 7, "the second of the three grants: {:?}", stuck.narrative);
+}
