@@ -15,7 +15,8 @@ pub(super) fn server(history: &History, event: &Event) -> String {
         true => "the lock".to_owned(),
         false => format!("key {key}"),
     };
-    let owner = grantee(history, event);
+    // A token counter belongs to no process.
+    let owner = grantee(history, event).filter(|_| !key.ends_with(":token"));
     let whose = match (change, owner) {
         (Change::Granted, _) | (_, None) => lock,
         (_, Some(owner)) if is_earlier(history, event, owner) => {
