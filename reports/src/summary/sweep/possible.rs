@@ -109,8 +109,8 @@ fn anomaly(one: &Fingerprint, violated: u64, ran: &[SeedRange]) -> Result<(), St
     let kept = one.others.iter().map(|kept| kept.seed).chain([one.smallest.seed]);
     if one.runs > violated || one.runs <= one.others.len() as u64 {
         return Err(format!(
-            "the number of runs with anomaly {id}, {}, does not match its kept seeds and the \
-             {violated} violated runs",
+            "anomaly {id} has {} runs, which do not match its kept seeds and the {violated} \
+             violated runs",
             one.runs
         ));
     }
@@ -186,7 +186,7 @@ mod tests {
         let causes = refused(|sweep| sweep.cells[0].violations_by_cause.clear());
         assert!(causes.contains("the causes have fewer runs together"), "{causes}");
         let anomaly = refused(|sweep| sweep.cells[0].fingerprints[0].runs = 1_000);
-        assert!(anomaly.contains(", 1000, does not match its kept seeds"), "{anomaly}");
+        assert!(anomaly.contains("has 1000 runs"), "{anomaly}");
         let seed = refused(|sweep| sweep.cells[0].fingerprints[0].smallest.seed = Seed(44));
         assert!(seed.contains("seed 44, which was not run"), "{seed}");
         let blocks = refused(|sweep| sweep.cells[0].seeds_to_first.blocks[0].quiet += 1);
