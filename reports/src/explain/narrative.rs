@@ -122,9 +122,7 @@ impl Story<'_, '_> {
         self.faults(clash, finding);
         self.wrong_clock(clash, finding, cause);
         self.lost(holder, taker);
-        if finding.kind == Kind::TokenRegression {
-            self.lost_counter(holder, taker);
-        }
+        self.lost_counter(holder, taker);
         self.turns(holder, taker);
         self.granted(taker);
         self.enters(clash);

@@ -182,7 +182,11 @@ impl<'t, 'h> Handover<'t, 'h> {
             }
             Some(span) => self.loss(span),
         };
-        Some(LockLoss { at_granting_server: first(), at_taking_server })
+        // A server that has been promoted no longer copies what its old primary loses.
+        let promoted = self.timeline.roles.promoted(taken_at, self.granted_again);
+        let ended = self.span_at(held_at).and_then(|span| span.to).map(|(at, _)| at);
+        let is_copied = promoted.zip(ended).is_none_or(|(promoted, ended)| ended < promoted);
+        Some(LockLoss { at_granting_server: first().filter(|_| is_copied), at_taking_server })
     }
 
     /// Returns whether the granting server removed only earlier locks with the same owner value. A

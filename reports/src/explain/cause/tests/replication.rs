@@ -25,6 +25,25 @@ fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
 }
 
 #[test]
+fn a_promoted_server_no_longer_copies_what_its_old_primary_loses() {
+    let cause = |promoted: u64| {
+        let promotion = What::Turn { turn: Turn::Promoted, about: None };
+        let story = Story::new().ttl(100).takes(1, 1, "a").replicated(2, 2, "a");
+        let story = story.fault_began(3, 1, "clock-jump", &[Node::Redis(1)]);
+        let story = match promoted {
+            5 => story.event(5, Node::Redis(2), promotion).expires_at(6, 1, "a"),
+            _ => story.expires_at(6, 1, "a").event(7, Node::Redis(2), promotion),
+        };
+        let story = story.redis_crashes(8, 2).redis_starts(9, 2);
+        let story = story.server(9, 2, Change::Forgotten, "a", None).redis_crashes(10, 1);
+        let story = story.grants_at(12, 2, 2, "b").hears(12, 2, "b");
+        overlap(story.releases(20, 1).releases(21, 2))
+    };
+    assert_eq!(cause(5), Cause::RestartWithoutDelay);
+    assert_eq!(cause(7), Cause::ClockJump);
+}
+
+#[test]
 fn after_a_failover_a_lease_that_had_run_out_is_no_replication_loss() {
     let story = Story::new()
         .takes(1, 1, "a")
