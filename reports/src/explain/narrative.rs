@@ -236,14 +236,15 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the fault was over before the release that removed another process's lock
-    /// was sent.
+    /// Returns whether the fault held up messages, but was over before the release that removed
+    /// another process's lock was sent. A pause may have made that release late.
     fn is_before_release(&self, fault: &FaultSpan<'_>, finding: &Finding) -> bool {
         let removed = finding.witness.last().map(|index| self.timeline.moment(*index));
         let remover = finding.processes.first().zip(removed);
         let remover = remover.filter(|_| finding.kind == Kind::ForeignRelease);
         let sent = remover.and_then(|(by, at)| release::sent(self.timeline, *by, at));
-        sent.is_some_and(|sent| fault.to.is_some_and(|to| to < sent))
+        let holds_up = fault.kind.impact() == Impact::HoldsUpMessages;
+        holds_up && sent.is_some_and(|sent| fault.to.is_some_and(|to| to < sent))
     }
 
     /// Adds the fault of the clock that ended the lock.

@@ -451,15 +451,16 @@ fn the_fault_of_the_clock_that_ended_the_lock_is_a_step_before_all_others() {
 
 #[test]
 fn a_fault_that_was_over_before_a_late_release_was_sent_is_no_step() {
-    let told = |sent: u64| {
+    let told = |kind: &str, sent: u64| {
         let nodes = [Node::Client(1), Node::Redis(1)];
-        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "delay", &nodes);
-        let story = story.fault_ended(4, 1, "delay", Node::Client(1));
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, kind, &nodes);
+        let story = story.fault_ended(4, 1, kind, Node::Client(1));
         let story = story.leaves(sent, 1).expires(11, "a").takes(12, 2, "b");
         steps(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(20, 2)).join(" ")
     };
-    assert!(told(3).contains("(fault 1)"), "{}", told(3));
-    assert!(!told(9).contains("(fault 1)"), "{}", told(9));
+    assert!(told("delay", 3).contains("(fault 1)"), "{}", told("delay", 3));
+    assert!(!told("delay", 9).contains("(fault 1)"), "{}", told("delay", 9));
+    assert!(told("pause", 9).contains("(fault 1)"), "a pause makes the release late");
 }
 
 #[test]

@@ -117,7 +117,6 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     };
     let is_step = |timed: &TimedFault| {
         let name = format!("(fault {})", timed.id);
-        let until = lead.violation.at_us + lead.violation.duration_us;
         let told = story.told().filter(|one| one.violation.at_us <= until);
         told.flat_map(|one| &one.violation.narrative).any(|line| line.text.contains(&name))
     };
