@@ -212,7 +212,7 @@ fn what_another_coordinator_serves_with_is_refused() {
     refuses(&zookeeper(["--maxmemory", "9"]), &["--maxmemory", "redis or memcached"]);
     refuses(&zookeeper(["--max-clients", "0"]), &["--max-clients", "from 1 to 1000000"]);
     let ports = ["serve", "--coordinator", "zookeeper", "--servers", "5", "--port", "65533"];
-    refuses(&ports, &["65536", "smaller port"]);
+    refuses(&ports, &["65535", "smaller port"]);
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "here"],
         &["--dir works only with redis or zookeeper", "memcached"],

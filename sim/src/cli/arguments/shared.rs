@@ -52,7 +52,7 @@ impl QuietArgument {
 
 #[derive(Args, Debug)]
 pub(crate) struct ProjectArguments {
-    /// TOML file with options. Flags override these options [default: fencepost.toml].
+    /// TOML file with options. Flags override them [default: fencepost.toml].
     ///
     /// The default file is in the current folder or in the nearest parent folder that has one. See
     /// docs/project-file.md.
