@@ -104,7 +104,7 @@ pub struct Step {
     pub requests: Vec<Request>,
     /// Microseconds until the next step; `None` if the group waits only for [`News`].
     pub wake_after_us: Option<u64>,
-    /// `false` if some threads continue when the clocks advance.
+    /// `false` if some threads are still ready to run after this step.
     pub is_idle: bool,
     pub ending: Option<Ending>,
 }

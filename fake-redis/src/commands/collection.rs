@@ -57,7 +57,8 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// After a modification, publishes `event`, and removes the key of an empty collection.
+/// Applies `change` to the collection at `key`. If the collection changed, publishes `event`.
+/// Deletes the key if the collection is now empty.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

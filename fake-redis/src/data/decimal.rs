@@ -16,7 +16,7 @@ pub(crate) enum Parsed {
     TooLarge,
 }
 
-/// Parses a number without spaces or NaN, and rounds it to 17 decimals.
+/// Parses a number and rounds it to 17 decimals. Rejects spaces and NaN.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

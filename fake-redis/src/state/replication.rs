@@ -44,7 +44,8 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// `true` if the data equals the history, so that a partial resynchronization is possible.
+    /// `true` if the data matches the replication ID and offset in `history`, so the server can ask
+    /// for a partial resynchronization.
     may_continue: bool,
     down_since: Option<i64>,
     waiting: Vec<Waiting>,

@@ -28,7 +28,7 @@ const SHOWN_MAX: usize = 5;
 pub enum Line {
     /// Header, on the first line.
     Header(Header),
-    /// A finding, on each further line.
+    /// One finding, on each line after the header.
     Finding(Box<Finding>),
 }
 

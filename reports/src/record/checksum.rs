@@ -40,7 +40,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Hashes a whole number equally with and without a decimal point.
+/// Feeds the value to the hasher, so that `1` and `1.0` have the same hash.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

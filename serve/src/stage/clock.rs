@@ -1,4 +1,4 @@
-//! The clocks of one server, which faults can step or run fast or slow.
+//! A server's clocks. Faults can step them or make them run fast or slow.
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 

@@ -353,7 +353,7 @@ pub(crate) struct ScenarioArguments {
     /// overrides the file.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) scenario: Option<PathBuf>,
-    /// Set one key of the scenario, such as `--set down-after=2s`.
+    /// Set one scenario key, for example `--set down-after=2s`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }

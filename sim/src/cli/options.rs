@@ -224,7 +224,7 @@ fn on(coordinator: Coordinator, lock: &Definition) -> Result<(), Failure> {
     }
     let valid: Vec<&str> = locks_on(Some(coordinator)).iter().map(|lock| lock.name).collect();
     Err(Failure::wrong(format!(
-        "client '{}' uses {}, not {}: expected all, or one of {}",
+        "client '{}' uses {}, not {}: expected 'all' or one of {}",
         lock.name,
         own.name(),
         coordinator.name(),

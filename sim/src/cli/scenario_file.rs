@@ -92,7 +92,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     Err(Failure::wrong(format!("--set '{assignment}': {problem}")))
 }
 
-/// Rewrites a message of serde without backticks and Rust types.
+/// Rewrites a serde error message without backticks or Rust type names.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((unknown, valid)) = unknown_of("field", &message) {

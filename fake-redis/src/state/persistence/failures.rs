@@ -96,7 +96,7 @@ impl Failures {
         }
     }
 
-    /// Returns the answer of `refuses_writes` if it has changed. Call this after each input.
+    /// Returns the result of `refuses_writes` if it differs from the last result. Call this after each input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

@@ -49,7 +49,7 @@ pub(crate) enum SyncRequest<'a> {
     Snapshot,
     Continue {
         id: &'a str,
-        /// First offset that the replica misses. A negative number requests a snapshot.
+        /// First offset that the replica is missing. A negative number requests a snapshot.
         next: i64,
     },
 }

@@ -46,7 +46,7 @@ pub(crate) enum Tells {
     Takeover,
     /// Also the crashes that broke the connections of waiting processes.
     BrokenConnections,
-    /// Also the faults that hit the server that kept a watch.
+    /// Also the faults of the server on which a process had set a watch.
     LostWatch,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside
     let is_of_many = history.header.quorum > 1;
     let release = match outcome(event, later, operation) {
         Outcome::Failed => ", but its release fails".to_owned(),
-        // Some of several masters did not confirm the release.
+        // At least one of the masters did not confirm the release.
         Outcome::Unknown(reason) if is_of_many => tries_to_release(reason),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {

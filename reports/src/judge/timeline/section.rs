@@ -21,7 +21,7 @@ pub struct Section {
 pub enum SectionEnd {
     Release,
     Lost,
-    /// A restarted process is not in its critical section.
+    /// The process crashed. It is not in its critical section after a restart.
     Crash,
     Open,
 }

@@ -61,7 +61,7 @@ pub(crate) struct ServeArguments {
     /// Time without a reply after which a Sentinel considers an instance down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data that survives a restart. All values except none need --dir.
+    /// Data that survives a restart. Every value except `none` requires --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
     /// Folder for the servers' files, with a subfolder for each server. zookeeper, postgresql, etcd

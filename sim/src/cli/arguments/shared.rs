@@ -58,7 +58,7 @@ pub(crate) struct ProjectArguments {
     /// docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// Profile to add: the options in [profile.NAME] of the TOML file.
+    /// Also apply the options in [profile.NAME] of the TOML file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
     /// Ignore fencepost.toml.

@@ -216,7 +216,7 @@ pub(crate) struct ExploreArguments {
     pub(crate) masters: Option<u16>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// Also run the plans that these rules skip.
+    /// Also run the plans that these pruning rules skip.
     #[arg(long, value_name = "R[,R]", value_delimiter = ',')]
     pub(crate) no_prune: Vec<Rule>,
     /// Seed for random values that are not enumerated, such as owner names.
@@ -288,7 +288,8 @@ pub(crate) struct RealityArguments {
     /// Seeds to search for a violation; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..50", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Real servers: real (the installed ones) or NAME=PATH, such as redis=/opt/redis-server.
+    /// Servers to compare with: `real` for the installed servers, or NAME=PATH, such as
+    /// redis=/opt/redis-server.
     #[arg(long, value_name = "S", default_value = "real")]
     pub(crate) servers: Vec<String>,
     /// Also replay the plan of every gallery page.

@@ -1,4 +1,4 @@
-//! Folders for real servers' files. A later process removes those of a killed process.
+//! Folders for real servers' files. If fencepost is killed, the next run removes its folders.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The error of failing syncs, and the fate of unsynced data after a power loss.
+//! Disk faults: the error that a failed sync reports, and whether unsynced data survives a power
+//! loss.
 
 use clap::ValueEnum;
 use fencepost_machine::SyncError;

@@ -1,4 +1,4 @@
-//! A user's own lock server, for a user's program.
+//! User-supplied lock servers, for runs with `--program`.
 
 use super::binaries::InvalidServers;
 use super::hashed::hashed;

@@ -4,7 +4,8 @@ use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 use std::collections::BTreeMap;
 
-/// A critical section begins with an answer that has an owner, because only acquires have one.
+/// Tracks the longest period in which no process was in its critical section. Only the answer to an
+/// acquire has an owner, so such an answer begins a critical section.
 #[derive(Default)]
 pub(super) struct Usage {
     inside: BTreeMap<Node, u32>,

@@ -1,4 +1,4 @@
-//! The query of a PostgreSQL server's console, and the parser of its result.
+//! Queries a real PostgreSQL server for its locks, and parses the result.
 
 use crate::hosts::real::console::{
     Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,

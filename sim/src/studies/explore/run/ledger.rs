@@ -1,4 +1,5 @@
-//! Digests of the finished runs: one per complete slice, and one per finished unit outside those slices.
+//! Digests of the finished runs: one per complete slice, and one per finished unit outside those
+//! slices.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;

@@ -1,4 +1,4 @@
-//! Selects the events of a story and writes their texts.
+//! Selects and describes the events of a story.
 
 use super::Story;
 use crate::explain::cause::Cause;
