@@ -231,8 +231,16 @@ impl<'t, 'h> Scene<'t, 'h> {
                     at < grant.moment && grant.servers.iter().any(|(node, _)| *node == server)
                 })
             };
+            let is_since_grant = |server: Node| {
+                let mut held = self.holder.grant.iter().flat_map(|grant| &grant.servers);
+                held.any(|(node, granted)| *node == server && *granted < fault.from)
+            };
+            // A step before the grant does not change the lease.
             let ended = |(server, at): &(Node, Moment)| {
-                fault.names(*server) && fault.from < *at && gave(*server, *at)
+                fault.names(*server)
+                    && fault.from < *at
+                    && gave(*server, *at)
+                    && (kind != FaultKind::ClockJump || is_since_grant(*server))
             };
             fault.kind == kind && ends.iter().any(ended)
         };
