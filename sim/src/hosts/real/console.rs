@@ -67,12 +67,6 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `true` if the server states in this answer that the request changed no row. Sessions
-    /// that wait for each other get their answers at the same instant.
-    fn changed_nothing(&self, _answer: &[u8]) -> bool {
-        false
-    }
-
     /// Returns how a key was replaced or removed, and by which connection. Returns `None` if the
     /// trigger of the reading determines this, or if the key was only overwritten.
     fn removal_of(
