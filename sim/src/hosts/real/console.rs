@@ -66,12 +66,6 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `true` if the server states in this answer that the request changed no row. Sessions
-    /// that wait for each other get their answers at the same instant.
-    fn changed_nothing(&self, _answer: &[u8]) -> bool {
-        false
-    }
-
     /// Returns `None` if the trigger determines the change, or if the key was only overwritten.
     fn removal_of(
         &self,

@@ -261,7 +261,6 @@ impl RealServer {
         let cause = match answered {
             AnswerTiming::AtOnce => None,
             AnswerTiming::Unasked => Some(Trigger::Itself),
-            AnswerTiming::Late if self.console_reader.console.changed_nothing(&bytes) => None,
             AnswerTiming::Late => Some(Trigger::of(connection)),
         };
         if let Some(cause) = cause.filter(|_| !self.part.is_sentinel()) {

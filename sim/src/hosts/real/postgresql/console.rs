@@ -228,19 +228,6 @@ impl Console for PostgresqlConsole {
         self.peers.note_peer(connection, address);
     }
 
-    fn changed_nothing(&self, answer: &[u8]) -> bool {
-        let mut bytes = BytesMut::from(answer);
-        let mut is_told = false;
-        while let Ok(Some(answer)) = Answer::take_from(&mut bytes) {
-            match answer {
-                Answer::Complete(tag) if tag.ends_with(" 0") => is_told = true,
-                Answer::Complete(_) | Answer::Error(_) | Answer::Row(_) => return false,
-                _ => {}
-            }
-        }
-        is_told
-    }
-
     fn removal_of(
         &self,
         before: &Key,
@@ -288,22 +275,6 @@ mod tests {
         let reading = console.reads(&rows);
         assert_eq!(reading.role, Role::Member { leads: true });
         assert_eq!(reading.keys[0].owner, Owner::Connection(Some(ConnectionId(4))));
-    }
-
-    #[test]
-    fn only_an_answer_that_counts_no_row_changed_nothing() {
-        let complete = |tag: &str| {
-            let length = u32::try_from(tag.len() + 5).unwrap().to_be_bytes();
-            [&b"C"[..], &length, tag.as_bytes(), b"\0"].concat()
-        };
-        let ready = b"Z\0\0\0\x05I";
-        let of = |tags: &[&str]| {
-            let parts = tags.iter().flat_map(|tag| complete(tag)).chain(*ready);
-            console().changed_nothing(&parts.collect::<Vec<u8>>())
-        };
-        assert!(of(&["UPDATE 0"]) && of(&["INSERT 0 0"]) && of(&["UPDATE 0", "INSERT 0 0"]));
-        assert!(!of(&["UPDATE 1"]) && !of(&["INSERT 0 1"]) && !of(&["UPDATE 0", "COMMIT"]));
-        assert!(!of(&[]) && !of(&["UPDATE 10"]));
     }
 
     #[test]
