@@ -60,7 +60,7 @@ pub(crate) use entry::Tells;
 
 use super::evidence::Case;
 use super::scene::Scene;
-use crate::judge::finding::Finding;
+use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 use entry::Entry;
@@ -241,8 +241,12 @@ impl Cause {
         self.entry().is_of_lock_code
     }
 
-    pub(crate) fn tells(self) -> Tells {
-        self.entry().tells
+    pub(crate) fn tells(self, kind: Kind) -> Tells {
+        match self.entry().tells {
+            // The clash of another rule has two holders.
+            Tells::Takeover if kind != Kind::ForeignRelease => Tells::Usual,
+            tells => tells,
+        }
     }
 
     pub fn measure(self) -> Option<Measure> {

@@ -95,6 +95,10 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::unconfirmed_release(self.timeline, self.finding)
     }
 
+    pub(super) fn set_again(&self) -> Option<(Node, SimTime)> {
+        standstill::set_again(self.timeline, self.finding)
+    }
+
     pub(super) fn has_no_expiry(&self) -> Option<(Node, Node)> {
         standstill::has_no_expiry(self.timeline, self.finding)
     }

@@ -19,12 +19,14 @@ use crate::judge::timeline::{Acquisition, FaultSpan, Moment, SectionEnd, Timelin
 use crate::record::history::{Turn, What};
 use between::{Between, Relevance};
 use fault::{begins, names};
-use fencepost_faults::{FaultKind, Impact};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
+/// Longest time from a fault until Sentinels have promoted another server because of it.
+const DETECTION_MAX: Micros = Micros::from_secs(5);
 
 /// A sentence of the narrative and its supporting event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +40,9 @@ pub struct Line {
 pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> Vec<Line> {
     let mut story = Story { timeline, told: Vec::new() };
     match finding.clash {
-        Some(clash) if cause.tells() == Tells::Takeover => story.takeover(clash, finding),
+        Some(clash) if cause.tells(finding.kind) == Tells::Takeover => {
+            story.takeover(clash, finding);
+        }
         Some(clash) => story.clash(clash, finding, cause),
         None => story.last_lock(finding, cause),
     }
@@ -156,6 +160,13 @@ impl Story<'_, '_> {
         let remover = finding.processes.first().zip(removed);
         if let Some(attempt) = remover.and_then(|(by, at)| acquiring(timeline, *by, at)) {
             self.add_event(Weight::Turn, attempt.invoked.index);
+        }
+        let steps = |fault: &&FaultSpan<'_>| {
+            fault.kind.impact() == Impact::BendsClock
+                && remover.is_some_and(|(by, at)| fault.names(by.machine()) && fault.from < at)
+        };
+        if let Some(fault) = timeline.faults.iter().rev().find(steps) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
         }
     }
 
@@ -276,6 +287,9 @@ impl Story<'_, '_> {
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
         let is_split = self.is_split(holder, taker);
         let from = promoted.filter(|_| is_split).map_or(held.moment, |at| at.min(held.moment));
+        if let Some(promoted) = promoted.filter(|at| is_split && *at < held.moment) {
+            self.reason_of_promotion([held.node, taken.node], promoted);
+        }
         for index in from.index..taken.moment.index {
             let event = &self.timeline.history.events[index];
             let What::Turn { turn, about } = event.what else { continue };
@@ -293,6 +307,24 @@ impl Story<'_, '_> {
                 _ => continue,
             };
             self.add_event(weight, index);
+        }
+    }
+
+    /// Adds the last fault that made a server of the split unreachable before the promotion.
+    fn reason_of_promotion(&mut self, servers: [Node; 2], promoted: Moment) {
+        let timeline = self.timeline;
+        let promoted_at = timeline.history.events[promoted.index].node;
+        let since = SimTime(promoted.time.0.saturating_sub(DETECTION_MAX.0));
+        let hides = |fault: &&FaultSpan<'_>| {
+            let impact = fault.kind.impact();
+            matches!(impact, Impact::Kills | Impact::Freezes | Impact::HoldsUpMessages)
+                && fault.from <= promoted
+                && fault.touches(since, promoted.time)
+                && servers.iter().any(|server| *server != promoted_at && fault.names(*server))
+                && !fault.nodes.iter().any(|node| node.is_process())
+        };
+        if let Some(fault) = timeline.faults.iter().rev().find(hides) {
+            self.add(Weight::Fault, fault.from.index, begins(fault));
         }
     }
 

@@ -143,6 +143,12 @@ impl Header {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
+    /// Returns whether the key holds the fencing token counter of the built-in locks
+    /// (`clients::fencing`).
+    pub(crate) fn is_token_counter(&self, key: &str) -> bool {
+        key.strip_suffix(":token") == Some(&*self.resource)
+    }
+
     pub(crate) fn has_queue(&self) -> bool {
         let has_none = matches!(self.kept_as, Some(Keeping::Session | Keeping::Membership));
         self.lives_with_session && !has_none

@@ -140,7 +140,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 /// lock.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();
-    let taken = finding.clash.filter(|_| cause.tells() == Tells::Takeover);
+    let taken = finding.clash.filter(|_| cause.tells(finding.kind) == Tells::Takeover);
     let victim = taken.map(|clash| &timeline.acquisitions[clash.later]);
     if let Some(victim) = victim {
         told.witness.retain(|index| victim.invoked.index <= *index);
@@ -148,7 +148,11 @@ fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -
     told
 }
 
+/// Returns the events that break the rule. A lack of progress is not the fault of one event.
 fn at_events(timeline: &Timeline<'_>, group: &[Finding]) -> Vec<u64> {
+    if group.iter().any(|finding| finding.kind.is_lack_of_progress()) {
+        return Vec::new();
+    }
     let events = &timeline.history.events;
     let breaks = |finding: &Finding| {
         let mut evidence = finding.witness.iter().rev().map(|index| &events[*index]);

@@ -1,10 +1,11 @@
 use super::entry::Entry;
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
-    alone: Some(|_| "A process outside its critical section keeps renewing the lock.".to_owned()),
+    alone: Some(alone),
     is_of_lock_code: true,
     ..Entry::new(MEANING)
 };
@@ -16,6 +17,15 @@ const MEANING: Meaning = Meaning {
     helps: "Compare the owner and set the expiry in one script. Start the renewal only after the \
             lock was granted, and stop it on every path out.",
 };
+
+fn alone(case: &Case<'_, '_>) -> String {
+    match case.set_again() {
+        Some((by, at)) => {
+            format!("{by} set the lock again at {at}, after it had left its critical section.")
+        }
+        None => "A process outside its critical section keeps renewing the lock.".to_owned(),
+    }
+}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let holder = scene.holder.process;

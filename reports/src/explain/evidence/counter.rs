@@ -45,10 +45,11 @@ impl<'t, 'h> Counter<'t, 'h> {
     /// each grant increments can only repeat the first token of a new counter.
     pub(crate) fn is_no_counter(&self) -> bool {
         let [earlier, later] = self.tokens;
-        let lock = &self.timeline.history.header.resource;
+        let header = &self.timeline.history.header;
         let loses = |what: &What| match what {
             What::Server { key, change, .. } => {
-                key != lock && !matches!(change, Change::Granted | Change::Extended)
+                header.is_token_counter(key)
+                    && !matches!(change, Change::Granted | Change::Extended)
             }
             _ => false,
         };
@@ -64,10 +65,13 @@ impl<'t, 'h> Counter<'t, 'h> {
     }
 
     pub(crate) fn was_evicted(&self) -> bool {
-        let lock = &self.timeline.history.header.resource;
-        self.between.iter().any(
-            |what| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock),
-        )
+        let header = &self.timeline.history.header;
+        self.between.iter().any(|what| match what {
+            What::Server { key, change, .. } => {
+                *change == Change::Evicted && header.is_token_counter(key)
+            }
+            _ => false,
+        })
     }
 
     pub(crate) fn has_two_primaries(&self) -> bool {

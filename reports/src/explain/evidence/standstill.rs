@@ -132,6 +132,11 @@ pub(crate) fn standing<'t, 'h>(
     remaining_values(timeline, Period::of_finding(finding)).min_by_key(|span| span.from)
 }
 
+/// Returns the process that set the remaining lock after it had released it, and when.
+pub(super) fn set_again(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, SimTime)> {
+    owner::set_again(timeline, standing(timeline, finding)?)
+}
+
 /// Returns the process that has no confirmation of its release of the remaining lock, when it sent
 /// the release, and when the lock was removed, if it was.
 pub(super) fn unconfirmed_release(

@@ -16,7 +16,7 @@ pub(super) fn server(history: &History, event: &Event) -> String {
         false => format!("key {key}"),
     };
     // A token counter belongs to no process.
-    let owner = grantee(history, event).filter(|_| !key.ends_with(":token"));
+    let owner = grantee(history, event).filter(|_| !history.header.is_token_counter(key));
     let whose = match (change, owner) {
         (Change::Granted, _) | (_, None) => lock,
         (_, Some(owner)) if is_earlier(history, event, owner) => {
@@ -153,10 +153,15 @@ fn copied(history: &History, event: &Event, lock: &str) -> String {
 }
 
 /// Returns the server whose data this server copied since its last restart, if any. A server that
-/// was never down cannot restart with a lock.
+/// was never down cannot restart with a lock. A restarted replica has its own data from the time at
+/// which it starts; later it has the data of its primary.
 fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
-    let own = before_event(history, event).iter().rev().filter(|one| one.node == event.node);
+    let before = before_event(history, event);
+    let own = before.iter().rev().filter(|one| one.node == event.node);
     let mut origins = own.filter_map(|earlier| match earlier.what {
+        What::Started if earlier.time_us < event.time_us => {
+            Some(followed(before, event.node).map(Some))
+        }
         What::Crashed | What::Started => Some(None),
         // The first copy of another server's data in a run is not recorded as such.
         What::Turn { turn: Turn::TookOver | Turn::Demoted, about } => Some(Some(about)),
@@ -387,13 +392,14 @@ fn owner_before(history: &History, event: &Event, value: &str) -> Option<Node> {
     owner_of_write(history, write)
 }
 
-/// Returns the server that this server last began to follow.
+/// Returns the server that this server follows.
 fn followed(before: &[Event], node: Node) -> Option<Node> {
     let mut turns = before.iter().rev().filter(|one| one.node == node);
     turns.find_map(|one| match one.what {
-        What::Turn { turn: Turn::Follows | Turn::TookOver | Turn::Demoted, about } => about,
+        What::Turn { turn: Turn::Follows | Turn::TookOver | Turn::Demoted, about } => Some(about),
+        What::Turn { turn: Turn::Promoted, .. } => Some(None),
         _ => None,
-    })
+    })?
 }
 
 fn owner_of_write(history: &History, write: &Event) -> Option<Node> {

@@ -90,10 +90,13 @@ fn a_lock_from_another_server_is_not_restored_by_a_restart() {
     let received = "receives the lock of client-2 with the data of redis-2";
     assert_eq!(restored(copies(held())), received);
     assert_eq!(restored(copies(crashed())), received);
-    let again = copies(held()).redis_crashes(6, 1).redis_starts(7, 1);
+    let again = copies(held()).redis_crashes(6, 1).redis_starts(9, 1);
     assert_eq!(restored(again), "restarts with the lock of client-2");
     let demoted = What::Turn { turn: Turn::Demoted, about: Some(Node::Redis(2)) };
-    assert_eq!(restored(crashed().event(5, Node::Redis(1), demoted)), received);
+    assert_eq!(restored(crashed().event(5, Node::Redis(1), demoted.clone())), received);
+    let replica = held().event(2, Node::Redis(1), demoted.clone()).redis_crashes(3, 1);
+    assert_eq!(restored(replica.clone().redis_starts(4, 1)), received, "after it had started");
+    assert_eq!(restored(replica.redis_starts(9, 1)), "restarts with the lock of client-2");
     let unknown = "receives the lock of client-2 with the data of another server";
     assert_eq!(restored(held()), unknown, "redis-1 was never down");
 }

@@ -74,7 +74,7 @@ impl Story<'_, '_> {
     pub(super) fn lost_counter(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
-        let counter = format!("{}:token", timeline.history.header.resource);
+        let header = &timeline.history.header;
         let is_lost = |change: &Change| {
             matches!(
                 change,
@@ -84,7 +84,7 @@ impl Story<'_, '_> {
         for (index, event) in timeline.history.events.iter().enumerate() {
             let is_between = held.moment.index < index && index < taken.moment.index;
             let is_loss = match &event.what {
-                What::Server { key, change, .. } => *key == counter && is_lost(change),
+                What::Server { key, change, .. } => header.is_token_counter(key) && is_lost(change),
                 _ => false,
             };
             if is_between && is_loss {

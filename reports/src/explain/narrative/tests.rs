@@ -71,6 +71,28 @@ fn with_faults(faults: &[(u32, u64, u64, &str, &[Node])]) -> Vec<String> {
 }
 
 #[test]
+fn the_fault_that_made_sentinels_promote_a_server_is_a_step() {
+    let told = |ended: u64| {
+        let story = Story::new().ttl(9_000).event(
+            0,
+            Node::Redis(1),
+            What::Turn { turn: Turn::Follows, about: Some(Node::Redis(1)) },
+        );
+        let story = story.fault_began(1, 1, "partition", &[Node::Redis(1)]);
+        let story = story.fault_ended(ended, 1, "partition", Node::Redis(1));
+        let promoted = What::Turn { turn: Turn::Promoted, about: None };
+        let story = story.event(9_000, Node::Redis(2), promoted);
+        let story = story.acquires(9_001, 1).grants_at(9_002, 1, 1, "a").hears(9_003, 1, "a");
+        let story = story.acquires(9_004, 2).grants_at(9_005, 2, 2, "b").hears(9_006, 2, "b");
+        let told = told(story.releases(9_010, 1).releases(9_011, 2)).join(" ");
+        assert!(told.contains("redis-2 becomes a primary."), "{told}");
+        told.contains("(fault 1)")
+    };
+    assert!(told(8_000));
+    assert!(!told(3_000), "it had ended long before");
+}
+
+#[test]
 fn a_partition_and_a_delay_are_told_without_nodes_whose_sides_are_unknown() {
     let [one, server, other] = [Node::Client(1), Node::Redis(1), Node::Redis(2)];
     let cut = |kind: &str, nodes: &[Node]| with_faults(&[(1, 12, 20, kind, nodes)]);

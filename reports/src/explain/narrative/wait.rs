@@ -23,7 +23,7 @@ impl Story<'_, '_> {
         if let Some((_, at)) = deleted {
             self.add_event(Weight::Turn, at.index);
         }
-        match cause.tells() {
+        match cause.tells(finding.kind) {
             Tells::BrokenConnections => self.broken_connections(finding),
             Tells::LostWatch => self.lost_watch(finding),
             _ => {}

@@ -196,11 +196,11 @@ impl Waiting<'_, '_> {
         });
         let what = match duration >= bound {
             true => format!(
-                "No process was in its critical section from {from} to {until} ({duration}; bound \
+                "No process entered its critical section from {from} to {until} ({duration}; bound \
                  {bound}), although {although}.{since}"
             ),
             false => format!(
-                "No process was in its critical section from {from} to {until} ({duration}), \
+                "No process entered its critical section from {from} to {until} ({duration}), \
                  although {although}, and every process that wanted the lock used up its \
                  attempts."
             ),
@@ -353,7 +353,7 @@ mod tests {
         let what = |story: Story| stuck(story)[0].what.clone();
         let over = what(healed().acquires(20, 2).fails(130, 2).takes(140, 3, "c").releases(141, 3));
         assert!(
-            over.starts_with("No process was in its critical section from 10ms to 140ms (130ms; "),
+            over.starts_with("No process entered its critical section from 10ms to 140ms (130ms; "),
             "{over}"
         );
         let lasts = what(healed().probe_acquires(11).probe_fails(112));

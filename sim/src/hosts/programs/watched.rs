@@ -71,7 +71,7 @@ pub(crate) fn watch(
     coordinator: Coordinator,
 ) -> (Vec<Event>, Watched) {
     let mut watched = choose(&events, stated, coordinator);
-    watched.renewed = renewed(&events, &watched.key);
+    watched.renewed = renewed(&events, &watched.key, coordinator);
     events.retain(|event| match &event.what {
         What::Server { key, .. } => is_of_lock(key, &watched.key, coordinator),
         _ => true,
@@ -120,7 +120,7 @@ fn key_of(name: &str, pattern: &str) -> String {
 }
 
 /// Requires two extensions, because a single one may be part of a grant.
-fn renewed(events: &[Event], watched: &str) -> Vec<String> {
+fn renewed(events: &[Event], watched: &str, coordinator: Coordinator) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
         if let What::Server { key, change: Change::Extended, by: Some(_), .. } = &event.what {
@@ -128,7 +128,7 @@ fn renewed(events: &[Event], watched: &str) -> Vec<String> {
         }
     }
     times.retain(|_, times| *times > 1);
-    match times.keys().any(|key| is_watched(key, watched)) {
+    match times.keys().any(|key| is_of_lock(key, watched, coordinator)) {
         true => Vec::new(),
         false => times.into_keys().take(OTHERS_MAX).map(str::to_owned).collect(),
     }
@@ -315,6 +315,9 @@ mod tests {
         );
         assert_eq!(told(&["lease"]), None, "it may complete a grant");
         assert_eq!(told(&["lease", "lease", "lock:orders", "lock:orders"]), None);
+        let beat =
+            "processes renewed the keys 'lock:orders:beat', but never the lock's key 'lock:orders'";
+        assert_eq!(told(&["lock:orders:beat", "lock:orders:beat"]).unwrap(), beat);
     }
 
     #[test]

@@ -94,8 +94,22 @@ fn left_behind(
         true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
+        // No message was late, so the process itself set the lock again.
+        false if set_again(timeline, span).is_some() => Some(Standstill::OwnerRenews),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }
+}
+
+/// Returns the process that set the lock after it had released it, and when, if no fault can have
+/// delayed the command.
+pub(super) fn set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<(Node, SimTime)> {
+    let by = span.by?;
+    let mut acquisitions = timeline.acquisitions.iter().rev();
+    let owner = acquisitions.find(|one| one.process == by && one.invoked < span.from)?;
+    let section = timeline.section_of(timeline.acquisition_of(owner.operation)?)?;
+    let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
+    let is_delayed = timeline.faults.iter().any(|fault| fault.from < span.from);
+    (left < span.from && !is_delayed).then_some((by, span.from.time))
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {

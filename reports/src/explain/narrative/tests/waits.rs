@@ -84,6 +84,22 @@ fn a_takeover_does_not_begin_with_the_remover_s_earlier_lock() {
 }
 
 #[test]
+fn the_overlap_that_a_takeover_makes_is_told_with_both_holders() {
+    let story = Story::new().ttl(100).takes(1, 1, "a").acquires(2, 2).removed(14, "a", 2);
+    let story = story.grants(15, 2, "b").hears(16, 2, "b").releases(20, 1).releases(21, 2);
+    let told = steps(Kind::Overlap, story);
+    for step in [
+        "redis-1 grants the lock to client-1 for 100ms.",
+        "redis-1 removes the lock of client-1 at the request of client-2, while client-1 is in \
+         its critical section.",
+        "redis-1 grants the lock to client-2 for 100ms.",
+        "client-2 enters its critical section while client-1 is still in its own.",
+    ] {
+        assert!(told.iter().any(|line| line == step), "{step}: {told:?}");
+    }
+}
+
+#[test]
 fn a_third_process_with_the_same_owner_value_is_told_between_the_two_grants() {
     let story = Story::kept_as(Keeping::RowByServer).takes(1, 1, "app").acquires(2, 3);
     let story = story
@@ -116,6 +132,28 @@ fn a_copy_that_processes_extend_outlives_its_release_by_their_renewals() {
     };
     assert_eq!(cause(21), Some(Cause::OrphanRenewal));
     assert_ne!(cause(0), Some(Cause::OrphanRenewal));
+}
+
+#[test]
+fn a_lock_that_its_process_sets_again_after_the_release_is_an_orphan_renewal() {
+    let told = |fault: Option<u64>| {
+        let story = Story::new().takes(2, 1, "a").releases(4, 1).removed(4, "a", 1);
+        let story = match fault {
+            Some(ms) => story.fault_began(ms, 1, "delay", &[Node::Client(1)]),
+            None => story,
+        };
+        let story = story.server(6, 1, Change::Granted, "a", Some(Node::Client(1)));
+        let story = story.progress_bound(100).healed(60).probe_acquires(61).probe_fails(170);
+        let judgement = judge(&story.build());
+        let mut found = judgement.violations.into_iter();
+        let stuck = found.find(|one| one.kind == Kind::Stuck).expect("a stuck lock");
+        (stuck.cause, stuck.summary)
+    };
+    let (cause, summary) = told(None);
+    assert_eq!(cause, Cause::OrphanRenewal, "{summary}");
+    let again = "client-1 set the lock again at 6ms, after it had left its critical section.";
+    assert!(summary.contains(again), "{summary}");
+    assert_ne!(told(Some(3)).0, Cause::OrphanRenewal, "the command may have been delayed");
 }
 
 #[test]
