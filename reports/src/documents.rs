@@ -1,4 +1,5 @@
-//! Published documents other than reports and sweeps. Each has a type, views and a reader.
+//! Published documents other than reports and sweeps. Each document has a type, output formats
+//! (views) and a reader.
 
 pub mod boundary;
 pub mod certificate;

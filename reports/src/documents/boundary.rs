@@ -38,7 +38,8 @@ pub struct BoundaryReport {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// Settings that all runs share. The varied setting has its value from before the search.
+    /// Settings that all runs share. For the varied setting, the value is the one that the search
+    /// replaced.
     pub config: serde_json::Value,
     /// Name of the lock, as in `--client`.
     pub client: String,
@@ -115,12 +116,14 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values. Only the worse value shows violations.
+/// Two neighbouring tried values. The worse value shows violations, and the milder value shows
+/// none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// Mildest tried value with violations, in the unit of the quantity.
     pub violated: u64,
-    /// Next milder tried value, in the unit of the quantity. It showed no violation.
+    /// Next milder tried value, in the unit of the quantity. No run at this value broke a counted
+    /// rule.
     pub quiet: u64,
 }
 

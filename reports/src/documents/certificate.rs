@@ -92,8 +92,8 @@ pub struct Runs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_delays: Option<[u64; 3]>,
     /// Number of runs that kept every rule and exercised the lock. In such a run at least two
-    /// processes acquired the lock, and a fault of the plan, if it has one, began while a process
-    /// was acquiring or holding the lock.
+    /// processes acquired the lock. If the plan has faults, one of them began while a process was
+    /// acquiring or holding the lock.
     pub valid: u64,
     /// Number of runs that kept every rule but did not exercise the lock.
     pub unknown: u64,
@@ -108,15 +108,16 @@ pub struct Runs {
 /// Numbers of plans that were not run, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Number of skipped start times. A later start time before the same event has the same effect.
+    /// Number of start times that were skipped, because a later start time before the same event
+    /// has the same effect.
     pub gap_places: u64,
     /// Number of plans that were not run because their last fault has no effect.
     pub idle_plans: u64,
     /// Number of impossible plans, in which two faults would affect the same node or link
     /// simultaneously.
     pub colliding_plans: u64,
-    /// Number of plans with a delayed message that were not extended, because another plan with the
-    /// same order of messages was; absent if no plan delays messages.
+    /// Number of plans with a delayed message to which no fault or delay was added, because another
+    /// plan has the same order of messages; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_order_plans: Option<u64>,
 }

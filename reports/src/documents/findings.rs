@@ -32,7 +32,7 @@ pub enum Line {
     Finding(Box<Finding>),
 }
 
-/// Format of a findings file, and its next seed.
+/// Header of a findings file: the format, its version, and the next seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -92,7 +92,7 @@ pub struct Finding {
 pub struct Shown {
     /// Number of faults in the plan of the run.
     pub faults: u64,
-    /// Seed that, under `fault`, gives the run.
+    /// Seed that gives the run with the faults of `fault`.
     pub seed: Seed,
     /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
@@ -109,7 +109,7 @@ pub fn options_of(sweep: &Sweep) -> &str {
     common_options(options.unwrap_or_default())
 }
 
-/// Drops a final `--no-config`, which only a replay needs.
+/// Removes a final `--no-config`, which a replay command needs but a finding's options do not.
 pub fn common_options(flags: &str) -> &str {
     flags.trim().trim_end_matches("--no-config").trim_end()
 }
@@ -135,7 +135,7 @@ impl Findings {
         self.all.get(id)
     }
 
-    /// `day` is `YYYY-MM-DD`. Returns the number of removed findings.
+    /// Removes findings that were fixed before `day`, a date as YYYY-MM-DD. Returns their number.
     pub fn leave_out_fixed_before(&mut self, day: &str) -> usize {
         let before = self.all.len();
         self.all.retain(|_, one| one.fixed_on.as_deref().is_none_or(|fixed| fixed >= day));
@@ -152,7 +152,7 @@ impl Findings {
 
     /// Adds the findings of a sweep, dated `day`, and returns their fingerprints.
     ///
-    /// Only a whole sweep advances the next seed, so `--seeds +N` gives all slices of a sweep the
+    /// Only a whole sweep advances the next seed, so `--seeds +N` gives all shards of a sweep the
     /// same range.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
@@ -174,8 +174,8 @@ impl Findings {
         seen
     }
 
-    /// Reopens findings that a retest showed again. Marks other open findings as fixed, except
-    /// those in `seen`.
+    /// Enters the results of a retest: reopens findings that it showed, and marks the other open
+    /// findings as fixed. A finding in `seen`, which another run showed, stays open.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -243,7 +243,8 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep. Drops seeds of other settings, which may not show the finding now.
+    /// Adds the runs of a sweep. If its options differ from the finding's options, discards the
+    /// runs listed so far, because they may not show the finding with the new options.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -17,15 +17,15 @@ pub struct Page<'p> {
     pub replay: String,
     /// The smallest numbers of processes and cycles that show the anomaly, in words.
     pub workload: String,
-    /// For each magnitude, the smallest value that shows the anomaly, and one that does not.
+    /// For each magnitude, the nearest values found that do and do not show the anomaly.
     pub margins: Vec<String>,
     pub remedy: &'p str,
-    /// Comparison of runs with and without the remedy; `None` if untried.
+    /// Comparison of runs with and without the remedy; `None` if the remedy was not tried.
     pub tried: Option<String>,
     pub source: &'p str,
 }
 
-/// `run` is the minimal run.
+/// Returns the page as Markdown. `run` is the minimal run.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {

@@ -16,7 +16,7 @@ pub enum Judged {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedHistory {
-    /// Ordered by first occurrence.
+    /// In order of first occurrence.
     pub violations: Vec<Violation>,
     #[serde(flatten)]
     pub verdict: Verdict,

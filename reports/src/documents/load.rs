@@ -1,4 +1,4 @@
-//! The `fencepost.load` format: the cost of each way of waiting.
+//! The `fencepost.load` format: server load and latencies for several retry delays.
 
 mod html;
 mod plot;

@@ -130,7 +130,7 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// Omits the literature's predictions.
+    /// Counts only violations of `kind`, and omits the literature's predictions.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)
@@ -292,7 +292,7 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// Returns a phrase that follows the name of a cell.
+    /// Returns the phrase that reports print after the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

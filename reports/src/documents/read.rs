@@ -54,12 +54,12 @@ pub enum Document {
     Plan(FaultPlan),
 }
 
-/// Also checks the checksums of the report's histories.
+/// Reads a report, and checks the checksums of its histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
-/// Also validates the events.
+/// Reads a history, and validates its events.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
         // A parsed JSON value has no line numbers. Parsing the text again locates the problem.
@@ -72,7 +72,7 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Also checks the checksum and the counts.
+/// Reads a sweep, and checks its checksum and counts.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }

@@ -69,8 +69,8 @@ pub struct Row {
     pub faults: u64,
     /// Result of the same plan with the real servers.
     pub real: Outcome,
-    /// Events of the minimal plan on both kinds of servers. Rows with the same violation have them
-    /// only if `--page` named the page.
+    /// Events of the minimal plan on both kinds of servers. A row with the same violation has
+    /// timelines only if `--page` named its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timelines: Option<Timelines>,
 }
@@ -80,7 +80,7 @@ pub struct Row {
 pub struct Timelines {
     /// Events with the simulated servers.
     pub simulated: Vec<TimelineEntry>,
-    /// Events with the real servers in the same time.
+    /// Events with the real servers in the same period.
     pub real: Vec<TimelineEntry>,
 }
 
@@ -97,7 +97,7 @@ pub enum Outcome {
     Another {
         /// Rule that the lock breaks with the real servers.
         kind: Kind,
-        /// Cause of that violation.
+        /// Cause of the violation with the real servers.
         cause: Cause,
     },
     /// The run exercises the lock, and the lock keeps every rule.
@@ -171,7 +171,7 @@ fn with_timelines(reality: &Reality) -> impl Iterator<Item = (&Row, &Timelines)>
     reality.rows.iter().filter_map(|row| Some((row, row.timelines.as_ref()?)))
 }
 
-/// Explains known differences of gallery pages.
+/// Returns the known reason why a gallery page has another result with the real servers.
 fn limit(row: &Row) -> Option<&'static str> {
     let is_different = !row.real.is_same();
     match row.page.as_deref().filter(|_| is_different)? {

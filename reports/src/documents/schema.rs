@@ -18,7 +18,7 @@ pub const NAMES: [&str; 12] = [
     "exploration", "reality", "findings",
 ];
 
-/// Returns JSON Schema 2020-12; `None` if `name` is not in [`NAMES`].
+/// Returns the JSON Schema (version 2020-12) of a format; `None` if `name` is not in [`NAMES`].
 pub fn schema(name: &str) -> Option<Value> {
     let schema = match name {
         "plan" => schemars::schema_for!(FaultPlan),

@@ -47,8 +47,8 @@ const SCHEMAS: &str = "schemas/index.html";
 
 /// Returns the files of the site by path, with `/` between names and no leading `/`.
 ///
-/// Fails with [`SiteError::Missing`] without documentation, and with [`SiteError::DeadLinks`] if a
-/// file or heading is missing.
+/// Fails with [`SiteError::Missing`] if a start page is missing, and with [`SiteError::DeadLinks`]
+/// if a link's file or heading is missing.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {

@@ -24,7 +24,7 @@ pub struct Question<'q> {
     pub cause: Cause,
     pub fault: &'q TimedFault,
     pub magnitude: Magnitude,
-    /// The maximum latency of an undisturbed message.
+    /// Maximum latency of an undisturbed message.
     pub latency_max: Micros,
 }
 
@@ -32,7 +32,7 @@ pub struct Question<'q> {
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
-    // A membership may end before the lease.
+    // There is no formula for a membership, which may end before the lease.
     if history.header.has_members() {
         return None;
     }
@@ -115,7 +115,8 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// Returns the smallest drift in ppm with which the lease ends before the holder leaves.
+    /// Returns the smallest drift, in ppm, at which the lease ends before the holder leaves its
+    /// critical section.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -139,7 +140,8 @@ impl Case<'_, '_> {
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime after which the server is back before the lost lease would end.
+    /// Returns the longest downtime, in microseconds, after which the server is back before the
+    /// lost lease would have ended.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -150,7 +152,8 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the delay with which the write arrives just after the next holder's first request.
+    /// Returns the delay, in microseconds, with which the write arrives just after the next
+    /// holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -168,7 +171,8 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag for which the grant is in transit when the primary fails.
+    /// Returns the smallest lag, in microseconds, at which the grant is still in transit when the
+    /// primary fails.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

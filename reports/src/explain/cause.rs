@@ -163,7 +163,7 @@ causes! {
     LostPlace = lost_place,
     /// The steps of two processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
-    /// Threads or processes share an owner value, and the lock mistook one for another.
+    /// Threads or processes share an owner value, so the lock could not tell them apart.
     SharedOwner = shared_owner,
     /// The holder's session ended during its critical section, so its node was deleted.
     SessionExpired = session_expired,
@@ -212,7 +212,8 @@ impl Cause {
         self.entry().meaning
     }
 
-    /// Returns the evidence for the cause, and the reasons to check it before other causes.
+    /// Returns, for each row of the table with this cause, the necessary evidence and the reason to
+    /// check the row early.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -243,7 +244,7 @@ impl Cause {
 
     pub(crate) fn tells(self, kind: Kind) -> Tells {
         match self.entry().tells {
-            // The clash of another rule has two holders.
+            // Violations of other rules have two holders, and the usual story tells both.
             Tells::Takeover if kind != Kind::ForeignRelease => Tells::Usual,
             tells => tells,
         }

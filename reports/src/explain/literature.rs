@@ -68,7 +68,7 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 type Grounds = (&'static str, &'static str);
 
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // For most locks the sources discuss only some faults, so they predict nothing for `all`.
+    // For most locks the sources discuss only some faults, so there is no prediction for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -98,7 +98,8 @@ fn accident_families() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // "Retry on Failure" recommends parallel requests, so this is the same algorithm.
+        // "Retry on Failure" recommends parallel requests, so `redlock-parallel` is the same
+        // algorithm.
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };
@@ -272,14 +273,15 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     })
 }
 
-/// Returns the names of all locks in the literature. Some of them occur twice.
+/// Returns the names of all locks for which the literature has a prediction. Some names occur
+/// twice.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }
 
 impl Expected {
     /// Returns whether the source describes violations with this cause. Most sources discuss rules
-    /// and faults. Only some sections discuss one mechanism.
+    /// and faults, which any cause can match, but some sections discuss only one mechanism.
     pub fn describes(&self, cause: Cause) -> bool {
         match self.source.as_str() {
             REDIS_FAILOVER => cause.is_of_failover(),

@@ -170,8 +170,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire wrote the value before the grant, as a script that is sent
-    /// twice does.
+    /// Returns whether this acquire had written the value before the grant, as a script that is
+    /// sent twice does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -227,7 +227,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        // Each server that lost its data may have been needed.
+        // The lock may have needed the data of each server that lost its data.
         let faults = faults.enumerate().filter(|(place, (relevance, _))| {
             *place < FAULTS_MAX || *relevance <= Relevance::OfServers
         });
@@ -247,8 +247,9 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the fault held up messages, but was over before the release that removed
-    /// another process's lock was sent. A pause may have made that release late.
+    /// Returns whether the fault held up messages, but was over when the process sent the release
+    /// that removed another process's lock. A pause counts as not over, because it may have made
+    /// the release late.
     fn is_before_release(&self, fault: &FaultSpan<'_>, finding: &Finding) -> bool {
         let removed = finding.witness.last().map(|index| self.timeline.moment(*index));
         let remover = finding.processes.first().zip(removed);
@@ -258,7 +259,6 @@ impl Story<'_, '_> {
         holds_up && sent.is_some_and(|sent| fault.to.is_some_and(|to| to < sent))
     }
 
-    /// Adds the fault of the clock that ended the lock.
     fn wrong_clock(&mut self, clash: Clash, finding: &Finding, cause: Cause) {
         let kind = match cause.measure() {
             Some(Measure::ClockStep) => FaultKind::ClockJump,

@@ -14,11 +14,11 @@ pub struct OrderedPair {
     /// Event that happens next in the minimal run.
     pub then: Step,
     /// Fault that delays the first event until after the second. To reproduce the swap, add this
-    /// fault to the minimal plan. If the plan already has a fault with the same id, replace that
-    /// fault. The replacement starts later.
+    /// fault to the minimal plan. If the plan has a fault with the same id, which starts earlier,
+    /// replace that fault.
     pub swap: TimedFault,
-    /// `true` if the violation still happens with the events swapped. `false` if the order is
-    /// necessary for the violation.
+    /// `true` if the violation still happens with the events swapped; `false` if the order of the
+    /// events is necessary for the violation.
     pub violation_if_swapped: bool,
 }
 

@@ -50,9 +50,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended, unless the holder itself removed the lock and
-    /// set it again. If a process overwrote the lock's value without getting the lock, the lock
-    /// ended when the new value was removed.
+    /// Returns when and how the holder's lock ended. Ignores a removal by the holder that set the
+    /// lock again. If a process overwrote the lock's value without getting the lock, the lock ended
+    /// when the new value was removed.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -69,8 +69,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
-    /// Returns the process that last ended the holder's lock before the later grant, when and how.
-    /// The process removed the lock, or set it for itself.
+    /// Returns the process that last ended the holder's lock before the later grant, when it did
+    /// so, and how: it removed the lock, or set the lock for itself.
     pub(super) fn last_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let own =
@@ -104,7 +104,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// Returns the servers at which this change ended the holder's lock, as the subject of a
     /// sentence, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
-        // Replicas repeat what their primary did.
+        // Replicas repeat the changes of their primary.
         let at_primary = self.is_of_primary(change);
         let is_change = |how| match how {
             KeyEnd::Changed { change: ended, primary, .. } => {
@@ -119,7 +119,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns whether the late write is the one whose update was lost.
+    /// Returns whether the late write is the write whose update was lost.
     pub(super) fn is_overwritten_late(&self) -> bool {
         let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
         self.kind == Kind::LostUpdate && landed.is_some_and(|landed| landed < self.at)
@@ -168,7 +168,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    /// Returns when the holder's own process removed the lock; if it did not, when the lock ended.
+    /// Returns when the holder's own process removed the lock or, if it did not, when the lock
+    /// ended.
     pub(super) fn removed_by_holder(&self) -> Option<Moment> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         let mut lost = losses
@@ -214,8 +215,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the faults of the clocks that ended the lock. Of several masters, the faults of
-    /// those that expired the lock and then granted it to the taker.
+    /// Returns the faults of the clocks that ended the lock. If the lock has several masters, only
+    /// masters that expired the lock and then granted it to the taker count.
     pub(super) fn wrong_clocks(&self, kind: FaultKind) -> Vec<&'t FaultSpan<'h>> {
         let (timeline, taken) = (self.timeline, self.taker.grant.as_ref());
         let taken = taken.filter(|_| timeline.history.header.quorum > 1);
@@ -235,7 +236,7 @@ impl<'t, 'h> Scene<'t, 'h> {
                 let mut held = self.holder.grant.iter().flat_map(|grant| &grant.servers);
                 held.any(|(node, granted)| *node == server && *granted < fault.from)
             };
-            // A step before the grant does not change the lease.
+            // A clock step before the grant does not change the lease.
             let ended = |(server, at): &(Node, Moment)| {
                 fault.names(*server)
                     && fault.from < *at
@@ -305,7 +306,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         (release::unanswered(self.timeline, by, removed) == 1).then_some((by, sent))
     }
 
-    /// Returns whether the holder sent the late write only after the later grant.
     pub(super) fn is_write_sent_after_the_grant(&self) -> bool {
         let sent = flight::sent(self.timeline, self.clash).map(|(sent, _)| sent);
         sent.zip(self.taker.grant.as_ref()).is_some_and(|(sent, taken)| taken.moment < sent)
@@ -342,7 +342,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         (held.moment.time < lease.from).then_some(lease.from)
     }
 
-    /// Returns whether the later grant happened before the end of the holder's lease.
     pub(super) fn is_taken_within_lease(&self) -> bool {
         let (Some(held), Some(taken)) = (&self.holder.grant, &self.taker.grant) else {
             return false;
@@ -385,8 +384,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }
 
-    /// Returns the server and the writer of a value that another process wrote, if this process
-    /// writes the same value and entered while that value existed.
+    /// Returns the server and the writer of a value that another process wrote, if the process
+    /// `told` writes the same value and entered while the other process's value existed.
     pub(super) fn same_value_at(&self, told: &Acquisition<'_>) -> Option<(Node, Node)> {
         let entered = told.completed?;
         let machine = told.process.machine();

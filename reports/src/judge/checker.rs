@@ -1,4 +1,4 @@
-//! The table of checkers, one for each rule.
+//! The table of checkers. A checker checks one rule, or several related rules.
 
 mod deadlock;
 mod duplicate_number;

@@ -71,8 +71,8 @@ kinds! {
     /// Processes wait, no process is in its critical section, and no pending event can wake a
     /// waiting process.
     Deadlock = Harm,
-    /// A waiting process is not served. It sleeps while the lock is free, or a process that asked
-    /// later gets a fair lock first.
+    /// A waiting process is not served: the process sleeps while the lock is free, or a process
+    /// that asked later gets a fair lock first.
     Starved = Harm,
     /// A live holder keeps the lock for longer than the configured bound.
     HeldForever = Hazard,
@@ -118,7 +118,8 @@ impl Kind {
         }
     }
 
-    /// If `false`, a run without a configured bound skips the rule.
+    /// Returns `true` if the rule has a default bound. A run without a configured bound skips rules
+    /// without a default.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }

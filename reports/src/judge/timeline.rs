@@ -1,4 +1,4 @@
-//! A history, parsed once.
+//! A history, parsed once for all checkers.
 
 mod acquisition;
 mod fault_span;
@@ -20,7 +20,7 @@ use crate::record::history::{Action, Change, Event, History, Turn, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A position in a history, ordered by time and then by event.
+/// A position in a history, ordered by time and then by index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
     pub time: SimTime,
@@ -45,7 +45,7 @@ pub struct Timeline<'h> {
     pub sections: Vec<Section>,
     /// Ordered by start.
     pub keys: Vec<KeySpan<'h>>,
-    /// An operation answered twice counts once.
+    /// A request that the storage answered twice counts once.
     pub storage: Vec<StorageRequest>,
     /// Ordered by start.
     pub faults: Vec<FaultSpan<'h>>,
@@ -117,7 +117,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Redis servers record the requested lease. Other servers record the granted lease.
+    /// Returns the requested lease that a Redis server recorded; `None` for other servers, which
+    /// record the granted lease.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -156,7 +157,7 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// Returns the servers that stopped because a sync failed, and for how long.
+    /// Returns the servers that stopped because a sync failed, and the times from when to when.
     pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
         let events = &self.history.events;
         let stops = events
@@ -214,7 +215,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Orders acquisitions by their grants or, without recorded grants, by their ends.
+    /// Returns the two acquisitions in the order of their grants; in the order of their ends if one
+    /// of the grants is not recorded.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -224,7 +226,8 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Returns when the process learned of the grant if the grant's time is unknown.
+    /// Returns the time of the grant. If the servers do not report grants, returns when the process
+    /// learned of the grant, unless a fault may have delayed the answer.
     pub fn granted_at(&self, acquisition: usize) -> Option<Moment> {
         let one = &self.acquisitions[acquisition];
         let is_told = self.history.header.locks_unseen && one.outcome == Outcome::Granted;
@@ -240,7 +243,8 @@ impl<'h> Timeline<'h> {
         one.grant.as_ref().map(|grant| grant.moment).or(told)
     }
 
-    /// Returns successful acquisitions with a known grant.
+    /// Returns the successful acquisitions whose time of grant is known, in the order of the
+    /// grants.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let is_granted = |index: &usize| self.acquisitions[*index].outcome == Outcome::Granted;
         let granted = (0..self.acquisitions.len()).filter(is_granted);
@@ -266,7 +270,7 @@ impl<'h> Timeline<'h> {
         let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
         let began = |grant: &Grant| {
             let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
-            // A grant may rely on an existing value of the same process.
+            // A grant may rely on a value that the same process had set earlier.
             let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
             granted.is_none_or(|granted| granted <= span.from || found(granted))
         };
@@ -277,14 +281,15 @@ impl<'h> Timeline<'h> {
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         if self.history.header.has_members() {
-            // Each server that grants the lock takes over the lock of the previous server.
+            // Each server that grants the lock takes over the lock of the previous server, so only
+            // the end at the last server counts.
             return own.max_by_key(|span| span.from)?.to;
         }
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
-    /// Returns `true` if the process had the lock before under the same owner value, so that a late
-    /// release of the earlier lock removes the later one.
+    /// Returns `true` if the process had the lock before under the same owner value. A late release
+    /// of the earlier lock then removes the later lock.
     pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
         self.acquisitions.iter().any(|earlier| {
             let values = earlier.owner.zip(acquisition.owner);
@@ -298,7 +303,8 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the lease or, if the server's clock was wrong, of the value itself.
+    /// Returns when the lock ended: at the end of its lease or of its value, whichever was earlier.
+    /// If the server's clock was wrong, only the end of the value counts.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -348,8 +354,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process that last got this value, and when. If the server never had the value,
-    /// considers all servers.
+    /// Returns the process that was last granted this value, and when. If the server never had the
+    /// value, grants by all servers count.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -360,7 +366,7 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Locks that count have values `owner=count`.
+/// Returns `true` if both values name the same owner. A lock that counts has values `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most owners differ in the first byte, so this test avoids most comparisons.
     let may_be_same =

@@ -17,7 +17,7 @@ pub struct ProgramReport {
     /// program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
-    /// Description of the program's end; absent if it ran until the end of the run.
+    /// Description of the program's end; absent if the program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
     /// `true` if the program did not complete its work, for example because it exited with an

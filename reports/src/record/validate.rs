@@ -1,4 +1,4 @@
-//! Checks that a run could have recorded a history, as checkers require.
+//! Rejects histories that no run can record, because the checkers rely on possible histories.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};

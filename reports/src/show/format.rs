@@ -45,7 +45,6 @@ impl Format {
         self.about
     }
 
-    /// The parts of a run that the format shows.
     pub fn needs(&self) -> Needs {
         self.needs
     }

@@ -1,4 +1,4 @@
-//! Views. Each writes documents of one type in one format.
+//! Views, each of which writes documents of one type in one format.
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Views are statics, so the compiler generates each writer once.
+/// Writes documents of one type in one format. Views are statics, so the compiler generates each
+/// writer once.
 pub struct View<T: Clone + 'static> {
     /// The value for `--format`.
     pub name: &'static str,

@@ -24,9 +24,10 @@ pub struct RunContext {
     pub lengths: BTreeMap<String, String>,
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
-    /// Reason for the programs' failure. A run without findings is then inconclusive.
+    /// Reason why programs failed. Such a run is inconclusive if it has no findings.
     pub failure: Option<String>,
-    /// Reason why a real server exited on its own. A lack of progress is then inconclusive.
+    /// Reason why a real server exited on its own. In such a run, a lack of progress is
+    /// inconclusive.
     pub failed_server: Option<String>,
     pub note: Option<String>,
     pub replay: String,
@@ -68,7 +69,7 @@ fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str
 }
 
 /// Returns the events around a violation in the history that shows it, and the events in the same
-/// time of another history.
+/// period of another history.
 pub fn side_by_side(
     violation: &Violation,
     found: &History,

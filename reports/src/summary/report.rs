@@ -193,8 +193,8 @@ pub struct ViolationReport {
     pub replay: String,
 }
 
-/// Run of the minimal plan. It may have fewer processes and cycles. All other settings are those of
-/// the report's config and the run's lengths.
+/// Run of the minimal plan. This run may have fewer processes and cycles than the original run. All
+/// other settings are those of the report's config and the run's lengths.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
     /// Number of processes that take the lock.

@@ -1,8 +1,8 @@
-//! The stages of a run's report. No stage changes an earlier one.
+//! The stages of a run's report. No stage changes an earlier stage.
 //!
 //! 1. [`RunFacts`] needs one run of the plan.
 //! 2. [`Diagnosis`] needs further runs.
-//! 3. [`Recordings`] holds the history and the messages, for diagrams and for judging them again.
+//! 3. [`Recordings`] holds the history and the messages, for diagrams and to judge the run again.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;
@@ -51,7 +51,7 @@ pub struct ViolationDiagnosis {
     pub minimal_run: MinimalRun,
     /// The threshold of the magnitude that decides whether the violation occurs.
     pub boundary: Option<Boundary>,
-    /// States for each fault of the minimal plan whether the violation remains without it.
+    /// States for each fault of the minimal plan whether the violation remains without that fault.
     pub but_for: Vec<ButFor>,
     /// Pairs of neighbouring events in the minimal run, with the effect of swapping them.
     pub necessary_order: Vec<OrderedPair>,

@@ -83,12 +83,12 @@ pub struct SeedRange {
     pub to: Seed,
 }
 
-/// One of `count` contiguous parts of a whole. Their sizes differ by at most one.
+/// One of `count` contiguous parts of a whole. The sizes of the parts differ by at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
     /// Number of the shard, from 1 to `count`.
     pub index: u32,
-    /// Number of shards in the whole; 1 if it is not divided.
+    /// Number of shards in the whole; 1 if the whole is not divided.
     pub count: u32,
 }
 

@@ -148,7 +148,8 @@ fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -
     told
 }
 
-/// Returns the events that break the rule. A lack of progress is not the fault of one event.
+/// Returns the sequence numbers of the events that break the rule; none for a lack of progress,
+/// which no single event causes.
 fn at_events(timeline: &Timeline<'_>, group: &[Finding]) -> Vec<u64> {
     if group.iter().any(|finding| finding.kind.is_lack_of_progress()) {
         return Vec::new();
@@ -176,8 +177,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// The run is inconclusive if it was cut off while a live process had been in its critical section
-/// for longer than the progress bound.
+/// Returns why the run is inconclusive, if it was cut off while a live process had been in its
+/// critical section for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;
@@ -263,7 +264,8 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// The run is inconclusive if no quorum of servers reported the grant of an acquired lock.
+/// Returns why the run is inconclusive, if no quorum of servers reported the grant of an acquired
+/// lock.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other = all.into_iter().find(|one| {
@@ -276,8 +278,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns `true` if fewer masters than a quorum report a grant. The rule about wrong answers
-/// judges such an acquire.
+/// Returns `true` if fewer masters than a quorum report a grant. The rule `wrong-answer` judges
+/// such an acquire, so the run is not inconclusive.
 fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let machine = one.process.machine();
     timeline.history.header.quorum > 1
@@ -287,7 +289,8 @@ fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
         })
 }
 
-/// The run is inconclusive if the storage rejected a token that it should have accepted.
+/// Returns why the run is inconclusive, if the storage rejected a token that it should have
+/// accepted.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

@@ -2,7 +2,8 @@
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Ignores the `explanation` that the report already contains.
+/// Returns the comparison in words. Ignores `report.explanation`, which the caller sets to the
+/// result.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

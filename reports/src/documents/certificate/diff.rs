@@ -62,7 +62,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares slices in pairs or, without `is_one_by_one`, counts the equal ones.
+/// Compares slices in pairs if `is_one_by_one`; otherwise counts the equal slices.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -16,8 +16,8 @@ pub const FORMAT: &str = "fencepost.exploration";
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
-/// Result of an exploration without a certificate. Either some units were not run (a single shard,
-/// a stopped exploration or an incomplete merge), or no run exercised the lock.
+/// Result of an exploration without a certificate. There is no certificate if units are missing (in
+/// a single shard, a stopped exploration or an incomplete merge) or if no run exercised the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Name of the format, always `fencepost.exploration`.
@@ -33,7 +33,7 @@ pub struct Unfinished {
     /// Always `false`, because this document is not a certificate.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
-    /// Reason for the missing certificate, in words.
+    /// Reason why there is no certificate, in words.
     pub reason: String,
     /// Requested bounds of the exploration.
     pub bounds: StatedBounds,

@@ -17,7 +17,7 @@ pub struct Counted {
     pub options: String,
     /// Ranges of counted seeds, in ascending order.
     pub seeds: Vec<SeedRange>,
-    /// Number of these runs that show the anomaly.
+    /// Number of runs with these seeds that show the anomaly.
     pub runs: u64,
 }
 
@@ -26,7 +26,8 @@ impl Counted {
         Counted { fault: fault.to_owned(), options: options.to_owned(), seeds: Vec::new(), runs: 0 }
     }
 
-    /// Returns how many runs are new. `runs` is the number of runs that show the anomaly.
+    /// Adds the seeds of a sweep in which `runs` runs show the anomaly. Returns how many of these
+    /// runs are new. If some of the seeds were counted before, the result is a lower bound.
     pub(super) fn add(&mut self, swept: &[SeedRange], runs: u64) -> u64 {
         let (before, after) = (joined(&[&self.seeds]), joined(&[&self.seeds, swept]));
         let swept = joined(&[swept]).count();

@@ -147,7 +147,7 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// Links are relative to the page's folder, `docs`.
+/// Links are relative to `docs`, the folder of the page.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

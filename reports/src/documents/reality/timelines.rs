@@ -5,7 +5,7 @@ use crate::record::history::What;
 use crate::summary::report::TimelineEntry;
 use std::fmt::Write;
 
-/// Events that are further apart are not the same event of both runs.
+/// Greatest difference between the times of one event in both runs, in microseconds.
 const APART_MAX_US: u64 = 1_000_000;
 
 pub(super) struct Line<'t> {
@@ -79,7 +79,7 @@ fn is_best(lengths: &[Vec<usize>], one: usize, other: usize) -> bool {
     lengths[one][other] == lengths[one + 1][other + 1] + 1
 }
 
-/// Returns the length of the longest common subsequence of each pair of rests.
+/// Returns the length of the longest common subsequence for each pair of suffixes.
 fn common(simulated: &[TimelineEntry], real: &[TimelineEntry]) -> Vec<Vec<usize>> {
     let mut lengths = vec![vec![0; real.len() + 1]; simulated.len() + 1];
     for one in (0..simulated.len()).rev() {

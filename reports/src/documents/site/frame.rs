@@ -73,7 +73,8 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// The page's content security policy allows only scripts with these hashes.
+/// Adds the site's frame to a page. `scripts` is the `script-src` directive of the page's content
+/// security policy, with the hashes of the allowed scripts.
 pub(super) fn page(
     out: &str,
     title: &str,

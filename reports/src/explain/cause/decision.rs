@@ -44,7 +44,7 @@ pub(super) struct Row {
     pub(super) cause: Cause,
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Reason to try this row before the rows below it; empty for the last row of a question.
+    /// Reason to try this row before the rows below; empty for the last row of a question.
     pub(super) first: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Test {
     /// Tests how a server lost the lock. For a replicated lock, the loss at the server that granted
     /// it first takes precedence, because replicas copy such a loss.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// Tests how the server that granted the lock again had lost it.
+    /// Tests how a server lost the lock that it then granted again.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
@@ -71,7 +71,7 @@ macro_rules! table {
 }
 
 table! {
-    // At most one of these rows applies. `evidence/standstill.rs` decides which.
+    // At most one of these rows applies; `evidence/standstill.rs` decides which row.
     Standstill {
         LockOrder: "a waiting process holds this lock and waits for another",
             When(|case| case.is_at(Standstill::HeldByWaiter));

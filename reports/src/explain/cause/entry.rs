@@ -10,7 +10,7 @@ pub(super) struct Entry {
     pub(super) meaning: Meaning,
     pub(super) needs: &'static [Need],
     pub(super) is_beyond_leases: bool,
-    /// `true` if a promotion replaced the server that granted the lock.
+    /// `true` if the cause needs a promotion that replaced the server that granted the lock.
     pub(super) is_of_failover: bool,
     pub(super) is_long_work: bool,
     /// `true` if the lock's own code broke the rule, with or without a fault.
@@ -42,11 +42,12 @@ impl Entry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tells {
     Usual,
-    /// Instead of the remover's earlier lock, the attempt in which it removed another lock.
+    /// The attempt in which the remover removed another lock, instead of the remover's earlier
+    /// lock.
     Takeover,
-    /// Also the crashes that broke the connections of waiting processes.
+    /// The usual steps, and the crashes that broke the connections of waiting processes.
     BrokenConnections,
-    /// Also the faults of the server on which a process had set a watch.
+    /// The usual steps, and the faults of the server on which a process had set a watch.
     LostWatch,
 }
 
@@ -84,7 +85,7 @@ pub enum Measure {
     ClockStep,
     ClockRate,
     StorageDelay,
-    /// The delay of a reply.
+    /// The delay of a server's reply.
     Latency,
     ReplicationLag,
     /// The downtime of a server. A shorter downtime is worse for the lock.

@@ -27,8 +27,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     )
 }
 
-/// Names the server that let the next process in, unless the same server granted the lock. Renewals
-/// may have taken effect at another server.
+/// Names the server that let the next process in, unless the same server granted the lock. The name
+/// matters because renewals may have taken effect at another server.
 fn elsewhere(scene: &Scene<'_, '_>) -> String {
     let nodes = [scene.holder, scene.taker].map(|one| one.grant.as_ref().map(|grant| grant.node));
     match nodes {
@@ -52,8 +52,8 @@ fn cut(scene: &Scene<'_, '_>) -> Option<String> {
         fault.kind == FaultKind::Partition && fault.names(process.machine()) && fault.names(server)
     });
     let began = SimTime(ends.0.saturating_sub(scene.lease().0));
-    // If the server executed a command of the process meanwhile, both are on the same side of the
-    // partition.
+    // If the server executed a command of the process during the partition, the process and the
+    // server are on the same side.
     let answers = |cut: &FaultSpan<'_>| {
         let span = &scene.timeline.history.events[cut.from.index..];
         let until = cut.to.map_or(ends, |to| to.time);

@@ -14,7 +14,8 @@ use crate::record::history::Change;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 pub(crate) struct LockLoss<'t, 'h> {
-    /// The loss at the server that granted the lock first, if another server granted it again.
+    /// The loss at the server that granted the lock first; `None` if the same server granted it
+    /// again.
     pub(crate) at_granting_server: Option<Loss<'t, 'h>>,
     pub(crate) at_taking_server: Option<Loss<'t, 'h>>,
 }
@@ -70,7 +71,8 @@ impl<'t, 'h> LockLoss<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// Returns whether the lease, and not an earlier loss, ended the lock before the next grant.
+    /// Returns whether the lease was over at the next grant, and the server had not lost the lock
+    /// before.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -79,7 +81,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         let over = lease.ends();
         let lost_before = || {
             self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
-                // A server that counts in whole seconds may end a lease up to a second early.
+                // A server that counts in whole seconds may end a lease up to one second early.
                 let margin = match (how, node) {
                     (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
                     _ => GRANULARITY,
@@ -97,8 +99,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether the lock renews its lease, and the holder ran between the loss and the end
-    /// of the lease.
+    /// Returns whether the holder would have renewed the lost lock: the lock renews its lease, and
+    /// the holder was not paused for the whole time between the loss and the end of the lease.
     fn would_have_renewed(&self, over: SimTime, lost: Moment) -> bool {
         let left = over.since(lost.time);
         let outlasts = |fault: &FaultSpan<'_>| {
@@ -151,8 +153,8 @@ impl<'t, 'h> Handover<'t, 'h> {
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
-    /// Returns whether the holder was paused at the end of its lease by a correct clock. A slightly
-    /// fast clock then made no difference.
+    /// Returns whether the holder was paused at the time at which a correct clock ends the lease. A
+    /// slightly fast clock then made no difference.
     fn is_paused_beyond(&self, node: Node) -> bool {
         let ends = last_lease(self.timeline, self.holder, node, self.granted_again).ends();
         self.timeline.faults.iter().any(|fault| {
@@ -170,7 +172,8 @@ impl<'t, 'h> Handover<'t, 'h> {
             return None;
         }
         let first = || self.span_at(held_at).and_then(|span| self.loss(span));
-        // A grantor does not inform the next grantor, so its own discard counts as the loss.
+        // A grantor does not inform the next grantor, so the discard by the first grantor counts as
+        // the loss.
         let discarded = || first().filter(|loss| loss.ended_by(Change::Discarded));
         let at_taking_server = match self.span_at(taken_at) {
             None if is_of_members(self.timeline) => {
@@ -189,8 +192,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LockLoss { at_granting_server: first().filter(|_| is_copied), at_taking_server })
     }
 
-    /// Returns whether the granting server removed only earlier locks with the same owner value. A
-    /// replica's removal then only repeats such a removal.
+    /// Returns whether the granting server removed only earlier locks with the same owner value. If
+    /// so, a removal at a replica only repeats one of these removals, and not a loss of this lock.
     fn removed_only_earlier(&self, held_at: Node) -> bool {
         let removed = |how| matches!(how, KeyEnd::Changed { change: Change::Removed, .. });
         let owner = self.holder.owner;
@@ -205,8 +208,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         until_now.peek().is_some() && until_now.all(|at| Some(at) < granted)
     }
 
-    /// Returns the last extension of the lease at a server that was promoted while this server
-    /// still acted as a primary. This server then let the lease run out.
+    /// If this server, still acting as a primary, let the lease run out, returns the last extension
+    /// of the lease at a server that was promoted in the meantime.
     fn extended_elsewhere(&self, span: &KeySpan<'h>) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let expired = |how| matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
@@ -234,8 +237,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server, at })
     }
 
-    /// Returns the last extension at the server that granted the lock first, if a server that was
-    /// promoted before it had already let the lease run out.
+    /// If a promoted server let the lease run out, returns the last extension after that at the old
+    /// primary, which had granted the lock first.
     fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let promoted = timeline.roles.promoted(taken_at, granted_again)?;

@@ -10,7 +10,7 @@ pub(crate) enum InFlightWrite {
     Delayed,
     OfPausedProcess,
     AfterLeaving,
-    /// No fault delayed the write, and its process left before the lock changed hands.
+    /// No fault delayed the write, and its writer left before the lock changed hands.
     OfFormerHolder,
 }
 

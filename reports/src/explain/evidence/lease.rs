@@ -5,9 +5,9 @@ use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tolerance for the ends of leases, which Redis counts in whole milliseconds.
+/// Tolerance for the ends of leases. Redis counts leases in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// Minimum transit time of a request that shortens a lease. A shorter transit counts as latency.
+/// Shortest transit time that counts as the reason for a shorter lease. Shorter times are latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 /// Longest time by which a server that counts in whole seconds ends a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
@@ -59,8 +59,9 @@ pub(crate) fn last_lease(
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
-/// Returns the true start of a lease if the holder computed its end before a pause in the acquire.
-/// The server recorded only the rest of the lease, much less than the ttl.
+/// If the holder computed the end of its lease before a pause in the acquire, returns the true
+/// start of the lease. The lease that the server recorded is shorter, because part of it had
+/// passed.
 fn begun_before_pause(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -81,8 +82,8 @@ fn begun_before_pause(
     })
 }
 
-/// Returns a lease recorded in a row, if the request's transit explains why it is shorter than the
-/// ttl. The request contains the end of the lease, so time in transit shortens the lease.
+/// Returns the recorded lease of a row if the request's transit explains why this lease is shorter
+/// than the ttl: the request contains the end of the lease, so transit shortens the lease.
 fn short_by_transit(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -185,8 +186,8 @@ pub(crate) fn lost_at<'t, 'h>(
     all.rfind(is_later).copied().or(first)
 }
 
-/// Returns whether a nested acquisition of the holder set the value again after a loss. The loss
-/// reset the count, so the inner release removes the lock.
+/// Returns whether a nested acquisition of the holder set the value again after a loss. The count
+/// then starts at one again, so the inner release removes the lock.
 fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let Some(entered) = holder.completed else { return false };
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);

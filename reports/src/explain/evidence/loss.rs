@@ -22,12 +22,12 @@ pub(super) enum LossKind<'t, 'h> {
         at: Moment,
         how: KeyEnd,
     },
-    /// The holder's process removed the lock before it learned of the grant.
+    /// The process removed the lock before it learned of the grant.
     TakenBack {
         removed: Moment,
     },
     TwoPrimaries,
-    /// The server was still a primary. Meanwhile a promoted server extended the lease.
+    /// While the server still acted as a primary, a promoted server extended the lease.
     ExtendedElsewhere {
         server: Node,
         at: Moment,
@@ -52,7 +52,8 @@ pub(crate) enum EarlyExpiry {
     Unknown,
 }
 
-/// Clocks of hosts that may have ended a lock early. Steps before `since` do not matter.
+/// Clocks of hosts that may have ended a lock early. A clock step before `since` has no effect on
+/// the lock.
 struct Clocks {
     hosts: Vec<Node>,
     since: SimTime,
@@ -94,7 +95,7 @@ impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
-            // A member left, so the server freed its lock although the lease had not expired.
+            // The server freed the lock before the end of its lease, because a member had left.
             Some(Keeping::MemberLease) => {
                 self.ended_by(Change::Expired) && self.ran_out() == Some(EarlyExpiry::Unknown)
             }
@@ -150,8 +151,8 @@ impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn lost_a_reply(&self) -> bool {
         let LossKind::Ended { at, .. } = self.how else { return false };
         let process = self.holder.process;
-        // If the process released the lock of this critical section, only replies lost after the
-        // release began count. Replies lost earlier did not cause the release.
+        // If the process released the lock of this critical section, a reply lost before the
+        // release began cannot have caused the release.
         let release = self.section_then().and_then(|section| {
             let sent = release::unknown(self.timeline, process, at)?;
             (section.from < sent).then_some(sent)
@@ -263,8 +264,8 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns whether the lease lost more than half of its length, which only a clock at more than
-    /// twice the rate could cause.
+    /// Returns whether the lease lost more than half of its length, which would need a clock that
+    /// runs at more than twice the right rate.
     fn is_too_early_for_drift(&self, span: &KeySpan<'_>, at: Moment) -> bool {
         let from = span.set.last().map_or(span.from.time, |set| set.time);
         let ends = span.runs_out.unwrap_or(from + self.timeline.history.header.ttl_us);
@@ -278,7 +279,7 @@ impl<'t, 'h> Loss<'t, 'h> {
         Clocks { hosts: granting.into_iter().chain([span.node]).collect(), since }
     }
 
-    /// Returns the clocks of the process that wrote a value and of the process that replaced it at
+    /// Returns the clocks of the writer of a value and of the process that replaced the value at
     /// `at`.
     fn clocks_of_processes(&self, span: &KeySpan<'_>, at: Moment) -> Clocks {
         let writer = span.by.unwrap_or(self.holder.process);
@@ -348,7 +349,8 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns when the server read its clock to set the last lease.
+    /// Returns when the server read its clock to set the last lease. A lease recorded as much
+    /// shorter than the ttl began with the acquire.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {

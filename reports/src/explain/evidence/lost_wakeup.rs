@@ -40,8 +40,8 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Returns whether all waiting processes slept while the lock was free. A process whose acquire
-/// began in that time and ended the wait does not count.
+/// Returns whether all waiting processes slept while the lock was free. Ignores the process that
+/// ended the wait if its acquire began after the lock became free.
 pub(super) fn missed_release(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let end = finding.at + finding.duration;
     let mut sections = timeline.sections.iter().rev();

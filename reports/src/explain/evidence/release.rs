@@ -54,7 +54,7 @@ fn release_in_transit(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Returns whether one of the process's releases may still be in transit at `at`.
+/// Returns whether a release of the process may still be in transit at `at`.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -83,7 +83,7 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// Returns how many releases of the process had no answer before this time.
+/// Returns how many releases of the process were unanswered before this time.
 pub(crate) fn unanswered(timeline: &Timeline<'_>, process: Node, before: Moment) -> usize {
     let mut open = BTreeSet::new();
     for event in timeline.history.events[..before.index].iter() {
@@ -109,8 +109,8 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// Returns the thread that sent a command. If no thread is recorded, returns the only thread with
-/// an open release.
+/// Returns the thread that sent a command. If the history names no threads, returns the only thread
+/// with an open release or, if several threads have one, the process.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events
@@ -169,7 +169,8 @@ pub(crate) enum LateRelease {
     InProcess,
     /// The server went down before it answered, so the process sent the release again.
     SentAgain,
-    /// The release had already removed the process's own lock; a second command removed this lock.
+    /// The release had removed the process's own lock, and was sent again. The second command
+    /// removed the lock of another process.
     SentTwice,
     AtPausedServer,
     InTransit,
@@ -181,8 +182,8 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// Returns the pause after which the server executed a command from the process. A paused server
-/// still receives messages, unless the network delays them.
+/// Returns the pause during which the server received a command that it executed after the pause.
+/// There is none if the network delayed messages between the process and the server.
 pub(crate) fn server_pause<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (process, server): (Node, Node),

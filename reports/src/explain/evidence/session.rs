@@ -12,11 +12,11 @@ use fencepost_faults::{Impact, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionLoss {
-    /// A process entered although its key was never first in the queue of any server.
+    /// A process entered although its node was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
     TwoPrimaries,
-    /// The lock ended with the connection, or with the server that kept it.
+    /// The lock ended with its connection, or with the server that kept it.
     WithConnection,
     ToldByStaleServer,
     WithSession,
@@ -129,7 +129,8 @@ pub(super) enum FirstInQueue {
     UnknownToCreator,
 }
 
-/// Returns whether the creator of the queue's first node waits with this node; `None` if unknown.
+/// Returns whether the creator of the queue's first node waits with this node, or does not know of
+/// it; `None` if the history does not show it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,
@@ -155,7 +156,7 @@ pub(super) fn of_queue(
                 FirstInQueue::UnknownToCreator
             })
         }
-        // The node may belong to any process that has waited since before the node was first.
+        // The node may belong to any process that has waited since before the node became first.
         None => waiting.next().is_none().then_some(FirstInQueue::UnknownToCreator),
     }
 }

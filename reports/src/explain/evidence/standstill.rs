@@ -119,8 +119,9 @@ pub(super) fn kept_by_count(
     Some((servers.into_iter().collect(), owner))
 }
 
-/// Returns the lock that remained at the servers while no process acquired it, from the server that
-/// had it first. Returns `None` for a queue and for several masters, where no single value decides.
+/// Returns the lock that remained at the servers while no process acquired the lock, from the
+/// server that had it first. Returns `None` for a queue and for several masters, where no single
+/// value decides who holds the lock.
 pub(crate) fn standing<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,
@@ -132,12 +133,12 @@ pub(crate) fn standing<'t, 'h>(
     remaining_values(timeline, Period::of_finding(finding)).min_by_key(|span| span.from)
 }
 
-/// Returns the process that set the remaining lock after it had released it, and when.
+/// Returns the process that set the remaining lock after its release, and when.
 pub(super) fn set_again(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, SimTime)> {
     owner::set_again(timeline, standing(timeline, finding)?)
 }
 
-/// Returns the process that has no confirmation of its release of the remaining lock, when it sent
+/// Returns the process whose release of the remaining lock is unconfirmed, when the process sent
 /// the release, and when the lock was removed, if it was.
 pub(super) fn unconfirmed_release(
     timeline: &Timeline<'_>,
@@ -173,7 +174,7 @@ pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Op
 }
 
 /// Returns the server and the owner of a remaining lock without an expiry, if the owner does not
-/// know the outcome of its acquire. Other locks of the run must have an expiry.
+/// know the outcome of its acquire. Returns `None` if no lock of the run has an expiry.
 pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     if timeline.keys.iter().all(|span| span.runs_out.is_none()) {
         return None;
@@ -214,7 +215,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => lost_wakeup::missed_release(timeline, finding)
             .then_some(Standstill::NotNotified)
             .or_else(|| of_impatient(timeline, finding)),
-        // The server will remove the key at the end of its lease, but will not notify any process.
+        // The server will remove the key at the end of its lease, but will not wake a process.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotNotified)
         }

@@ -5,7 +5,7 @@ use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Time
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node};
 
-/// Longest time from the removal of a stale lock to the grant of the next, two round trips.
+/// Longest time from the removal of a stale lock to the remover's own grant: two round trips.
 const TAKES_MAX: Micros = Micros::from_millis(20);
 
 /// Smallest Unix time in seconds that a value may contain. Smaller numbers are identifiers.
@@ -22,8 +22,8 @@ fn has_no_release(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bo
         && !release::may_arrive(timeline, remover, removed)
 }
 
-/// Returns whether some process removed another's lock while it was acquiring, and had no release
-/// in transit. Only locks that take over stale locks do so.
+/// Returns whether any process removed another process's lock during an acquire, with no release in
+/// transit. Only locks that take over stale locks do so.
 fn takes_over(timeline: &Timeline<'_>) -> bool {
     timeline.keys.iter().any(|key| match key.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
@@ -35,8 +35,8 @@ fn takes_over(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the acquiring process got the lock at once at the server where it had removed a
-/// lock with a Unix time as its value, which only acquiring processes compare with a clock.
+/// Returns whether the acquiring process removed a lock with a Unix time as its value, and got the
+/// lock at the same server immediately. Only acquiring processes compare such a time with a clock.
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));
@@ -52,7 +52,6 @@ fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Mo
     })
 }
 
-/// Returns the acquisition that the process was attempting at this time.
 pub(crate) fn acquiring<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,

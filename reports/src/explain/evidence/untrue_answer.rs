@@ -69,8 +69,8 @@ pub(super) fn grant<'t, 'h>(
     }
 }
 
-/// Returns why the answer in a finding was wrong. A fault cannot be the reason for a grant that no
-/// server gave.
+/// Returns why the answer in a finding was wrong. If no server gave the grant, the reason is never
+/// a fault.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -82,7 +82,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let (from, misheard): (_, fn(Obstacle) -> UntrueAnswer) = match &events[told.index].what {
         What::Ok { operation, .. } => (invoked(operation)?, UntrueAnswer::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, UntrueAnswer::Refused),
-        // The process last had correct information when the lock last changed.
+        // The process last had correct information when the lock last changed, so only faults since
+        // then count.
         What::Lost => (events[*finding.witness.first()?].time_us, UntrueAnswer::Refused),
         _ => return None,
     };
@@ -171,7 +172,7 @@ fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Unt
     let stands = had.iter().filter(|span| timeline.exists_at(span, told));
     let standing: BTreeSet<Node> = stands.map(|span| span.node).collect();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
-    // The lock counted the stated validity from the answer instead of the grant.
+    // The lock counted its validity from the answer instead of from the grant.
     let is_counted_late = one.valid_for.is_some_and(|stated| {
         had.iter().any(|span| span.runs_out.is_some_and(|end| stated <= end.since(span.from.time)))
     });

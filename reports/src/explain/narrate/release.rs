@@ -15,7 +15,7 @@ enum Outcome<'h> {
     Crashed,
 }
 
-/// The changes that servers made at the process's request before its next operation.
+/// Changes that servers made at the process's request before its next operation.
 #[derive(Default)]
 struct Effects {
     removed_own: bool,

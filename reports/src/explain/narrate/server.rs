@@ -87,8 +87,8 @@ fn granted(history: &History, event: &Event, by: Node, lock: &str) -> String {
     format!("grants {lock} to {by}{again}{}", wait_end_text(history, event, by))
 }
 
-/// Returns whether the owner knew this value as its lock, and had been told of another lock since
-/// the value was last set.
+/// Returns whether the owner knew this value as its lock, and learned of another lock after the
+/// value was last set.
 fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
     if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
@@ -127,8 +127,8 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
-/// Returns whether a grantor freed the lock of a member before its lease was over. The member had
-/// left the group.
+/// Returns whether a grantor freed the lock of a member before its lease was over, because the
+/// member had left the group.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
     let mut before = before_event(history, event).iter().rev();
@@ -152,9 +152,10 @@ fn copied(history: &History, event: &Event, lock: &str) -> String {
     }
 }
 
-/// Returns the server whose data this server copied since its last restart, if any. A server that
-/// was never down cannot restart with a lock. A restarted replica has its own data from the time at
-/// which it starts; later it has the data of its primary.
+/// Returns the server whose data this server copied since its last restart; `None` if its data is
+/// its own, and `Some(None)` if the history does not name the source. A restarted replica has its
+/// own data at first, and later its primary's data. A server that was never down must have copied
+/// its locks.
 fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
     let before = before_event(history, event);
     let own = before.iter().rev().filter(|one| one.node == event.node);
@@ -163,7 +164,7 @@ fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
             Some(followed(before, event.node).map(Some))
         }
         What::Crashed | What::Started => Some(None),
-        // The first copy of another server's data in a run is not recorded as such.
+        // A demotion also counts, because a server's first copy of a run is not recorded.
         What::Turn { turn: Turn::TookOver | Turn::Demoted, about } => Some(Some(about)),
         _ => None,
     });
@@ -198,7 +199,7 @@ fn is_renewal(history: &History, event: &Event) -> bool {
             _ => {}
         }
     }
-    // An acquire with an unknown outcome may still be in transit.
+    // An acquire without a definite outcome may have set the value.
     acquires.is_empty() && grantee(history, event) == Some(*by) && !is_raised(history, event)
 }
 
@@ -342,8 +343,8 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server still had the node later. A server that is cut off may end a session
-/// that the other servers keep.
+/// Returns whether a server still had the node later. A server cut off from the other servers may
+/// end a session that they keep.
 fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     let What::Server { value: node @ Some(_), .. } = &event.what else { return false };
     after_event(history, event).iter().any(|later| match &later.what {
@@ -352,9 +353,9 @@ fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     })
 }
 
-/// Returns the process that last wrote the event's value at this server, or otherwise at any
-/// server. The server comes first because many locks always write the same value. If the write
-/// replaced another owner's value without getting the lock, returns that owner instead.
+/// Returns the process that last wrote the event's value at this server, or else at any server.
+/// This server comes first because many locks always write the same value. If the write replaced
+/// another owner's value without getting the lock, returns that owner instead.
 pub(super) fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { value: Some(value), .. } = &event.what else { return None };
     owner_before(history, event, value)
@@ -392,7 +393,6 @@ fn owner_before(history: &History, event: &Event, value: &str) -> Option<Node> {
     owner_of_write(history, write)
 }
 
-/// Returns the server that this server follows.
 fn followed(before: &[Event], node: Node) -> Option<Node> {
     let mut turns = before.iter().rev().filter(|one| one.node == node);
     turns.find_map(|one| match one.what {

@@ -9,14 +9,14 @@ use crate::judge::timeline::{
 use crate::record::history::{Action, Change, Header, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
-/// The time between the first grant and the end of the violation.
+/// The period from the first grant to the end of the violation, with its conflicting acquisitions.
 pub(super) struct Between<'t, 'h> {
     timeline: &'t Timeline<'h>,
     both: [&'t Acquisition<'h>; 2],
     pub(super) from: SimTime,
     taken: SimTime,
     until: SimTime,
-    /// Times at which the late write was sent and at which the storage accepted it.
+    /// When the late write was sent, and when the storage accepted it.
     late_write: Option<(SimTime, SimTime)>,
     is_split: bool,
 }
@@ -90,7 +90,7 @@ impl<'t, 'h> Between<'t, 'h> {
     }
 
     /// Returns whether the fault only hits messages between a process and the storage, and the
-    /// process had no request to the storage in transit meanwhile.
+    /// process had no request to the storage in transit during the fault.
     fn is_of_idle_link(&self, fault: &FaultSpan<'_>) -> bool {
         let holds_up = matches!(fault.kind.impact(), Impact::HoldsUpMessages);
         let is_link = fault.nodes.iter().all(|node| node.is_process() || *node == Node::Storage);
@@ -154,8 +154,8 @@ impl<'t, 'h> Between<'t, 'h> {
         })
     }
 
-    /// Returns whether the fault hits the storage or one of the two conflicting processes. A fault
-    /// that names processes must name one of the two.
+    /// Returns whether the fault hits the storage or one of the two conflicting processes. If the
+    /// fault names processes, one of them must be a conflicting process.
     fn concerns(&self, fault: &FaultSpan<'_>) -> bool {
         let involved = |machine: &Node| self.involves(*machine);
         let mut processes = fault.nodes.iter().filter(|node| node.is_process()).peekable();
@@ -238,8 +238,8 @@ impl<'t, 'h> Between<'t, 'h> {
     }
 }
 
-/// Returns whether the fault hit a request or its answer. A delay hits messages sent while it
-/// lasts. Any other fault also hits messages in transit.
+/// Returns whether the fault hit a request or its answer. A delay hits messages sent during the
+/// delay; any other fault also hits messages in transit.
 fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool {
     match fault.kind {
         FaultKind::Delay => fault.touches(sent, sent) || fault.touches(answered, answered),
@@ -257,7 +257,7 @@ fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) ->
     })
 }
 
-/// Returns whether the fault held up the late release when its process sent it.
+/// Returns whether the fault held up the late release at the time when its process sent it.
 fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     holds_up(removal, fault) && removal.is_some_and(|(_, sent, _)| fault.touches(sent, sent))
 }
@@ -265,13 +265,13 @@ fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'
 /// Relevance of a fault to a clash, in the order in which a narrative selects faults.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relevance {
-    /// Delayed the late write, or the late release from the time at which it was sent.
+    /// The fault delayed the late write, or was active when the late release was sent.
     Delays,
-    /// Names the process that was granted the lock earlier, and changes no clock.
+    /// The fault names the process that was granted the lock earlier, and changes no clock.
     OfHolder,
-    /// Stopped servers or took their data or roles between the two grants.
+    /// The fault stopped servers, or took their data or roles, between the two grants.
     OfServers,
-    /// Names the process that was granted the lock later, and changes no clock.
+    /// The fault names the process that was granted the lock later, and changes no clock.
     OfTaker,
     Other,
 }
@@ -305,7 +305,7 @@ fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
         return false;
     }
     let header = &timeline.history.header;
-    // Sessions are measured by clocks that are not stepped.
+    // No step affects the clocks that measure sessions.
     if fault.kind == FaultKind::ClockJump && header.lives_with_session {
         return true;
     }

@@ -10,7 +10,7 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 /// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
 const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
-/// Longest time after the end of a lease at which Redis removes the key by itself, rounded up.
+/// Longest time for which Redis keeps an expired key before it removes the key without a request.
 const REMOVAL_MAX: Micros = Micros::from_millis(200);
 
 impl Story<'_, '_> {
@@ -102,9 +102,9 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// Returns when the holder's lease ended, and `true` if a server removed the expired lock only
-    /// then. Only an end before the holder left its critical section counts. A server's record
-    /// takes precedence. The length of a lease counts only if all clocks were right.
+    /// Returns when the holder's lease ended in its critical section, and `true` if a server
+    /// removed the expired lock only then. If a server recorded the end, uses the recorded time;
+    /// otherwise calculates the end from the lease, provided that no clock was wrong.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
@@ -121,7 +121,7 @@ impl Story<'_, '_> {
             return None;
         }
         let ended = match self.recorded_end(holder, left) {
-            // A server removes an expired lock a little later.
+            // A server removes an expired lock slightly later than the lease ends.
             Some((at, Some(is_late))) => match calculated {
                 Some(end) if end <= at && at.since(end) <= REMOVAL_MAX => Some((end, false)),
                 _ => Some((at, is_late)),
@@ -133,7 +133,7 @@ impl Story<'_, '_> {
         ended.filter(|(end, _)| !is_set_again(timeline, holder, *end, left))
     }
 
-    /// Returns whether the lock of a member ended before its lease, with the membership.
+    /// Returns whether the lock of a member ended with the membership, before the end of its lease.
     fn ended_with_membership(&self, holder: &Acquisition<'_>) -> bool {
         let history = self.timeline.history;
         self.timeline.gone(holder).is_some_and(|(at, _)| {
@@ -187,8 +187,8 @@ impl Story<'_, '_> {
     }
 }
 
-/// Returns whether the holder's process set a lease of its lock between these times. The end of an
-/// earlier lease then says nothing about its critical section.
+/// Returns whether the holder's process set its lease again between these times. The end of the
+/// earlier lease then does not end the lock.
 fn is_set_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -204,7 +204,8 @@ fn is_set_again(
     })
 }
 
-/// Returns when the server recorded the end of the holder's lease, if nothing else ended the lock.
+/// Returns when the server recorded the end of the holder's lease; `None` if the lock did not
+/// expire.
 fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
     match timeline.gone(holder)? {
         (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),

@@ -34,8 +34,8 @@ impl Story<'_, '_> {
                 && section.is_none_or(|section| !section.covers(at))
         };
         for (place, (at, key)) in ends.into_iter().enumerate() {
-            // Other servers of a queue receive the removal from the leader. After the first removal
-            // by the release, further removals add nothing to the story.
+            // In a queue, followers only repeat the leader's removal. Removals by the release after
+            // the first removal add nothing to the story.
             if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {
@@ -70,7 +70,6 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the losses of the token counter between the two grants.
     pub(super) fn lost_counter(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
@@ -93,8 +92,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether a lagging replica removed the value because its primary had done so before
-    /// this lock was granted. Some owners reuse their value for their next lock.
+    /// Returns whether a lagging replica only repeated its primary's removal of an earlier lock
+    /// with the same value. Some owners use the same value for their next lock.
     fn repeats_an_earlier_removal(
         &self,
         holder: &Acquisition<'_>,
@@ -203,7 +202,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns when the value was set, before releases lowered its count.
+    /// Returns when the value was set, before any release lowered its count.
     fn set_at(&self, key: &KeySpan<'_>) -> Moment {
         let timeline = self.timeline;
         let before = |span: &KeySpan<'_>| {

@@ -32,7 +32,7 @@ impl Story<'_, '_> {
         let last = begun.filter(|key| !self.is_echo(key)).max_by_key(|key| key.from);
         let standing = standing(timeline, finding).filter(|key| key.from.time <= finding.at);
         let Some(last) = standing.or(last) else { return };
-        // Other servers may learn much later which node is the first in the queue.
+        // Other servers may learn much later which node is first in the queue.
         let same = timeline.keys.iter().filter(|key| key.value == last.value);
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
@@ -104,8 +104,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last faults that hit the first process in the queue, or its server, between the
-    /// process's request and its turn.
+    /// Adds the last faults that hit the first process in the queue, or that process's server,
+    /// between the process's request and its turn.
     fn lost_watch(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -167,7 +167,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the value only followed the primary's value, from the copy to the removal.
+    /// Returns whether the value is a copy of the primary's value that was also removed by
+    /// replication.
     fn is_echo(&self, key: &KeySpan<'_>) -> bool {
         let is_copy = key.by.is_none() && !self.timeline.history.header.has_queue();
         let follows = |(_, end)| match end {
@@ -235,8 +236,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last faults that may have cost a call its answer: faults of its process, and
-    /// crashes and failovers of servers since the process was last served.
+    /// Adds the last faults that may have cost a call its answer: faults of the calling process,
+    /// and crashes and failovers of servers since the process last got the lock.
     fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
         let timeline = self.timeline;
         let process = timeline.history.events[invoked.index].node;
@@ -271,8 +272,8 @@ impl Story<'_, '_> {
     }
 }
 
-/// Returns the grant of a copy, if owners use the same value for several locks. A replica copies the
-/// grants of its primary in their order.
+/// If owners use the same value for several locks, returns the grant that a copy belongs to. A
+/// replica copies its primary's grants in order, so the nth copy belongs to the nth grant.
 fn copied_from<'t, 'h>(timeline: &'t Timeline<'h>, copy: &KeySpan<'_>) -> Option<&'t KeySpan<'h>> {
     let same = || timeline.keys.iter().filter(|key| key.value == copy.value);
     let copies = same().filter(|key| key.node == copy.node && key.by.is_none());

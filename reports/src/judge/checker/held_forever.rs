@@ -54,7 +54,7 @@ pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: S
     left.min(lost)
 }
 
-/// Nested acquires replace a value with another value of the same owner.
+/// Returns the last of the values with which nested acquires of the same owner replaced this value.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -33,7 +33,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// The run is inconclusive if a write replaced a value that no recorded write had written.
+/// Returns why the run is inconclusive, if a write replaced a value that no recorded write had
+/// written.
 pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
     writes.find_map(|write| {

@@ -1,6 +1,6 @@
 //! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
 //!
-//! Critical sections are half-open, so one may begin when another ends. Two threads of one process
+//! A critical section may begin at the time at which another one ends. Two threads of one process
 //! conflict like two processes. Critical sections of one thread never conflict, because locks may
 //! be reentrant.
 

@@ -39,7 +39,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// The turn `cheated` begins before the previous turn has ended.
+/// Returns the history of these turns, in which the turn `cheated` begins before the previous turn
+/// has ended.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

@@ -1,7 +1,8 @@
 //! Checks that after all faults, a process acquires a free lock within the header's bound.
 //!
-//! The probe, a process that runs only for this check, also tries. The bound excludes time in which
-//! a process holds the lock, and restarts when the last holder leaves or the servers lose its lock.
+//! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
+//! excludes time in which a process holds the lock, and restarts when the last holder leaves or the
+//! servers lose its lock.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -27,17 +28,17 @@ pub(super) const MEANING: Meaning = Meaning {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// The run ended before the faults did.
+    /// The run ended before all faults had ended, so the rule does not apply.
     NotDemanded,
     Made,
     Stuck(Vec<Finding>),
-    /// No process tried for long enough.
+    /// No process tried for long enough to show a lack of progress.
     Unjudged,
 }
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // The rule `deadlock` reports a wait until the end of a run without pending events.
+    // The rule `deadlock` reports waits that last until the end of a run without pending events.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }

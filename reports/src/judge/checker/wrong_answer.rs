@@ -60,7 +60,7 @@ pub(crate) fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns `false` if the history may not record leases.
+/// Returns `true` if the value has no expiry; `false` if the history may not record leases.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -167,7 +167,8 @@ fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> 
     })
 }
 
-/// A call that the application gave up may leave the lock's count wrong.
+/// Returns `true` if the application gave up a call of the process, and the outcome of the call is
+/// unknown. Such a call may leave the lock's count wrong.
 fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -187,7 +188,8 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// A lower count may be right after a call with an unknown outcome.
+/// Returns `true` if an earlier call of the process had an unknown outcome. After such a call, a
+/// lower count may be right.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -216,7 +218,7 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values from before its release that existed at the answer.
+/// Returns the owner's values that were set before the release and still existed at the answer.
 fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -270,8 +272,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns `true` if the value exists at `at` and its process does not remove it before its next
-/// acquire.
+/// Returns `true` if the value exists at `at` and its process does not remove the value before the
+/// process's next acquire.
 fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

@@ -23,7 +23,7 @@ pub struct Acquisition<'h> {
 pub enum Outcome {
     Granted,
     Refused,
-    /// Also used if the process crashed before it learned the outcome.
+    /// The process did not learn the outcome, for example because it crashed.
     Unknown,
     Open,
 }

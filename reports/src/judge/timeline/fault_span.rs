@@ -24,20 +24,21 @@ impl FaultSpan<'_> {
         self.kind == kind && self.names(node)
     }
 
-    /// Returns how long the fault acted between two times, or until `to` without a recorded end.
+    /// Returns how long the fault was active between two times. A fault without a recorded end
+    /// counts as active until `to`.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
     }
 
-    /// Includes both `from` and `to`.
+    /// Returns `true` if the fault was active at any time from `from` to `to`, including both.
     pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
         self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
     }
 }
 
-/// A fault that loses messages acts until the process's next completed call, or until all faults
-/// end.
+/// Returns when a fault that loses messages ended: at the next completed call or the crash of its
+/// process, or when all faults ended.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

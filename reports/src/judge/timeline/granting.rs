@@ -5,14 +5,14 @@
 //! ends when the value is removed, or when the owner lowers its count again.
 //!
 //! An acquisition relies on each server's last claim that is open when the process enters. If these
-//! are no quorum, because the lease expired during a pause, it relies on each server's last claim
-//! that its process has not withdrawn; for a quorum lock, the claim must not have ended before the
-//! acquire. A successful acquisition also relies on claims that a lower count withdrew, because the
-//! lower count is an earlier release that arrived late.
+//! claims are no quorum, because the lease expired during a pause, the acquisition relies on each
+//! server's last claim that its process has not withdrawn; for a quorum lock, the claim must not
+//! have ended before the acquire. A successful acquisition also relies on claims that a lower count
+//! withdrew, because the lower count is an earlier release that arrived late.
 //!
 //! The claim that completes the quorum decides. For a replicated lock the last claim decides,
 //! because the server answered it. A nested acquire that recreates a lost lock relies on its own
-//! claim; any other shares the grant of the outer acquire.
+//! claim; any other nested acquire shares the grant of the outer acquire.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -63,7 +63,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns for each acquisition the last one that its thread had entered but not left.
+/// Returns, for each acquisition, the last acquisition that its thread had entered but not left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -174,7 +174,8 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// A lower count ends the owner's last claim.
+    /// Records a new count of the same owner. A higher count is a new claim; a lower count ends the
+    /// owner's last claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -249,7 +250,7 @@ fn grant_of(
     };
     let own: Vec<Claim> = all.iter().filter(is_kept).copied().collect();
     let while_open = |claim: &&Claim| acquisition.invoked < claim.moment;
-    // A lock that ended before this acquire does not count towards the quorum.
+    // For a quorum lock, a claim that ended before this acquire does not count.
     let was_open = |claim: &&Claim| {
         quorum <= 1 || claim.ended.is_none_or(|(ended, _)| acquisition.invoked < ended)
     };
@@ -257,7 +258,7 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == ClaimKind::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // Prefer values that the acquire wrote, then those that it extended, then older ones.
+    // Prefer values that the acquire wrote, then values that it extended, then older values.
     let wrote = |claim: &&Claim| claim.did != ClaimKind::Extend;
     decided(own.iter().filter(while_open).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(while_open), completed, quorum))
@@ -290,7 +291,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open at the entry or, if too few, by all claims.
+/// Decides by the claims that are open at the entry or, if these claims are no quorum, by all
+/// claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

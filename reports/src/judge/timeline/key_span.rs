@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 pub struct KeySpan<'h> {
     pub node: Node,
     pub value: Option<&'h str>,
-    /// `None` on a replica.
+    /// Process that wrote the value; `None` on a replica.
     pub by: Option<Node>,
     /// Process to which a server granted the value, and when.
     pub granted: Option<(Node, Moment)>,
     pub from: Moment,
     /// Times at which commands set the time to live; empty for copies on replicas.
     pub set: Vec<Moment>,
-    /// End of the last lease by a correct clock; `None` without a recorded lease.
+    /// End of the last lease by a correct clock; `None` if no lease is recorded.
     pub runs_out: Option<SimTime>,
     /// `None` if the value existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
@@ -88,8 +88,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the latest grant or, if the replica copied the same server before, that server's
-    /// next grant.
+    /// Returns the grant that a replica copied: the latest grant or, if the replica copied the same
+    /// server before, that server's next grant.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -19,7 +19,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Older histories record no roles, so key changes show them.
+    /// Derives roles from changes of keys, too, because older histories record no roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -30,13 +30,15 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record roles. A `Promote` fault makes other servers primaries.
+                // Only Redis servers record roles, so a `Promote` fault counts as the promotion of
+                // other servers.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
                 }
                 What::Turn { turn: Turn::Unaware, .. } => roles.begin(node, None),
-                // A restarted server records what it lost or loaded before it learns its role.
+                // A restarted server records what it lost or loaded before it learns its role, so
+                // its record does not show that it is a primary.
                 What::Server {
                     change: Change::Forgotten | Change::Restored,
                     primary: true,
@@ -78,7 +80,8 @@ impl Roles {
         }
     }
 
-    /// Returns the time of the promotion; `None` for a replica or the initial primary.
+    /// Returns when the server that is a primary at `at` was promoted; `None` for a replica or the
+    /// initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

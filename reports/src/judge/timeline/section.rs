@@ -41,7 +41,7 @@ impl Section {
     }
 }
 
-/// A release ends the last section of its thread.
+/// Returns the critical sections in order of start. A release ends the last section of its thread.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

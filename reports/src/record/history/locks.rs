@@ -5,7 +5,8 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// Returns histories in the order of keys, without storage requests; none for a single lock.
+    /// Returns one history for each lock, in the order of keys, without storage requests; no
+    /// history if the run has only one lock.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

@@ -1,4 +1,4 @@
-//! The formats for other tools. Each has its own file.
+//! The formats for other tools, each in its own file.
 
 pub(crate) mod edn;
 pub(crate) mod github;

@@ -1,4 +1,4 @@
-//! Writes a self-contained page smaller than 1 MB. It also works with scripts disabled.
+//! Writes a self-contained page smaller than 1 MB, which also works with scripts disabled.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;
@@ -18,7 +18,7 @@ use page::{PageContent, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// The largest content comes first. A page gets the first content that fits.
+/// The largest content comes first. A page gets the first content that fits into [`SIZE_MAX`].
 const FILLS: [PageContent; 5] = [
     PageContent { messages_max: 1_500, extent: Extent::Run, histories: true },
     PageContent { messages_max: 1_000, extent: Extent::Run, histories: false },

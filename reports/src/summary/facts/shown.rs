@@ -75,7 +75,7 @@ pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
 }
 
 /// Returns the events around a violation in the history that shows it, and the events in the same
-/// time of another history. Widens this time if the other history has few events there.
+/// period of another history. Widens the period if the other history has few events in it.
 pub(super) fn side_by_side(
     violation: &Violation,
     found: &History,
@@ -116,7 +116,7 @@ fn span(violation: &Violation, history: &History) -> (u64, u64) {
     (from, to + AFTERMATH_US)
 }
 
-/// Widens the span to the events that are closest to it in this history.
+/// Widens the span so that it contains up to [`BESIDE_MIN`] relevant events of this history.
 fn widened((from, to): (u64, u64), violation: &Violation, history: &History) -> (u64, u64) {
     let relevant = history.events.iter().filter(|event| is_relevant(history, event, violation));
     let times: Vec<u64> = relevant.map(|event| event.time_us.0).collect();

@@ -186,7 +186,7 @@ impl Cell {
         }
     }
 
-    /// The order of the runs does not change the cell.
+    /// Adds a run. The order in which runs are added does not change the cell.
     pub fn add(&mut self, summary: &RunSummary<'_>) {
         self.absorb(&Cell::of(summary));
         self.seeds_to_first.add(summary.seed, summary.run.verdict == Verdict::Violated);
@@ -299,7 +299,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Keeps the same runs for every order in which cells are merged.
+    /// Drops the runs that exceed `violations_max`. The remaining runs do not depend on the order
+    /// in which cells were merged.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

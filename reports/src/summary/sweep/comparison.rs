@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// Probability of a false difference over all pairs together (Bonferroni correction).
+/// Probability that any pair shows a false difference (Bonferroni correction).
 pub const LEVEL: f64 = 0.05;
 
 /// A comparison of two locks or two sweeps, cell by cell.
@@ -62,9 +62,9 @@ pub struct Side {
 pub struct Setting {
     /// Key of the setting in a scenario.
     pub key: String,
-    /// Value of the setting on the first side; `null` if it has none.
+    /// Value of the setting on the first side; `null` if the first side has no value.
     pub a: Value,
-    /// Value of the setting on the second side; `null` if it has none.
+    /// Value of the setting on the second side; `null` if the second side has no value.
     pub b: Value,
 }
 

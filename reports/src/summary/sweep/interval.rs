@@ -39,7 +39,8 @@ pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Rounds to six significant digits. Rust converts decimals exactly on every machine.
+/// Rounds to six significant digits. The conversion to a decimal and back is exact on every
+/// machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -50,7 +50,7 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Accepts the sweeps in any order. The result can be merged again. It omits speed measurements.
+/// Merges sweeps in any order. The result omits speed measurements, and can be merged again.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -109,8 +109,8 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// Finds two slices of different sweeps with common seeds. They occur after `--seeds +N` if the
-/// findings store changed between the slices.
+/// Finds two slices of different sweeps with common seeds. Such slices result from `--seeds +N` if
+/// the findings store changed between the slices.
 fn strangers(parts: &[&Sweep]) -> Option<MergeError> {
     let slices: Vec<(SeedRange, SeedRange)> = parts
         .iter()

@@ -1,4 +1,4 @@
-//! Checks that runs could have produced a sweep. The file may be edited or damaged.
+//! Checks that runs could have produced a sweep, whose file may have been edited or damaged.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};

@@ -31,7 +31,7 @@ impl Ranges {
         self.ends.iter().map(|(from, to)| SeedRange { from: *from, to: *to })
     }
 
-    /// Returns the seed after the last one.
+    /// Returns the seed after the last seed; `None` if the set is empty.
     pub fn end(&self) -> Option<Seed> {
         self.ends.last_key_value().map(|(_, end)| *end)
     }

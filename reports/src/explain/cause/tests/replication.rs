@@ -214,7 +214,7 @@ fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_on
 
 #[test]
 fn who_was_let_in_by_a_copy_of_its_own_loses_that_as_any_lock() {
-    // The new primary still has the first lock, so no server grants the second.
+    // The new primary still has the first lock, so no server grants the second lock.
     let story = |removed: bool| {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").leaves(3, 1).left(4, 1);
         let story = story.acquires(5, 1).hears(6, 1, "a");

@@ -68,7 +68,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock. A refused process may have overwritten the lock's
+/// Returns how the last holder lost its lock, for example because a refused process overwrote the
 /// value.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
@@ -98,8 +98,9 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether a process slept although the lock was free. This process either got the lock at
-/// the end, or was the first to request it and was asleep when a fault ended the period.
+/// Returns whether the next process slept although the lock was free. The next process is the one
+/// that got the lock at the end of the period or, if the period ended first, the first to request
+/// the lock.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let asked = asked_throughout(timeline, period);

@@ -79,7 +79,7 @@ fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why the lock outlived its release. The release never arrived or only lowered a count
+/// Returns why the lock outlived its release: the release never arrived, or only lowered a count
 /// that an earlier acquire had raised, or a delayed command set the lock again.
 fn left_behind(
     timeline: &Timeline<'_>,
@@ -100,8 +100,8 @@ fn left_behind(
     }
 }
 
-/// Returns the process that set the lock after it had released it, and when, if no fault can have
-/// delayed the command.
+/// Returns the process that set the lock again after its release, and when; `None` if a fault may
+/// have delayed a command that it sent before the release.
 pub(super) fn set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<(Node, SimTime)> {
     let by = span.by?;
     let mut acquisitions = timeline.acquisitions.iter().rev();
@@ -127,8 +127,8 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
     died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
 }
 
-/// Finds a copy of a lock whose release was not copied. The copy outlives its lease only because
-/// processes extend it.
+/// Finds a copy of a lock whose release was not replicated. The copy outlives its lease only
+/// because processes extend it.
 pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let mut copies = remaining_values(timeline, period);
     let is_renewed = |copy: &KeySpan<'_>| {
@@ -137,7 +137,7 @@ pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<St
     copies.any(is_renewed).then_some(Standstill::OwnerRenews)
 }
 
-/// The grant also sets a time to live, but it does not count as a renewal.
+/// Counts extensions of the lease, but not the grant, which also sets a time to live.
 fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from < **set) {
@@ -167,13 +167,13 @@ pub(super) fn unanswered_release(timeline: &Timeline<'_>, span: Period) -> Optio
             .keys
             .iter()
             .filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
-        // A removal after the promotion could not be replicated.
+        // A removal after the promotion cannot have been replicated.
         let promoted = timeline.roles.promoted(span.node, end_of(timeline));
         let is_late = |at: Moment| promoted.is_some_and(|promoted| promoted < at);
         let ended = |end: (Moment, KeyEnd)| match end {
             (at, _) if is_late(at) => false,
             (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }) => true,
-            // The expiry was set at the old primary only.
+            // The expiry was set only at the old primary.
             (_, KeyEnd::Changed { change: Change::Expired, .. }) => span.runs_out.is_none(),
             _ => false,
         };

@@ -6,7 +6,7 @@ use crate::record::history::What;
 use fencepost_faults::Micros;
 
 /// Returns the values that servers have at the end of the period, except the locks of the processes
-/// that end it.
+/// whose grants end the period.
 pub(super) fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,
@@ -16,7 +16,7 @@ pub(super) fn remaining_values<'t, 'h>(
         section.from.time == until && (until < timeline.end || section.from.time > from)
     });
     let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
-    // The next process may have some of its locks already.
+    // A process that gets the lock later may already have it at some of the servers.
     let granted_later = timeline.acquisitions.iter().filter(move |one| {
         one.outcome == Outcome::Granted && one.completed.is_some_and(|at| until <= at.time)
     });

@@ -28,7 +28,7 @@ pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// Free once its owner has released it as often as it acquired it.
+/// A lock that its owner must release as often as it acquired the lock.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,

@@ -59,7 +59,8 @@ fn own<'t, 'h>(
     timeline.keys.iter().filter(is_own).collect()
 }
 
-/// Returns `None` if a fault may have disturbed the process or a server.
+/// Returns what the servers did not support in a grant: its quorum or its validity. Returns `None`
+/// if they supported both, or if a fault may have disturbed the process or a server.
 pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
     let own = own(timeline, one, told);
@@ -70,7 +71,7 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
     if is_inner || is_excused(timeline, one, told, &own) || took_token(timeline, one, told) {
         return None;
     }
-    // Without a recorded key, or with a value of an unknown owner, the grants are unknown.
+    // If no key is recorded, or the owner of a value is unknown, the grants are unknown.
     let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(has_known_owner);
     if own.is_empty() {
         return is_known.then_some(Unsupported::Grant(0));
@@ -145,7 +146,7 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
-        // An owner may change its own count.
+        // The owner may change its own count.
         Some((at, KeyEnd::Replaced)) => {
             timeline.replacer(at).map(Node::machine) != Some(one.process.machine())
         }

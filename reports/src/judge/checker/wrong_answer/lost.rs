@@ -33,7 +33,8 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // The process may have written one owner value and reported another.
+    // A process may write one owner value and report another, so its values in the critical section
+    // also count.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())

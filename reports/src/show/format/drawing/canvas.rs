@@ -1,4 +1,4 @@
-//! A canvas for SVG elements with a position in time. A script can move them.
+//! A canvas for SVG elements with a position in time, which a script can move.
 
 use fencepost_faults::Node;
 use maud::Render;

@@ -62,7 +62,7 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// A quiet cell has too few runs if the upper bound of its violation rate is above this.
+/// A quiet cell has too few runs if the upper bound of its violation rate is above this value.
 const QUIET_RATE_MAX: f64 = 0.05;
 
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {

@@ -5,7 +5,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// As in Jepsen, a process gets a new number after an unknown outcome.
+    /// Number of the thread. As in Jepsen, a process gets a new number after an unknown outcome.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

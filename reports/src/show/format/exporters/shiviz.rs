@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// ShiViz draws only one run: the first violated one, or else the first.
+/// ShiViz draws only one run: the first run with a violation, or else the first run.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {

@@ -109,8 +109,9 @@ fn in_this_run(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
-/// Runs with a longer lease keep their plans. The option `--ttl` also changes the plans, because
-/// families draw the lengths of faults from it.
+/// Warns that a run with `--ttl` may have longer faults. The runs with a longer lease keep their
+/// plans, but `--ttl` also changes the plans, because families draw the lengths of faults from the
+/// ttl.
 pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE
@@ -126,8 +127,8 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
 
 const LEASE: &str = "lease";
 
-/// Describes the effects on other violations that differ from the effect on the first. A sentence
-/// covers all violations on which a safeguard has the same effect.
+/// Describes the effects on other violations that differ from the effect on the first violation.
+/// One sentence covers all violations on which a safeguard has the same effect.
 fn differing_effects(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -146,8 +147,8 @@ fn differing_effects(
     groups.iter().map(|group| effect_on(group, unknown)).collect()
 }
 
-/// If neither violation occurs with the safeguard, its effects count as equal, even if only one of
-/// the runs is comparable.
+/// Returns whether a safeguard affects two violations differently. If neither violation occurs with
+/// the safeguard, its effects are equal, even if only one of the runs is comparable.
 fn differs(lead: &ViolationReport, one: &Remedy) -> bool {
     let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     lead.remedies.iter().all(|lead| {

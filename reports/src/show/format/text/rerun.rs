@@ -71,7 +71,8 @@ pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
     }
 }
 
-/// Names the processes of the violation in the minimal run, if they differ from those in this run.
+/// Names the processes of the violation in the minimal run, if they differ from the processes in
+/// this run.
 pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     let set = |nodes: &[Node]| nodes.iter().copied().collect::<BTreeSet<Node>>();
     let there = &report.minimal_run.as_ref()?.involved;

@@ -1,4 +1,4 @@
-//! The story of one cause on the first screen. It covers all violations of the run with that cause.
+//! The story of one cause on the first screen, about all violations of the run with that cause.
 
 mod events;
 
@@ -109,7 +109,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (_, last) = story.span();
     let until = run.timeline.iter().rev().find(|entry| entry.sequence <= last);
     let until = until.map_or(lead.violation.at_us, |entry| entry.time_us);
-    // A smallest run with other processes may need other faults.
+    // If the smallest run has other processes, it may also need other faults.
     let is_same = rerun::others_involved(lead).is_none();
     let is_decisive = |timed: &TimedFault| {
         let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
@@ -155,7 +155,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let is_step = is_step(timed) || prolongs(timed);
         (!is_decisive(timed), !is_cause, !is_step, is_late, latest_first)
     });
-    // Faults that the story does not name are shown only if it names none.
+    // Faults that the story does not name are shown only if the story names no fault.
     let is_told = |timed: &&&TimedFault| {
         is_decisive(timed) || is_named(timed) || is_step(timed) || prolongs(timed)
     };

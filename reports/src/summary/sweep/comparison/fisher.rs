@@ -1,7 +1,7 @@
 //! Fisher's exact test (Fisher 1922), which decides whether two rates differ significantly.
 
-/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`. It
-/// uses multiplication and division, which every machine rounds alike, and no logarithms.
+/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`. Uses
+/// multiplication and division, which every machine rounds alike, and no logarithms.
 pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
     let all = hits + other_hits;
     let tables = Tables { all, trials, other_trials };
@@ -25,7 +25,8 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         weights.push((x, weight));
     }
     let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
-    // The tolerance keeps tables whose probability differs only by rounding.
+    // Tables as likely as the observed table count, even if rounding makes their weight slightly
+    // greater.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();

@@ -10,7 +10,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 const EVENTS_MAX: usize = 9;
-/// Long evidence shows this many events from its start and two from its end.
+/// Long evidence shows `EVIDENCE_FIRST` events from its start and `EVIDENCE_LAST` from its end.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
@@ -90,7 +90,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether another entry tells with what the server restarted.
+    /// Returns whether another entry says what the server lost or restored in this restart.
     fn says_what_it_lost(&self, started: &TimelineEntry) -> bool {
         self.run.timeline.iter().any(|entry| {
             let is_told = matches!(
@@ -119,7 +119,7 @@ impl Story<'_> {
         is_deed && story.any(|line| line.event == entry.sequence) || self.is_late_grant(entry)
     }
 
-    /// Returns whether the event gave the lock to a process again before its stale write.
+    /// Returns whether the event granted the lock again to the process of a later stale write.
     fn is_late_grant(&self, entry: &TimelineEntry) -> bool {
         let What::Server { by: Some(by), .. } = entry.what else { return false };
         self.told().any(|one| {
@@ -138,7 +138,7 @@ impl Story<'_> {
         self.told().filter(|one| is_broken_by(one, entry))
     }
 
-    /// Returns the violations of other stories that the event causes.
+    /// Returns the violations that the event causes, but that other stories tell.
     fn breaks_otherwise<'e>(
         &'e self,
         entry: &'e TimelineEntry,
@@ -185,7 +185,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the process whose update a stale write overwrites, unless the label names it.
+    /// Returns the process whose update a stale write overwrites, unless the label of the stale
+    /// write names that process.
     fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
         let What::Storage { by, .. } = entry.what else { return None };
         let other = |kind: Kind| {
