@@ -38,8 +38,8 @@ pub struct BoundaryReport {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// Settings that all runs share. For the varied setting, the value is the one that the search
-    /// replaced.
+    /// Settings that all runs share. The varied setting is listed with the value that it has
+    /// outside the search.
     pub config: serde_json::Value,
     /// Name of the lock, as in `--client`.
     pub client: String,

@@ -92,12 +92,12 @@ pub struct Runs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_delays: Option<[u64; 3]>,
     /// Number of runs that kept every rule and exercised the lock. In such a run at least two
-    /// processes acquired the lock. If the plan has faults, one of them began while a process was
+    /// processes acquired the lock. If the plan has faults, a fault began while a process was
     /// acquiring or holding the lock.
     pub valid: u64,
     /// Number of runs that kept every rule but did not exercise the lock.
     pub unknown: u64,
-    /// Number of runs that broke a rule. In a certificate it is 0.
+    /// Number of runs that broke a rule; 0 in a certificate.
     pub violated: u64,
     /// Number of runs in which a fault began or a message was delayed.
     pub fired: u64,

@@ -174,8 +174,8 @@ impl Findings {
         seen
     }
 
-    /// Enters the results of a retest: reopens findings that it showed, and marks the other open
-    /// findings as fixed. A finding in `seen`, which another run showed, stays open.
+    /// Enters the results of a retest: reopens findings that were shown again, and marks the other
+    /// open findings as fixed. A finding in `seen`, which another run showed, stays open.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -243,8 +243,8 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep. If its options differ from the finding's options, discards the
-    /// runs listed so far, because they may not show the finding with the new options.
+    /// Adds the runs of a sweep. If the sweep has other options than the finding, discards the runs
+    /// in `shown_by`, because they may not show the finding with the new options.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -70,8 +70,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// Cause of a violation. A cause is never a guess: it is `unexplained` if the evidence does
-        /// not show the cause.
+        /// Cause of a violation. A cause is never a guess: if the evidence does not show the cause,
+        /// the cause is `unexplained`.
         #[derive(
             Clone,
             Copy,
@@ -179,7 +179,7 @@ causes! {
     SharedClientId = shared_client_id,
     /// The connection of a holder or waiting process ended without the process noticing.
     ConnectionLost = connection_lost,
-    /// A failover lost locks that belong to a connection, because they are not replicated.
+    /// A failover lost locks that belong to a connection, because such locks are not replicated.
     FailoverForgets = failover_forgets,
     /// A waiting process was granted the lock after its lease had ended and its key was gone.
     ExpiredWaiter = expired_waiter,

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
-/// Longest time from a fault until Sentinels have promoted another server because of it.
+/// Longest time from a fault to the promotion of another server by Sentinels.
 const DETECTION_MAX: Micros = Micros::from_secs(5);
 
 /// A sentence of the narrative and its supporting event.
@@ -395,7 +395,7 @@ impl Story<'_, '_> {
             SectionEnd::Crash => "crashes",
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
-        // A process that continues after it noticed its loss explains a later write.
+        // A process that continued although it had noticed its loss explains a later write.
         let weight = match section.ended_by {
             SectionEnd::Lost => Weight::Turn,
             _ => Weight::Detail,

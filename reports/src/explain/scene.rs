@@ -168,8 +168,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!servers.is_empty()).then(|| listed(&servers))
     }
 
-    /// Returns when the holder's own process removed the lock or, if it did not, when the lock
-    /// ended.
+    /// Returns when the holder's own process removed the lock. If that process did not remove the
+    /// lock, returns when the lock ended.
     pub(super) fn removed_by_holder(&self) -> Option<Moment> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         let mut lost = losses
@@ -179,8 +179,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.find_map(|loss| loss.removed_by_itself()).or_else(|| Some(self.gone()?.0))
     }
 
-    /// Returns whether the server that granted the lock again expired it at the end of the first
-    /// lease, because it had not received an extension.
+    /// Returns whether the server that granted the lock again had expired the lock at the end of
+    /// the first lease, because this server had not received an extension.
     pub(super) fn expired_as_first_set(&self) -> bool {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         let mut lost = losses.iter().filter_map(|loss| loss.at_taking_server.as_ref());

@@ -76,8 +76,8 @@ kinds! {
     Starved = Harm,
     /// A live holder keeps the lock for longer than the configured bound.
     HeldForever = Hazard,
-    /// The lock is free, a process wants it and enough servers run, but no process gets it within
-    /// the configured bound.
+    /// The lock is free, a process wants the lock and enough servers run, but no process gets the
+    /// lock within the configured bound.
     Unavailable = Hazard,
 }
 
@@ -118,8 +118,8 @@ impl Kind {
         }
     }
 
-    /// Returns `true` if the rule has a default bound. A run without a configured bound skips rules
-    /// without a default.
+    /// Returns `true` if the rule has a default bound. `held-forever` has none, so a run without a
+    /// configured bound skips that rule.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }

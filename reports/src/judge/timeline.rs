@@ -215,8 +215,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns the two acquisitions in the order of their grants; in the order of their ends if one
-    /// of the grants is not recorded.
+    /// Returns the two acquisitions in the order of their grants. If a grant is not recorded, the
+    /// order is that of the ends of the acquisitions.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -255,7 +255,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns `true` if the value at a server was this acquisition's lock. A copy on a replica
-    /// belongs to the last grant that it copied.
+    /// belongs to the last grant that the replica copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {

@@ -228,9 +228,9 @@ pub enum What {
         /// Reason for the unknown outcome, in a few words.
         reason: String,
     },
-    /// The application stops waiting for an acquire or a release. If it cancels the call, the
-    /// completion follows immediately and the outcome is unknown. If it interrupts the call, the
-    /// completion follows when the library has finished.
+    /// The application stops waiting for an acquire or a release. If the application cancels the
+    /// call, the completion follows immediately and the outcome is unknown. If the application
+    /// interrupts the call, the completion follows when the library has finished.
     GivenUp {
         /// Number from the `invoke` event of the open operation.
         operation: u64,
@@ -246,8 +246,8 @@ pub enum What {
     Lost,
     /// This thread waits for the lock and has sent no message to a server for some time. The event
     /// is recorded at the end of the silence or of the run, if the silence since healing exceeds
-    /// `bound_us` or the whole silence exceeds the availability bound. It is also recorded for
-    /// every waiting thread if the run ends without pending events. Not part of the digest.
+    /// `bound_us` or the whole silence exceeds the availability bound. If the run ends without
+    /// pending events, the event is recorded for every waiting thread. Not part of the digest.
     Silent {
         /// Virtual time in microseconds of the thread's last message, or of the start of the wait
         /// if that is later.
@@ -261,9 +261,9 @@ pub enum What {
     },
     /// A process with all its threads, or a server, crashed or lost power.
     Crashed,
-    /// The role of a server or Sentinel changes, a server starts or stops refusing writes, or a node
-    /// crashes with a command in transit. Absent in histories of older versions. Not part of the
-    /// digest.
+    /// The role of a server or Sentinel changes, a server starts or stops refusing writes, or a
+    /// node crashes with a command in transit. Absent in histories of older versions. Not part of
+    /// the digest.
     Turn {
         /// Change or crash of the event's node.
         turn: Turn,
@@ -279,7 +279,8 @@ pub enum What {
         key: String,
         /// Kind of the change, for example by a command or by expiry.
         change: Change,
-        /// Value of the key (the owner) after the change, or before it if the key was removed.
+        /// Value of the key (the owner) after the change; if the key was removed, the value before
+        /// the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
         /// Process that requested the change; absent if the server acted by itself or as a replica

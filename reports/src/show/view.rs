@@ -12,7 +12,7 @@ pub struct View<T: Clone + 'static> {
     /// The value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Escapes names that could control a terminal. `None` if the format escapes them itself.
+    /// Escapes names that could control a terminal. `None` if the format escapes names itself.
     sanitise: Option<Sanitise<T>>,
 }
 

@@ -82,8 +82,8 @@ pub struct RunReport {
     pub faults_began: Vec<u32>,
     /// Fault plan of the run. `faults_began` lists the ids of the faults that began.
     pub plan: FaultPlan,
-    /// Lengths of leases, critical sections and waits that the seed drew, by scenario key. They
-    /// override the report's config.
+    /// Lengths of leases, critical sections and waits that the seed drew, by scenario key. These
+    /// lengths override the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
     /// Durations of acquires, critical sections and releases, in microseconds.
@@ -201,8 +201,8 @@ pub struct MinimalRun {
     pub processes: u16,
     /// Number of cycles of each process. A cycle is an acquire, a critical section and a release.
     pub cycles: u32,
-    /// Processes involved in the violation of the minimal run, the earlier holder first. They may
-    /// differ from the processes in the original run. Empty in reports of older versions.
+    /// Processes involved in the violation of the minimal run, the earlier holder first. Other
+    /// processes may be involved in the original run. Empty in reports of older versions.
     #[serde(default)]
     pub involved: Vec<Node>,
     /// SHA-256 of the minimal run's history, in hex.
@@ -225,7 +225,8 @@ pub struct Boundary {
     /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
     /// Neighbouring value at which the violation does not happen, in the unit of the quantity. This
-    /// value is one step less; for a server's downtime, where less is worse, it is one step more.
+    /// value is one step less than `enough`; for a server's downtime, where less is worse, one step
+    /// more.
     pub not_enough: i64,
     /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule for
     /// another cause; otherwise absent.

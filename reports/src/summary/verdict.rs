@@ -46,7 +46,7 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// A history without findings is valid, or unknown if it did not exercise the lock.
+/// A history without findings is valid if it exercised the lock, and otherwise unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
@@ -136,8 +136,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Drops events of the remover's earlier lock, because they do not explain why it removed another
-/// lock.
+/// Drops events of the remover's earlier lock, because they do not explain why the remover removed
+/// another process's lock.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();
     let taken = finding.clash.filter(|_| cause.tells(finding.kind) == Tells::Takeover);
@@ -177,7 +177,7 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why the run is inconclusive, if it was cut off while a live process had been in its
+/// Returns why the run is inconclusive, if the run was cut off while a live process had been in its
 /// critical section for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;

@@ -1,4 +1,4 @@
-//! Compares the measured threshold with the calculated one, in words.
+//! Compares the measured threshold with the calculated bound, in words.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 

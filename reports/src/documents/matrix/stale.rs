@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // Fisher's tea tasting: 3 of 4 against 1 of 4.
+        // The lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

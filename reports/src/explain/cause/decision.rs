@@ -53,7 +53,7 @@ pub(super) enum Test {
     /// Tests how a server lost the lock. For a replicated lock, the loss at the server that granted
     /// it first takes precedence, because replicas copy such a loss.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// Tests how a server lost the lock that it then granted again.
+    /// Tests how a server lost a lock before that server granted the lock again.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 

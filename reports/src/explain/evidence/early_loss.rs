@@ -193,7 +193,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 
     /// Returns whether the granting server removed only earlier locks with the same owner value. If
-    /// so, a removal at a replica only repeats one of these removals, and not a loss of this lock.
+    /// so, a removal at a replica repeats such a removal, and does not concern this lock.
     fn removed_only_earlier(&self, held_at: Node) -> bool {
         let removed = |how| matches!(how, KeyEnd::Changed { change: Change::Removed, .. });
         let owner = self.holder.owner;

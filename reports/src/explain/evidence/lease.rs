@@ -11,8 +11,8 @@ pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 /// Longest time by which a server that counts in whole seconds ends a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
-/// A recorded lease counts as the requested lease if it differs by at most this much. A server that
-/// receives the end of a lease records a lease that is shorter by the message's latency.
+/// A recorded lease counts as the requested lease if the difference is at most this long. A server
+/// that receives the end of a lease records a lease that is shorter by the message's latency.
 pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
 /// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
 /// previous write belongs to the grant.
@@ -201,8 +201,8 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
 }
 
 /// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
-/// the lock. Returns the last such value, and when and how it ended before `before`: a process
-/// removed it, or got the lock by replacing it.
+/// the lock. Returns the last such value, and when and how the value ended before `before`: a
+/// process removed the value, or got the lock by replacing the value.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

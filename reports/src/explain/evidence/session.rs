@@ -125,12 +125,13 @@ pub(super) fn has_second_node(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FirstInQueue {
     CreatorWaits,
-    /// The node's creator waits with another node, or knows that it does not have the lock.
+    /// The node's creator waits with another node, or knows that the creator does not have the
+    /// lock.
     UnknownToCreator,
 }
 
 /// Returns whether the creator of the queue's first node waits with this node, or does not know of
-/// it; `None` if the history does not show it.
+/// the node; `None` if the history does not show which.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -13,13 +13,13 @@
 //! - no server was a primary;
 //! - a server was partitioned, or messages were delayed;
 //! - processes outside their critical sections renew the lock;
-//! - the reasons in the second list that concern votes, crashed processes and clocks.
+//! - the reasons in the last list that concern votes, crashed processes and clocks.
 //!
 //! If no pending event can end the wait (`deadlock`) or a waiting process is not served
 //! (`starved`), the first reasons are that the waiting processes wait on dead connections, or were
 //! not woken.
 //!
-//! After these, and for a lock that no process acquires (`stuck`):
+//! After these reasons, and for a lock that no process acquires (`stuck`):
 //! - locks of abandoned attempts exist at a quorum of the servers;
 //! - the votes were split: several processes each locked too few of the servers;
 //! - a server has a lock whose owner crashed or does not know of it, or whose release was lost;
@@ -139,7 +139,7 @@ pub(super) fn set_again(timeline: &Timeline<'_>, finding: &Finding) -> Option<(N
 }
 
 /// Returns the process whose release of the remaining lock is unconfirmed, when the process sent
-/// the release, and when the lock was removed, if it was.
+/// the release, and when the lock was removed; the last value is `None` if the lock remained.
 pub(super) fn unconfirmed_release(
     timeline: &Timeline<'_>,
     finding: &Finding,

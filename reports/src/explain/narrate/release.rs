@@ -1,4 +1,5 @@
-//! Describes the release of a process by its outcome and by the changes that servers made for it.
+//! Describes a release by its outcome and by the changes that servers made for the releasing
+//! process.
 
 use super::server::{grantee, is_lowered, is_zero};
 use super::{after_event, before_event};
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 enum Outcome<'h> {
     Succeeded,
     Failed,
-    /// The process does not know the outcome, for this reason if one was recorded.
+    /// The process does not know the outcome. The reason is `None` if none was recorded.
     Unknown(Option<&'h str>),
     Crashed,
 }
@@ -30,7 +31,7 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside
     let is_of_many = history.header.quorum > 1;
     let release = match outcome(event, later, operation) {
         Outcome::Failed => ", but its release fails".to_owned(),
-        // At least one of the masters did not confirm the release.
+        // The outcome is unknown because at least one of the masters did not confirm the release.
         Outcome::Unknown(reason) if is_of_many => tries_to_release(reason),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {

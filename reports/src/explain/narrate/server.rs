@@ -112,7 +112,7 @@ fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     latest.next() == Some(false) && before.iter().any(was_told)
 }
 
-/// Returns the new lease if it ends before the previous one would have ended.
+/// Returns the new lease if this lease ends before the previous lease would have ended.
 fn shortened(history: &History, event: &Event) -> Option<Micros> {
     let What::Server { key, lease_us: Some(lease), .. } = &event.what else { return None };
     let mut before = before_event(history, event).iter().rev();

@@ -118,7 +118,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
     }
 
-    /// Returns whether the fault made servers lose keys, but no server recorded that it lost the lock.
+    /// Returns whether the fault made servers lose keys, but no server recorded the loss of the
+    /// lock.
     fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
         let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
         let timeline = self.timeline;
@@ -173,8 +174,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault bends a clock, but a server lost the lock in another way than by its
-    /// expiry.
+    /// Returns whether the fault bends a clock, but a server lost the lock in another way than by
+    /// expiry, so that the clock is irrelevant.
     fn is_of_unrelated_clock(&self, fault: &FaultSpan<'_>) -> bool {
         let ended = self.timeline.gone(self.both[0]);
         let is_lost = |change| {
@@ -191,8 +192,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault only delays messages among servers, and one Redis server made both
-    /// grants. Such a fault is irrelevant.
+    /// Returns whether the fault only delays messages among servers, although one Redis server made
+    /// both grants, so that replication is irrelevant.
     fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
         let header = &self.timeline.history.header;
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
@@ -204,8 +205,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && fault.nodes.iter().all(|node| node.is_server())
     }
 
-    /// Returns whether the fault stepped the clock of a server before the first grant. A server
-    /// measures a lease by the clock that it had when the lease was set.
+    /// Returns whether the fault stepped the clock of a server before the first grant. Such a step
+    /// is irrelevant, because a server measures a lease by the clock at the time of the grant.
     fn is_earlier_step(&self, fault: &FaultSpan<'_>) -> bool {
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
         fault.kind == FaultKind::ClockJump
@@ -247,8 +248,8 @@ fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool
     }
 }
 
-/// Returns whether the fault delayed another process's release, so that it arrived while the holder
-/// had the lock.
+/// Returns whether the fault delayed another process's release, so that the release arrived while
+/// the holder had the lock.
 fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     removal.is_some_and(|(by, sent, removed)| {
         fault.names(by)

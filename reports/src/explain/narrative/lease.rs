@@ -75,7 +75,7 @@ impl Story<'_, '_> {
     }
 
     /// Returns whether the value of the lock begins with a Unix time, by which processes end the
-    /// lease, and the server has no expiry for it.
+    /// lease, and the server has no expiry for the lock.
     fn is_kept_in_value(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
         let value = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
@@ -141,8 +141,9 @@ impl Story<'_, '_> {
         })
     }
 
-    /// Returns when the lock last ended at the server that granted it and, if it expired, whether
-    /// the server removed it only at the next request. With several masters, the first end counts.
+    /// Returns when the lock last ended at the server that granted the lock and, if the lock
+    /// expired, whether the server removed it only at the next request. With several masters, the
+    /// first end counts.
     fn recorded_end(
         &self,
         holder: &Acquisition<'_>,

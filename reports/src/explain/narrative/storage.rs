@@ -13,7 +13,7 @@ const WAIT_TOLD: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
     /// Adds the event at which the late write was sent, if the write was in transit for long, or if
-    /// its process sent it after its critical section.
+    /// its process sent the write after leaving its critical section.
     pub(super) fn sent(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let landed = clash.late_write.map(|index| timeline.moment(index));

@@ -72,8 +72,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the change that ended or shortened the lock at the server that granted it, if the
-    /// server that was promoted later never copied the change.
+    /// Adds the change that ended or shortened the lock at the server that granted the lock, if the
+    /// server that was promoted later never copied this change.
     fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;

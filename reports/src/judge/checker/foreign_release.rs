@@ -1,8 +1,9 @@
 //! Checks that no process removes a lock that a server granted to another process.
 //!
-//! The owner of a value is the process to which the server granted it last. If the server never
-//! granted it, for example after a failover, the last grant by any server counts. A thread may
-//! remove the lock of another thread of its process, but not during its critical section.
+//! The owner of a value is the process to which the server granted the value last. If the server
+//! never granted the value, for example after a failover, the last grant by any server counts. A
+//! thread may remove the lock of another thread of its process, but not during its critical
+//! section.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,4 +1,5 @@
-//! Checks that no process keeps the lock for longer than the header's bound, if it has one.
+//! Checks that no process keeps the lock for longer than the header's bound; without a bound, finds
+//! nothing.
 //!
 //! A process keeps the lock while it is in its critical section and its servers have the lock.
 
@@ -34,7 +35,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 }
 
 /// Returns when the process left its critical section or lost its quorum, whichever came first. A
-/// quorum that it lost before `at` counts as lost at `at`.
+/// quorum that was lost before `at` counts as lost at `at`.
 pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];

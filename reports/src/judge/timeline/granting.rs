@@ -305,7 +305,7 @@ fn decided<'c>(
     Some(grant(deciding, &all))
 }
 
-/// Decides by each server's last claim, even if a lower count has withdrawn it.
+/// Decides by each server's last claim, even if a lower count has withdrawn this claim.
 fn relied_on<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>, quorum: u16) -> Option<Grant> {
     let all = latest_of_each(claims);
     Some(grant(deciding(&all, quorum)?, &all))

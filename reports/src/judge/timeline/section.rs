@@ -21,7 +21,7 @@ pub struct Section {
 pub enum SectionEnd {
     Release,
     Lost,
-    /// The process crashed. It is not in its critical section after a restart.
+    /// The process crashed. After a restart, the process is no longer in its critical section.
     Crash,
     Open,
 }

@@ -53,7 +53,7 @@ pub enum Keeping {
     RowByClients,
     /// A row with an expiry time, which the server compares with its wall clock.
     RowByServer,
-    /// A lock that belongs to a connection. It has no ttl and ends with the connection.
+    /// A lock that belongs to a connection and ends with the connection. The lock has no ttl.
     Connection,
     /// A key that is deleted when its lease ends. The holder's process keeps the lease alive.
     Lease,

@@ -278,7 +278,8 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases that a quiet cell did not test, because no fault began in them.
+    /// Returns the protocol phases in which no fault began, and which a quiet cell therefore did
+    /// not test.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingState {
-    /// The last sweep found the anomaly for the first time, or again after it had been fixed.
+    /// The last sweep found the anomaly for the first time, or again after the anomaly had been
+    /// fixed.
     New,
     /// An earlier sweep had already found the anomaly.
     Known,
-    /// The user accepted the anomaly, so a sweep that finds it does not fail.
+    /// The user accepted the anomaly, so a sweep that finds the anomaly does not fail.
     Accepted,
     /// The seeds that showed the anomaly no longer show it.
     Fixed,

@@ -17,7 +17,7 @@ pub enum Wanted {
         must: BTreeSet<Kind>,
         /// Rules whose violations are too rare to occur in every sweep.
         may: BTreeSet<Kind>,
-        /// Fingerprints of anomalies that may occur, whatever rule they break.
+        /// Fingerprints of anomalies that may occur, regardless of the rule that they break.
         accepts: BTreeSet<String>,
     },
 }

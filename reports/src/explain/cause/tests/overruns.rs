@@ -98,9 +98,8 @@ fn an_answer_that_took_most_of_the_lease_is_latency() {
     assert_eq!(overlap(story), Cause::Latency);
 }
 
-/// Returns the cause of an overlap at a server that counts leases in whole seconds. Client 1
-/// requests a lease of 10,000 ms and gets one of `given` ms at 1 ms. Client 2 gets the lock at 9.6
-/// s.
+/// Returns the cause of an overlap at a server that counts leases in whole seconds. At 1 ms, client
+/// 1 requests a lease of 10,000 ms and gets a lease of `given` ms. Client 2 gets the lock at 9.6 s.
 fn coarse(given: u64, left: u64, how: impl FnOnce(Story) -> Story) -> Cause {
     let story = how(Story::new().ttl(10_000).takes(1, 1, "a")).takes(9_600, 2, "b");
     let story = story.with_recorded_leases_of(Micros::from_millis(given)).at_servers();

@@ -98,9 +98,9 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether the next process slept although the lock was free. The next process is the one
-/// that got the lock at the end of the period or, if the period ended first, the first to request
-/// the lock.
+/// Returns whether the next process slept although the lock was free. The next process is the
+/// process that got the lock at the end of the period or, if a fault ended the period, the first
+/// that had requested the lock.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let asked = asked_throughout(timeline, period);

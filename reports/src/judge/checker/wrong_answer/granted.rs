@@ -60,7 +60,7 @@ fn own<'t, 'h>(
 }
 
 /// Returns what the servers did not support in a grant: its quorum or its validity. Returns `None`
-/// if they supported both, or if a fault may have disturbed the process or a server.
+/// if the servers supported the grant, or if a fault may have disturbed the process or a server.
 pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
     let own = own(timeline, one, told);

@@ -21,7 +21,7 @@ pub(crate) struct Drawing<'r> {
     pub(crate) focus: usize,
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// A picture with more messages omits those farthest from the focus.
+    /// A picture with more messages omits the messages farthest from the focus.
     pub(crate) messages_max: usize,
 }
 

@@ -4,7 +4,7 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// The text does not claim that the lock stays taken: another process may still acquire it.
+/// The text does not claim that the lock stays taken, because another process may still acquire it.
 pub(crate) const DEADLOCK: &str = "deadlock: no pending event can wake the waiting processes";
 
 /// Returns a count such as `8 stale writes`. For `stuck`, the phrase includes the total duration.

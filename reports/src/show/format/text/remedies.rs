@@ -217,7 +217,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Compares the two 95 % intervals. If they overlap, the effect is unclear.
+    /// Compares the two 95 % intervals. If the intervals overlap, the effect is unclear.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);
