@@ -1,4 +1,5 @@
-//! The `fencepost.certificate` format, which records that no plan within bounds causes a violation.
+//! The `fencepost.certificate` format, which records that no plan within stated bounds causes a
+//! violation.
 
 mod diff;
 mod html;

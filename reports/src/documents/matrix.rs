@@ -282,7 +282,7 @@ impl CellVerdict {
 }
 
 impl Agreement {
-    /// In display order.
+    /// All members, in display order.
     pub const ALL: [Agreement; 6] = [
         Agreement::Agrees,
         Agreement::More,

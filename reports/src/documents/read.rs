@@ -50,7 +50,7 @@ pub enum Document {
     Report(Box<Report>),
     History(Box<History>),
     Sweep(Box<Sweep>),
-    /// An object with `faults` and no `format`.
+    /// A fault plan, recognized as an object with `faults` and no `format`.
     Plan(FaultPlan),
 }
 

@@ -227,7 +227,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        // The lock may have needed the data of each server that lost its data.
+        // Tell all faults that took servers' data, because each of them may have been necessary.
         let faults = faults.enumerate().filter(|(place, (relevance, _))| {
             *place < FAULTS_MAX || *relevance <= Relevance::OfServers
         });
@@ -297,7 +297,7 @@ impl Story<'_, '_> {
             let weight = match turn {
                 _ if !concerns => continue,
                 Turn::Promoted => {
-                    // A later alarm did not cause the promotion.
+                    // Only alarms before the promotion can have caused the promotion.
                     is_first_alarm = false;
                     Weight::Turn
                 }

@@ -104,7 +104,8 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// Returns the servers at which this change ended the holder's lock, as the subject of a
     /// sentence, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
-        // Replicas repeat the changes of their primary.
+        // Replicas repeat the changes of their primary, so if a primary recorded the change, only
+        // primaries count.
         let at_primary = self.is_of_primary(change);
         let is_change = |how| match how {
             KeyEnd::Changed { change: ended, primary, .. } => {
@@ -150,7 +151,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         if crashed.is_empty() {
             return (self.held_at(), true);
         }
-        // Members of a distributed system share the counter.
+        // Members of a distributed system share the counter, so each crashed member counts.
         let is_own = held.node == taken.node || !is_of_members(self.timeline);
         if crashed.contains(&taken.node) && is_own {
             return (self.taken_at(), true);

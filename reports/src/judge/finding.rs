@@ -142,11 +142,11 @@ pub enum Severity {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     pub kind: Kind,
-    /// Start, in true time.
+    /// Start of the violation, in true time.
     pub at: SimTime,
-    /// Zero if the violation is instantaneous.
+    /// Zero for an instantaneous violation.
     pub duration: Micros,
-    /// The earlier holder comes first.
+    /// Processes involved, the earlier holder first.
     pub processes: Vec<Node>,
     pub what: String,
     /// Indices of the events that prove the violation, ascending.

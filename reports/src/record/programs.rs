@@ -27,7 +27,7 @@ pub struct ProgramReport {
     /// such line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Lines that the program printed, in order of their first bytes.
+    /// Lines that the program printed, in the order in which the lines began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Printed>,
     /// Number of printed bytes that `output` does not contain, because they exceed the limit.

@@ -76,7 +76,7 @@ impl Sweeps {
     }
 }
 
-/// Each variant also includes the parts that every report has.
+/// Parts of a run that a format shows, in addition to the parts that every report has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     Findings,
@@ -91,7 +91,7 @@ pub static TEXT: Format = text::FORMAT;
 pub static JSON: Format = exporters::json::FORMAT;
 pub static HTML: Format = html::FORMAT;
 
-/// In display order.
+/// All formats, in display order.
 pub static FORMATS: &[Format] = &[
     TEXT,
     JSON,

@@ -81,16 +81,16 @@ impl<T: Clone> View<T> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// In columns.
+    /// Width in columns.
     pub width: usize,
     pub detail: Detail,
 }
 
 impl Page {
-    /// In columns.
+    /// Possible widths, in columns.
     pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 
-    /// Limits the columns to [`Page::WIDTHS`].
+    /// Limits `columns` to [`Page::WIDTHS`].
     pub fn of_width(columns: usize, detail: Detail) -> Page {
         let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
         Page { width: columns.clamp(min, max), detail }

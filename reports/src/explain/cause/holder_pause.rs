@@ -77,7 +77,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
             )
         }
         _ => {
-            // A key that was already removed cannot expire.
+            // A key that was already removed cannot expire, so only its lease ended.
             let ended = match scene.gone() {
                 Some((_, KeyEnd::Changed { change, .. })) if change != Change::Expired => "ended",
                 _ => "expired",

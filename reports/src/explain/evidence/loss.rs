@@ -231,14 +231,15 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns why a key expired early in true time, by the clocks of the servers that had it.
+    /// Returns why a key expired before the true end of its lease. Considers the clocks of the
+    /// servers that had the key.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
         let set = span.set.last();
         if self.is_shortened(span) {
             return EarlyExpiry::ByOtherLease;
         }
         let clocks = self.clocks_of_servers(span);
-        // Besides Redis, only GemFire ends leases by a clock that can be stepped.
+        // Servers other than Redis and GemFire do not end leases by a clock that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &clocks, at.time).is_some();

@@ -15,7 +15,7 @@ pub(super) fn server(history: &History, event: &Event) -> String {
         true => "the lock".to_owned(),
         false => format!("key {key}"),
     };
-    // A token counter belongs to no process.
+    // A token counter belongs to no process, so its changes name no owner.
     let owner = grantee(history, event).filter(|_| !history.header.is_token_counter(key));
     let whose = match (change, owner) {
         (Change::Granted, _) | (_, None) => lock,

@@ -32,12 +32,13 @@ impl Story<'_, '_> {
         let last = begun.filter(|key| !self.is_echo(key)).max_by_key(|key| key.from);
         let standing = standing(timeline, finding).filter(|key| key.from.time <= finding.at);
         let Some(last) = standing.or(last) else { return };
-        // Other servers may learn much later which node is first in the queue.
+        // Other servers may learn much later which node is first in the queue, so the earliest
+        // record counts.
         let same = timeline.keys.iter().filter(|key| key.value == last.value);
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
         self.add_event(Weight::Turn, last.from.index);
-        // A replica received the value that a process had written at the primary.
+        // If a replica has the value, also tell when a process wrote the value at the primary.
         let written = timeline.keys.iter().filter(|key| key.value == last.value);
         let written = written.filter(|key| key.by.is_some() && key.from < last.from);
         let written = copied_from(timeline, last).or_else(|| written.max_by_key(|key| key.from));
@@ -48,7 +49,7 @@ impl Story<'_, '_> {
         self.unknown_acquire(last);
         let until = finding.at + finding.duration;
         let copies = timeline.keys.iter().filter(|key| has_queue && key.value == last.value);
-        // Followers of a queue repeat the removal of its leader.
+        // In a queue, followers repeat the leader's removal, so the earliest removal counts.
         let removed = copies.filter_map(|key| key.to).min_by_key(|(to, _)| *to).or(last.to);
         if let Some((to, _)) = removed.filter(|(to, _)| to.time <= until) {
             self.add_event(Weight::Turn, to.index);

@@ -8,13 +8,13 @@ pub struct Acquisition<'h> {
     pub operation: u64,
     pub process: Node,
     pub invoked: Moment,
-    /// Time of the answer, or of a crash of the process.
+    /// Time of the answer, or of a crash of the process before the answer.
     pub completed: Option<Moment>,
     pub outcome: Outcome,
-    /// `None` unless the acquire succeeded.
+    /// Owner value of the lock; `None` unless the acquire succeeded.
     pub owner: Option<&'h str>,
     pub token: Option<u64>,
-    /// Validity that the lock stated.
+    /// Validity of the lease, as stated by the lock.
     pub valid_for: Option<Micros>,
     pub grant: Option<Grant>,
 }
@@ -35,7 +35,7 @@ pub struct Grant {
     pub node: Node,
     /// `false` if the grant relies on an older value.
     pub created: bool,
-    /// Each server's last grant before completion, except for withdrawn grants.
+    /// Each server's last grant before the acquire completed, without withdrawn grants.
     pub servers: Vec<(Node, Moment)>,
 }
 

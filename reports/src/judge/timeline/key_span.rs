@@ -18,7 +18,7 @@ pub struct KeySpan<'h> {
     pub set: Vec<Moment>,
     /// End of the last lease by a correct clock; `None` if no lease is recorded.
     pub runs_out: Option<SimTime>,
-    /// `None` if the value existed at the end of the history.
+    /// When and how the value ended; `None` if it existed at the end of the history.
     pub to: Option<(Moment, KeyEnd)>,
 }
 

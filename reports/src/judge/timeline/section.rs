@@ -12,7 +12,7 @@ pub struct Section {
     pub acquisition: usize,
     pub process: Node,
     pub from: Moment,
-    /// `None` if the section was open at the end of the history.
+    /// End of the critical section; `None` if it was open at the end of the history.
     pub to: Option<Moment>,
     pub ended_by: SectionEnd,
 }

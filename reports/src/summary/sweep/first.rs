@@ -61,7 +61,7 @@ pub struct OpenBlock {
 }
 
 impl SeedsToFirst {
-    /// Each seed may be added only once.
+    /// Adds the result of a seed, which must not have been added before.
     pub fn add(&mut self, seed: Seed, violated: bool) {
         let mut completes = false;
         for length in LENGTHS {

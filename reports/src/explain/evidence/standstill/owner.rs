@@ -173,7 +173,7 @@ pub(super) fn unanswered_release(timeline: &Timeline<'_>, span: Period) -> Optio
         let ended = |end: (Moment, KeyEnd)| match end {
             (at, _) if is_late(at) => false,
             (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }) => true,
-            // The expiry was set only at the old primary.
+            // If the copy has no expiry, the expiry was set only at the old primary.
             (_, KeyEnd::Changed { change: Change::Expired, .. }) => span.runs_out.is_none(),
             _ => false,
         };

@@ -33,7 +33,7 @@ pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
 pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
 pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
-/// Spring's locks in a database table. Each process has its own id.
+/// Spring's locks in a database table, in which each process has its own id.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
 /// Locks whose documentation says that they wait for replicas.

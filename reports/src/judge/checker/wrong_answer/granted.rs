@@ -146,7 +146,7 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
-        // The owner may change its own count.
+        // If the owner changes its own count, the lock remains.
         Some((at, KeyEnd::Replaced)) => {
             timeline.replacer(at).map(Node::machine) != Some(one.process.machine())
         }

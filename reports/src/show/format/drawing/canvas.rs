@@ -10,7 +10,7 @@ pub(crate) struct Canvas {
     pub(crate) out: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// In pixels.
+    /// Left edge in pixels.
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) extent: Extent,
@@ -28,7 +28,7 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// In pixels.
+    /// Upper edge in pixels.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }

@@ -53,7 +53,8 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Mermaid rejects a diagram that deactivates an inactive participant.
+    // Counts activations, because Mermaid rejects a diagram that deactivates an inactive
+    // participant.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
         // A server's event is its answer, so the arrow points to the process that asked.

@@ -52,7 +52,8 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             What::Crashed | What::Started => threads_of(event.node, &clocks),
             _ => Vec::new(),
         };
-        // A process crashes after all events of its threads.
+        // A process crashes after all events of its threads, so its clock joins the clocks of the
+        // threads.
         threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
         for thread in threads {

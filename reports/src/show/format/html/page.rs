@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// The policy blocks injected scripts if a name is left unescaped.
+/// Returns the content security policy, which blocks injected scripts if a name is left unescaped.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

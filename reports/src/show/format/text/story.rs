@@ -143,7 +143,8 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let delays = |timed: &TimedFault| {
         lead.violation.cause == Cause::StorageDelay && timed.fault.nodes().contains(&Node::Storage)
     };
-    // Reports of older versions do not state which faults began.
+    // Reports of older versions do not state which faults began, so all planned faults may have
+    // begun.
     let states_began = !run.faults_began.is_empty() || run.faults_fired == 0;
     let began = |timed: &TimedFault| !states_began || run.faults_began.contains(&timed.id);
     let mut faults: Vec<&TimedFault> =

@@ -219,7 +219,7 @@ impl Story<'_> {
         let others = || entry.holding.iter().filter(|node| **node != entry.process);
         match others().any(|node| self.lead.violation.processes.contains(node)) {
             true => Some("BOTH again".to_owned()),
-            // The other process has no column.
+            // The other process has no column, so the label names the process.
             false => others().next().map(|other| format!("BOTH with {other}")),
         }
     }
