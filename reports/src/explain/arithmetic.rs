@@ -211,8 +211,8 @@ impl Case<'_, '_> {
         self.lease_end_before(at, None)
     }
 
-    /// Returns the true end of the lease that was last set before the time `before`. If `at` is
-    /// `None`, returns the earliest end at any server.
+    /// Returns the true end, at the server `at`, of the lease that was last set before the time
+    /// `before`. If `at` is `None`, returns the earliest such end at any server.
     fn lease_end_before(&self, at: Option<Node>, before: Option<SimTime>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

@@ -143,8 +143,8 @@ fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
     }
 }
 
-/// Returns whether the only server that had granted the lock to this process lost it before the
-/// process learned of the grant.
+/// Returns whether the only server that had granted the lock to this process lost the lock before
+/// the process learned of the grant.
 fn granted_and_gone(history: &History, event: &Event) -> bool {
     let What::Ok { owner: Some(owner), .. } = &event.what else { return false };
     let header = &history.header;

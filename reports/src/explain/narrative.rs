@@ -395,7 +395,7 @@ impl Story<'_, '_> {
             SectionEnd::Crash => "crashes",
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
-        // A process that continued although it had noticed its loss explains a later write.
+        // If a process continued although it had noticed its loss, its exit explains a later write.
         let weight = match section.ended_by {
             SectionEnd::Lost => Weight::Turn,
             _ => Weight::Detail,

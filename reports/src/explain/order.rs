@@ -13,9 +13,9 @@ pub struct OrderedPair {
     pub first: Step,
     /// Event that happens next in the minimal run.
     pub then: Step,
-    /// Fault that delays the first event until after the second. To reproduce the swap, add this
-    /// fault to the minimal plan. If the plan has a fault with the same id, which starts earlier,
-    /// replace that fault.
+    /// Fault that delays the first event until after the second event. To reproduce the swap, add
+    /// this fault to the minimal plan. If the plan has a fault with the same id, which starts
+    /// earlier, replace that fault.
     pub swap: TimedFault,
     /// `true` if the violation still happens with the events swapped; `false` if the order of the
     /// events is necessary for the violation.

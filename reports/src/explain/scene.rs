@@ -50,9 +50,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended. Ignores a removal by the holder that set the
-    /// lock again. If a process overwrote the lock's value without getting the lock, the lock ended
-    /// when the new value was removed.
+    /// Returns when and how the holder's lock ended. Ignores a removal after which the holder set
+    /// the lock again. If a process overwrote the lock's value without getting the lock, the lock
+    /// ended when the new value was removed.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -336,7 +336,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder's lease was last set, if this was after its grant.
+    /// Returns when the holder's lease was last set; `None` if the lease was not set after the
+    /// grant.
     pub(super) fn lease_set_again(&self) -> Option<SimTime> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);

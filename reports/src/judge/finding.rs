@@ -159,7 +159,7 @@ pub struct Clash {
     /// Index in the timeline's acquisitions.
     pub earlier: usize,
     pub later: usize,
-    /// Index in the history of the earlier holder's late write, if that caused harm.
+    /// Index in the history of the earlier holder's late write, if the write caused harm.
     pub late_write: Option<usize>,
 }
 

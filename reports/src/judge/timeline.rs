@@ -157,7 +157,8 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// Returns the servers that stopped because a sync failed, and the times from when to when.
+    /// Returns the servers that stopped because a sync failed, each with the start and the end of
+    /// its downtime.
     pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
         let events = &self.history.events;
         let stops = events

@@ -249,8 +249,8 @@ pub enum What {
     /// `bound_us` or the whole silence exceeds the availability bound. If the run ends without
     /// pending events, the event is recorded for every waiting thread. Not part of the digest.
     Silent {
-        /// Virtual time in microseconds of the thread's last message, or of the start of the wait
-        /// if that is later.
+        /// The later of two virtual times in microseconds: the time of the thread's last message,
+        /// and the start of the wait.
         since_us: SimTime,
         /// Time limit in microseconds for a thread that waits for a free lock to send a message.
         bound_us: Micros,

@@ -1,4 +1,4 @@
-//! Rejects histories that no run can record, because the checkers rely on possible histories.
+//! Rejects histories that no run can record, because the checkers do not expect such histories.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};

@@ -105,7 +105,7 @@ pub struct Counterexample {
     settings: &'static str,
 }
 
-/// In these locks, a crash of the holder frees the lock when its connection ends. The next process
+/// These locks are freed when a crash of the holder ends the holder's connection. The next process
 /// can then enter before the holder's last write arrives.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },

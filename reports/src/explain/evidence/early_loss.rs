@@ -14,8 +14,8 @@ use crate::record::history::Change;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 pub(crate) struct LockLoss<'t, 'h> {
-    /// The loss at the server that granted the lock first; `None` if the same server granted it
-    /// again.
+    /// The loss at the server that granted the lock first; `None` if the same server granted the
+    /// lock again, or if the other server did not copy the loss.
     pub(crate) at_granting_server: Option<Loss<'t, 'h>>,
     pub(crate) at_taking_server: Option<Loss<'t, 'h>>,
 }
@@ -237,8 +237,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server, at })
     }
 
-    /// If a promoted server let the lease run out, returns the last extension after that at the old
-    /// primary, which had granted the lock first.
+    /// If a promoted server let the lease run out, and the old primary, which had granted the lock,
+    /// extended the lease later, returns the last such extension.
     fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let promoted = timeline.roles.promoted(taken_at, granted_again)?;

@@ -183,7 +183,7 @@ fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: 
 }
 
 /// Returns the pause during which the server received a command that it executed after the pause.
-/// There is none if the network delayed messages between the process and the server.
+/// Returns `None` if the network may have delayed the command.
 pub(crate) fn server_pause<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (process, server): (Node, Node),

@@ -93,7 +93,7 @@ fn had_lock_at(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the first node in the queue or, in a semaphore, the first that waits for a permit.
+/// Returns the first node in the queue or, in a semaphore, the first node that waits for a permit.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {

@@ -23,7 +23,7 @@ fn has_no_release(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bo
 }
 
 /// Returns whether any process removed another process's lock during an acquire, with no release in
-/// transit. Only locks that take over stale locks do so.
+/// transit. Only locks that take over stale locks remove locks in this way.
 fn takes_over(timeline: &Timeline<'_>) -> bool {
     timeline.keys.iter().any(|key| match key.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
@@ -36,7 +36,8 @@ fn takes_over(timeline: &Timeline<'_>) -> bool {
 }
 
 /// Returns whether the acquiring process removed a lock with a Unix time as its value, and got the
-/// lock at the same server immediately. Only acquiring processes compare such a time with a clock.
+/// lock at the same server immediately. Such a removal is not a release, because only acquiring
+/// processes compare a Unix time with a clock.
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));

@@ -164,7 +164,8 @@ fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
             Some(followed(before, event.node).map(Some))
         }
         What::Crashed | What::Started => Some(None),
-        // A demotion also counts, because a server's first copy of a run is not recorded.
+        // A demotion also counts, because the first time that a server copies another server's data
+        // is not recorded.
         What::Turn { turn: Turn::TookOver | Turn::Demoted, about } => Some(Some(about)),
         _ => None,
     });

@@ -215,8 +215,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && (granted[0] == granted[1] || self.timeline.history.header.quorum > 1)
     }
 
-    /// Returns whether the fault hits only servers whose grants completed the second quorum, if
-    /// the lock needs several masters.
+    /// For a lock with several masters, returns whether the fault hits only servers whose grants
+    /// completed the second quorum. For other locks, returns `true`.
     fn is_of_deciding_servers(&self, fault: &FaultSpan<'_>) -> bool {
         let second = self.both[1].grant.as_ref();
         let second = second.filter(|_| self.timeline.history.header.quorum > 1);

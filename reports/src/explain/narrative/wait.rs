@@ -168,8 +168,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the value is a copy of the primary's value that was also removed by
-    /// replication.
+    /// Returns whether the value appeared and disappeared by replication, so that it only repeats
+    /// the primary's value.
     fn is_echo(&self, key: &KeySpan<'_>) -> bool {
         let is_copy = key.by.is_none() && !self.timeline.history.header.has_queue();
         let follows = |(_, end)| match end {

@@ -100,7 +100,8 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns `true` if all earlier calls of the process are complete, so none can take effect later.
+/// Returns `true` if all earlier calls of the process are complete, so no call can take effect
+/// later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {

@@ -18,7 +18,8 @@ use page::{PageContent, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// The largest content comes first. A page gets the first content that fits into [`SIZE_MAX`].
+/// Possible contents of a page, the largest first. A page gets the first content with which it is
+/// smaller than `SIZE_MAX`.
 const FILLS: [PageContent; 5] = [
     PageContent { messages_max: 1_500, extent: Extent::Run, histories: true },
     PageContent { messages_max: 1_000, extent: Extent::Run, histories: false },

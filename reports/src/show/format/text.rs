@@ -223,7 +223,8 @@ fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         return field(out, "faults", "none");
     }
     let mut label = "faults";
-    // Reports of older versions do not list the faults that began, so no fault is marked.
+    // Reports of older versions do not list the faults that began, so no fault is marked as not
+    // begun.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let width =
         run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);

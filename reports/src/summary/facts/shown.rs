@@ -116,7 +116,7 @@ fn span(violation: &Violation, history: &History) -> (u64, u64) {
     (from, to + AFTERMATH_US)
 }
 
-/// Widens the span so that it contains up to [`BESIDE_MIN`] relevant events of this history.
+/// Widens the span so that it contains up to `BESIDE_MIN` relevant events of this history.
 fn widened((from, to): (u64, u64), violation: &Violation, history: &History) -> (u64, u64) {
     let relevant = history.events.iter().filter(|event| is_relevant(history, event, violation));
     let times: Vec<u64> = relevant.map(|event| event.time_us.0).collect();

@@ -16,7 +16,7 @@ pub(super) fn remaining_values<'t, 'h>(
         section.from.time == until && (until < timeline.end || section.from.time > from)
     });
     let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
-    // A process that gets the lock later may have taken some of the servers already.
+    // A process that gets the lock later may already have locked some of the servers.
     let granted_later = timeline.acquisitions.iter().filter(move |one| {
         one.outcome == Outcome::Granted && one.completed.is_some_and(|at| until <= at.time)
     });

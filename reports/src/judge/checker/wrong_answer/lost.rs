@@ -33,8 +33,8 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // If a process reports another owner value than it wrote, values that it wrote in its critical
-    // section count.
+    // If a process reports another owner value than the value that it wrote, all values that it
+    // wrote in its critical section count.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
