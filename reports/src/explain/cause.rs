@@ -237,7 +237,6 @@ impl Cause {
         self.entry().is_long_work
     }
 
-    /// Returns whether the lock's own code broke the rule, with or without a fault.
     pub(super) fn is_of_lock_code(self) -> bool {
         self.entry().is_of_lock_code
     }

@@ -83,7 +83,6 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// Returns how many releases of the process were unanswered before this time.
 pub(crate) fn unanswered(timeline: &Timeline<'_>, process: Node, before: Moment) -> usize {
     let mut open = BTreeSet::new();
     for event in timeline.history.events[..before.index].iter() {
@@ -110,7 +109,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
 }
 
 /// Returns the thread that sent a command. If the history names no threads, returns the only thread
-/// with an open release or, if several threads have one, the process.
+/// with an open release, or the process if not exactly one thread has an open release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events

@@ -133,7 +133,6 @@ impl Story<'_, '_> {
         ended.filter(|(end, _)| !is_set_again(timeline, holder, *end, left))
     }
 
-    /// Returns whether the lock of a member ended with the membership, before the end of its lease.
     fn ended_with_membership(&self, holder: &Acquisition<'_>) -> bool {
         let history = self.timeline.history;
         self.timeline.gone(holder).is_some_and(|(at, _)| {

@@ -189,8 +189,8 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns `true` if an earlier call of the process had an unknown outcome. After such a call, a
-/// lower count may be right.
+/// Returns `true` if an earlier call of the process had an unknown outcome. If that call was an
+/// acquire, a release rightly leaves a lower count.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
