@@ -42,7 +42,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
         What::Ok { .. } => "succeeds".to_owned(),
         What::Fail { reason, .. } => format!("fails: {reason}"),
-        What::Info { reason, .. } => format!("does not know the outcome: {reason}"),
+        What::Info { reason, .. } => format!("does not know the outcome ({})", obstacle(reason)),
         What::GivenUp { operation, how } => {
             let what = match action_of(history, *operation) {
                 Some(Action::Release) => "release",
@@ -77,6 +77,12 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
         What::Healed => "all faults have ended".to_owned(),
     }
+}
+
+/// Returns why a process did not learn the outcome of its call. Clients add what the outcome may
+/// be.
+fn obstacle(reason: &str) -> &str {
+    reason.strip_prefix("released or expired: ").unwrap_or(reason)
 }
 
 pub(crate) fn is_nested(history: &History, event: &Event) -> bool {

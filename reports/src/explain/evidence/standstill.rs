@@ -133,9 +133,10 @@ pub(crate) fn standing<'t, 'h>(
     remaining_values(timeline, Period::of_finding(finding)).min_by_key(|span| span.from)
 }
 
-/// Returns the process that set the remaining lock after its release, and when.
+/// Returns the process that first set the remaining lock after its release, and when.
 pub(super) fn set_again(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, SimTime)> {
-    owner::set_again(timeline, standing(timeline, finding)?)
+    let first = owner::written_again(timeline, Period::of_finding(finding));
+    owner::set_again(timeline, first.or_else(|| standing(timeline, finding))?)
 }
 
 /// Returns the process whose release of the remaining lock is unconfirmed, when the process sent

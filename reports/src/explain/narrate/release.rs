@@ -2,7 +2,7 @@
 //! process.
 
 use super::server::{grantee, is_lowered, is_zero};
-use super::{after_event, before_event};
+use super::{after_event, before_event, obstacle};
 use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Change, Event, History, What};
 use fencepost_faults::Node;
@@ -32,7 +32,7 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside
     let release = match outcome(event, later, operation) {
         Outcome::Failed => ", but its release fails".to_owned(),
         // The outcome is unknown because at least one of the masters did not confirm the release.
-        Outcome::Unknown(reason) if is_of_many => tries_to_release(reason),
+        Outcome::Unknown(reason) if is_of_many => unknown_outcome(reason),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {
             let servers = listed(&effects.lowered_at);
@@ -45,16 +45,18 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside
             ", but its release finds no lock".to_owned()
         }
         Outcome::Succeeded => " and releases the lock".to_owned(),
-        Outcome::Unknown(reason) => tries_to_release(reason),
+        Outcome::Unknown(reason) => unknown_outcome(reason),
         Outcome::Crashed => " and crashes while it tries to release the lock".to_owned(),
     };
     let leaves = if is_inside { "leaves" } else { "has left" };
     format!("{leaves} its critical section{release}")
 }
 
-fn tries_to_release(reason: Option<&str>) -> String {
-    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-    format!(" and tries to release the lock{reason}")
+fn unknown_outcome(reason: Option<&str>) -> String {
+    match reason.map(obstacle) {
+        Some(reason) => format!(", and does not know the outcome of its release ({reason})"),
+        None => " and tries to release the lock".to_owned(),
+    }
 }
 
 fn outcome<'h>(event: &Event, later: &'h [Event], released: u64) -> Outcome<'h> {
@@ -157,7 +159,7 @@ mod tests {
         assert_eq!(leaving(held().leaves(3, 1).removed(4, "a", 1).left(5, 1)), released);
         assert_eq!(leaving(held().leaves(3, 1).removed(4, "a", 1).info(5, 1)), released);
         assert_eq!(leaving(held().releases(3, 1)), released, "the servers recorded nothing");
-        let lost = " and tries to release the lock: the reply was lost";
+        let lost = ", and does not know the outcome of its release (the reply was lost)";
         assert_eq!(leaving(held().leaves(3, 1).info(5, 1)), lost);
         let crashed = held().leaves(3, 1).crashes(4, 1);
         assert_eq!(leaving(crashed), " and crashes while it tries to release the lock");
@@ -206,7 +208,7 @@ mod tests {
         let held = || Story::with_quorum(2).acquires(1, 1).grants_at(1, 1, 1, "a");
         let held = || held().grants_at(1, 1, 2, "a").hears(1, 1, "a").leaves(3, 1);
         let removed = || held().removed_at(4, 1, "a", 1);
-        let lost = " and tries to release the lock: the reply was lost";
+        let lost = ", and does not know the outcome of its release (the reply was lost)";
         assert_eq!(leaving(removed().info(5, 1)), lost);
         assert_eq!(leaving(removed().left(5, 1)), " and releases the lock");
     }

@@ -113,18 +113,52 @@ pub(super) fn set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<(
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
-    let Period { from, until } = period;
+    if written_again(timeline, period).is_some() {
+        return Some(Standstill::OwnerRenews);
+    }
     let span = values_for_most_of(timeline, period).next()?;
     let of = span.by?;
-    let inside = |section: &Section| {
-        section.process.machine() == of.machine()
+    if is_renewed(timeline, span, period) && !is_inside(timeline, of, period) {
+        return Some(Standstill::OwnerRenews);
+    }
+    died_between(timeline, of, span.from, period.until).then_some(Standstill::OwnerDied)
+}
+
+/// Returns the first of the equal values with which a process outside its critical section replaced
+/// its own lock repeatedly, if the lock existed for most of the period because of them.
+pub(super) fn written_again<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    period: Period,
+) -> Option<&'t KeySpan<'h>> {
+    let mut chains: Vec<Vec<&KeySpan<'_>>> = Vec::new();
+    for span in timeline.keys.iter().filter(|span| span.by.is_some()) {
+        let follows = |chain: &&mut Vec<&KeySpan<'_>>| {
+            chain.last().is_some_and(|last| {
+                (last.node, last.by, last.value) == (span.node, span.by, span.value)
+                    && last.to == Some((span.from, KeyEnd::Replaced))
+            })
+        };
+        match chains.iter_mut().find(follows) {
+            Some(chain) => chain.push(span),
+            None => chains.push(vec![span]),
+        }
+    }
+    let lasts = |chain: &[&KeySpan<'_>]| {
+        let (from, until) = (chain[0].from.time, timeline.existed_until(chain[chain.len() - 1]));
+        period.is_mostly(until.min(period.until).since(from.max(period.from)))
+    };
+    let chain = chains.into_iter().find(|chain| chain.len() > RENEWALS_MIN && lasts(chain))?;
+    let by = chain[0].by?;
+    (!is_inside(timeline, by, period)).then_some(chain[0])
+}
+
+fn is_inside(timeline: &Timeline<'_>, process: Node, Period { from, until }: Period) -> bool {
+    let is_then = |section: &Section| {
+        section.process.machine() == process.machine()
             && section.from.time < until
             && section.to.is_none_or(|to| from < to.time)
     };
-    if is_renewed(timeline, span, period) && !timeline.sections.iter().any(inside) {
-        return Some(Standstill::OwnerRenews);
-    }
-    died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
+    timeline.sections.iter().any(is_then)
 }
 
 /// Finds a copy of a lock whose release was not replicated. The copy outlives its lease only

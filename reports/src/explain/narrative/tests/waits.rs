@@ -157,6 +157,36 @@ fn a_lock_that_its_process_sets_again_after_the_release_is_an_orphan_renewal() {
 }
 
 #[test]
+fn a_process_that_sets_its_released_lock_again_and_again_renews_it() {
+    let found = |again: u64, same: bool, is_delayed: bool| {
+        let mut story = Story::new().ttl(10).takes(2, 1, "a").releases(4, 1).removed(4, "a", 1);
+        if is_delayed {
+            story = story.fault_began(5, 1, "delay", &[Node::Client(1)]);
+            story = story.fault_ended(5, 1, "delay", Node::Client(1));
+        }
+        story = story.acquires(5, 2).progress_bound(100).healed(5);
+        for number in 0..again {
+            let value = if same { "a".to_owned() } else { number.to_string() };
+            let by = Some(Node::Client(1));
+            story = story.server(6 + 5 * number, 1, Change::Granted, &value, by);
+        }
+        let judgement = judge(&story.fails(170, 2).takes(200, 3, "c").releases(201, 3).build());
+        let mut found = judgement.violations.into_iter();
+        found.find(|one| one.kind == Kind::Stuck).map(|one| (one.cause, one.summary))
+    };
+    let (cause, summary) = found(33, true, false).unwrap();
+    assert_eq!(cause, Cause::OrphanRenewal, "{summary}");
+    let again = "client-1 set the lock again at 6ms, after it had left its critical section.";
+    assert!(summary.contains(again), "{summary}");
+    let is_renewed = |again, same| {
+        found(again, same, true).is_some_and(|(cause, _)| cause == Cause::OrphanRenewal)
+    };
+    assert!(is_renewed(33, true));
+    assert!(!is_renewed(3, true), "one delayed command may have set the lock");
+    assert!(!is_renewed(33, false), "each value is another lock");
+}
+
+#[test]
 fn a_stale_lock_is_taken_over_although_an_earlier_release_has_no_answer() {
     let cause = |takes_over: bool, value: &str, taken: u64| {
         let story = Story::new().ttl(200).takes(1, 1, "1767225607").leaves(2, 1).info(3, 1);
