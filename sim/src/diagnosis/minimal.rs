@@ -18,7 +18,7 @@ pub struct Minimal {
     pub spec: RunSpec,
     pub boundaries: Vec<Boundary>,
     pub calls: u32,
-    /// `false` if the search reached its limit, so that a smaller run may exist.
+    /// `false` if the search reached its limit. A smaller run may then exist.
     pub complete: bool,
 }
 
@@ -40,7 +40,8 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may allow a smaller workload, and vice versa.
+        // Repeats until the plan stays the same: a smaller plan may allow a smaller workload, and
+        // vice versa.
         if search.refused || best.plan == before {
             break;
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 
-/// Ends all diagnoses of this process after their current runs. They then report nothing.
+/// Ends all diagnoses of this process after their current runs. The diagnoses then have no results.
 pub fn cancel() {
     CANCELLED.store(true, Ordering::Relaxed);
 }

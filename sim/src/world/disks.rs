@@ -1,4 +1,4 @@
-//! The disks of servers: failing syncs, servers that stop because of them, and power losses.
+//! The disks of servers: syncs that fail, servers that then stop, and power losses.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::failing_syncs::FailingSyncs;
@@ -67,7 +67,7 @@ impl State {
         self.stop_server(host);
     }
 
-    /// The process starts again when syncs succeed.
+    /// Stops the server's process. The process starts again once syncs succeed.
     fn stop_server(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let node = self.node(host);

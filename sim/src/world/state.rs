@@ -169,7 +169,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Excludes boots and crashes, which run foreign code.
+    /// Executes an event at its host. The event must not be a boot or a crash, which run foreign
+    /// code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
