@@ -27,7 +27,8 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the start of an instantaneous fault, and `None` if the fault never ends.
+    /// Returns the end of the fault: its start if the fault is instantaneous, and `None` if it
+    /// never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,

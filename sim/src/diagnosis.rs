@@ -56,7 +56,8 @@ fn diagnose_within(
     }
 }
 
-/// Returns `None` if the fast engine does not reproduce the violation.
+/// Minimizes a violation and finds its causes and remedies. Returns `None` if the fast engine does
+/// not reproduce the violation.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

@@ -22,7 +22,7 @@ pub struct Minimal {
     pub complete: bool,
 }
 
-/// Returns `None` if the run does not show the target.
+/// Minimizes a run that shows the target. Returns `None` if the run does not show the target.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     minimise_with(&Memory::default(), spec, target)
 }

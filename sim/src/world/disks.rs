@@ -105,7 +105,7 @@ impl Server {
     }
 }
 
-/// Draws uniformly from 0 to `length` bytes.
+/// Draws the number of unsynced bytes that survive, uniformly from 0 to `length`.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
     ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }

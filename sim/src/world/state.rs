@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// Returns 0 before the run begins.
+    /// Returns the time since the run began; 0 before the run begins.
     pub(crate) fn run_time(&self) -> SimTime {
         SimTime::ZERO + self.now.since(self.begins_at)
     }

@@ -67,7 +67,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `None` if the trigger determines the change, or if the key was only overwritten.
+    /// Returns how a key was removed, and by which connection. Returns `None` if the trigger
+    /// determines the change, or if the key was only overwritten.
     fn removal_of(
         &self,
         _before: &Key,

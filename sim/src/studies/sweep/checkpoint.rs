@@ -8,7 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Only the build that wrote a checkpoint can read it.
+/// Constant, because only the build that wrote a checkpoint can read the checkpoint.
 const VERSION: u32 = 1;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
