@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// Draws a uniform integer (Lemire 2019; bias below 2^-32). Returns the start of an empty range.
+/// Draws a uniform integer (Lemire 2019; bias below 2^-32). For an empty range, returns its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;

@@ -1,5 +1,3 @@
-//! The fault families of a run, written as `pause+failover`.
-
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
 use schemars::JsonSchema;
@@ -10,7 +8,7 @@ use std::str::FromStr;
 /// Families combined in one plan, written as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// Ordered as in [`FAMILIES`], without repetition; never empty.
+    /// Chosen families in the order of [`FAMILIES`], without repetition; never empty.
     chosen: Vec<Family>,
 }
 

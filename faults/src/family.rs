@@ -1,7 +1,7 @@
 //! The table of fault families ([`FAMILIES`]), with one file for each family.
 //!
 //! Each family draws from its own random stream, numbered by the family's index, so that adding a
-//! family does not change the draws of the others. New families are appended.
+//! family does not change the draws of the other families. New families are appended.
 
 mod timing;
 
@@ -123,7 +123,8 @@ impl Family {
         self.row().1
     }
 
-    /// Returns a text for users about effects that the family lacks or has only with some settings.
+    /// Returns a note for users: which effects the family does not have, or has only with some
+    /// settings.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -163,7 +164,8 @@ impl Family {
         })
     }
 
-    /// `true` if `all` may include the family. New families would change published plans.
+    /// Returns `true` if `all` may include the family. A new family must not be included, because
+    /// it would change the published plans of `all`.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

@@ -173,7 +173,7 @@ impl Fault {
         }
     }
 
-    /// Returns `None` if the fault is instantaneous or never ends.
+    /// Returns the length of the fault; `None` if the fault is instantaneous or never ends.
     pub fn duration(&self) -> Option<Micros> {
         match self {
             Fault::Pause { duration_us, .. }

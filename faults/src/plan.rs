@@ -27,7 +27,8 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the start of an instantaneous fault, and `None` if the fault never ends.
+    /// Returns the end of the fault: its start if the fault is instantaneous, and `None` if it
+    /// never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -58,7 +59,7 @@ impl FaultPlan {
         self
     }
 
-    /// Returns the end of the last fault. For a fault that never ends, its start counts.
+    /// Returns the end of the last fault. A fault that never ends counts with its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -67,7 +68,7 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Like [`FaultPlan::ends_at`], but waits for the last delayed message.
+    /// Like [`FaultPlan::ends_at`], but also waits for the messages that the faults delayed.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();

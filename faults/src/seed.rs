@@ -1,5 +1,5 @@
 //! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
-//! its own stream id, so that removing a consumer does not change the draws of the others.
+//! its own stream id, so that removing a consumer does not change the draws of the other consumers.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Determines a whole run. In JSON it is a decimal string.
+/// Determines a whole run. In JSON, a seed is a decimal string.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 

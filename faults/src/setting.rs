@@ -18,7 +18,7 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// Servers of the deployment, and how one replaces another.
+    /// Servers of the deployment, and how one server replaces another.
     pub topology: Topology,
     /// Number of processes that take the lock, named `client-1` to `client-N`.
     pub processes: u16,
@@ -263,7 +263,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// From 2 s, when processes have settled, to 60 s, when most are still running.
+    /// From 2 s, when processes have settled, to 60 s, when most processes are still running.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }

@@ -143,9 +143,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` is true, and a value one `step` closer to zero for which it is
-/// false. Prefers multiples of `step`. Unless `thorough`, ends if the first step makes `holds`
-/// false.
+/// Returns a value for which `holds` returns `true`, such that `holds` returns `false` for the
+/// value one `step` closer to zero. Prefers multiples of `step`. If `thorough` is `false`, stops
+/// when the first step fails.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -185,7 +185,7 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
             return best;
         };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // Rounding must not create a collision.
+            // Rounding a start time could make two faults collide.
             candidate.collision().is_none() && oracle.violates(candidate)
         });
         rounded.unwrap_or(best)

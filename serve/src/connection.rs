@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// Number of unsent bytes at which the server disconnects any peer.
+/// Limit on the unsent bytes of a connection. The server disconnects a peer that exceeds it.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
 const CLOSE_WAIT: Duration = Duration::from_secs(5);

@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Stores files only if there is a folder.
+/// A server's files. Without a folder, stores nothing.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,
@@ -26,7 +26,8 @@ impl Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// Opens or creates the folder's files and locks the folder. Fails if another server uses it.
+    /// Opens or creates the folder's files, and locks the folder. Fails if another server uses the
+    /// folder.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);

@@ -72,7 +72,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Contradictory options. The text names the valid ones.
+    /// Contradictory options. The message names the valid ones.
     #[error("{0}")]
     Options(String),
     #[error("cannot listen on {address}: {error}")]
@@ -87,7 +87,7 @@ pub enum ServeError {
     )]
     InUse {
         folder: PathBuf,
-        /// Process id of the other server.
+        /// Process id of the server that has locked the folder.
         holder: String,
     },
     #[error("cannot start: {0}")]

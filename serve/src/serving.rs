@@ -30,7 +30,7 @@ pub struct Serving {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// The ready line, once all servers answer requests.
+    /// The ready line, sent once all servers answer requests.
     Ready(&'a str),
     Warning(&'a str),
 }

@@ -37,7 +37,7 @@ pub struct Stage {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
     pub at_us: u64,
-    /// Index in the order of [`Stage::new`].
+    /// Index of the server in the list passed to [`Stage::new`].
     pub server: usize,
     pub what: StageRecord,
 }
@@ -50,7 +50,7 @@ pub enum StageRecord {
 }
 
 impl Stage {
-    /// Starts the wall clocks at `beginning` and the monotonic clocks at 0.
+    /// Starts all servers. Wall clocks start at `beginning` and monotonic clocks at 0.
     pub fn new(beginning: WallTime, servers: impl IntoIterator<Item = StagedServer>) -> Stage {
         let mut stage = Stage {
             now_us: 0,
@@ -70,7 +70,7 @@ impl Stage {
         stage
     }
 
-    /// Restarts at time 0, without faults and connections and with empty disks.
+    /// Restarts all servers at time 0, with empty disks and without faults or connections.
     pub fn reset(&mut self) {
         let outside: Vec<u64> = self.outside.keys().copied().collect();
         let mut sent = std::mem::take(&mut self.sent);
@@ -86,7 +86,7 @@ impl Stage {
         self.now_us
     }
 
-    /// Returns the wall clock of a server without clock faults.
+    /// Returns the wall-clock time of a server that has no clock faults.
     pub fn wall(&self) -> WallTime {
         WallTime(self.beginning.0.saturating_add_unsigned(self.now_us))
     }
@@ -107,12 +107,12 @@ impl Stage {
         std::mem::take(&mut self.records)
     }
 
-    /// Returns microseconds since the stage began.
+    /// Returns the time of the next event, in microseconds since the stage began.
     pub fn next_us(&self) -> Option<u64> {
         self.queue.first_key_value().map(|((at_us, _), _)| *at_us)
     }
 
-    /// Returns `false` if the servers are in an endless loop.
+    /// Runs the servers until `end_us`. Returns `false` if they are in an endless loop.
     pub fn advance_to(&mut self, end_us: u64) -> bool {
         let end_us = end_us.max(self.now_us);
         let comes_to_rest = self.run_until(end_us);

@@ -21,21 +21,21 @@ const READ_BYTES: usize = 16 * 1024;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
     Bytes(Bytes),
-    /// Ends the stream after earlier bytes.
+    /// Ends the stream once all earlier bytes are sent.
     Close,
 }
 
 pub trait ServedMachines: 'static {
-    /// `listener` is the index of the listener.
+    /// Reports a new connection. `listener` is an index into [`PreparedServers::listeners`].
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
     fn received(&mut self, socket: u64, bytes: &[u8]);
-    /// Also called after a [`Sent::Close`] for this socket.
+    /// Reports the end of a connection, also after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances to `now`, the time since the ready line. Called before each input and at the time
-    /// that [`ServedMachines::next`] returns.
+    /// Advances the machines to `now`, the time since the ready line. Called before each input, and
+    /// at the time that [`ServedMachines::next`] returns.
     fn pass(&mut self, _now: Duration) {}
-    /// Returns when the servers next act without input.
+    /// Returns the time since the ready line at which the servers act without input.
     fn next(&self) -> Option<Duration> {
         None
     }
@@ -45,7 +45,7 @@ pub trait ServedMachines: 'static {
 }
 
 pub struct PreparedServers<S> {
-    /// Each listener, with the name that the ready line prints for it.
+    /// Each listener, with the name of its server in the ready line.
     pub listeners: Vec<(&'static str, TcpListener)>,
     pub staged: S,
 }
@@ -74,7 +74,7 @@ pub fn serve_staged<S: ServedMachines>(
     })
 }
 
-/// Serves until `stop` or the end of the servers. The caller must be in a [`LocalSet`].
+/// Serves until `stop` completes or the servers end. The caller must run inside a [`LocalSet`].
 pub async fn stage<S: ServedMachines>(
     staging: PreparedServers<S>,
     stop: impl Future<Output = ()>,

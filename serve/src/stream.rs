@@ -8,7 +8,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 pub(crate) trait Stream: 'static {
-    /// Works outside the connection's task, too.
+    /// Sends without waiting. Unlike `try_write`, also works outside the connection's task.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;

@@ -87,7 +87,7 @@ fn serve(
         }
         host.platform.files.borrow().sync()
     });
-    // End all tasks, so that none writes a file after the return.
+    // End all tasks, so that none of them writes a file after this function returns.
     drop(local);
     result
 }

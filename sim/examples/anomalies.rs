@@ -1,5 +1,6 @@
-//! Writes docs/anomalies.md: for each anomaly, the median number of seeds until it appears over 20
-//! disjoint ranges of seeds, and the number of the same runs that show it with the safe twin.
+//! Writes docs/anomalies.md: the median number of seeds until each anomaly appears, over 20
+//! disjoint ranges of seeds, and the number of these runs in which the safe twin shows the anomaly
+//! too.
 //!
 //! `cargo run --release --example anomalies -- [SEEDS] [THREADS] [ID_PREFIX] > docs/anomalies.md`.
 //! By default, a range has 100 seeds, and the example uses all cores and prints all rows.

@@ -1,5 +1,5 @@
 //! Prints the sizes of plans before and after minimization, for the first N violations that seeds
-//! from 0 show with all locks and families: `cargo run --release --example minimal_plans -- N`.
+//! from 0 produce with all locks and families: `cargo run --release --example minimal_plans -- N`.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, SafeguardTrials, Target, diagnose_one, minimise,

@@ -1,5 +1,5 @@
 //! Tests your own lock. Copy this file into `tests/` of a crate that depends on fencepost. To run
-//! it here, use `cargo test -p fencepost --example your_lock`.
+//! the example here, use `cargo test -p fencepost --example your_lock`.
 //!
 //! The lock sets a random value with SET NX PX, and compares the value with GET before DEL.
 

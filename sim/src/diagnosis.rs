@@ -26,7 +26,7 @@ pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Tries no other seeds, because no seed draws the plan of an exploration.
+/// Diagnoses a plan of an exploration. Tries no other seeds, because no seed draws such a plan.
 pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
 }
@@ -56,7 +56,8 @@ fn diagnose_within(
     }
 }
 
-/// Returns `None` if the fast engine does not reproduce the violation.
+/// Minimizes a violation and finds its causes and remedies. Returns `None` if the fast engine does
+/// not reproduce the violation.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

@@ -28,7 +28,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// Unmodified turmoil, the reference engine. All bytes pass through its simulated TCP.
+    /// Unmodified turmoil, the reference engine. All bytes pass through turmoil's simulated TCP.
     Turmoil,
     /// fencepost's own discrete-event loop, which is meant for sweeps.
     Fast,

@@ -1,4 +1,4 @@
-//! The program `fencepost`. It turns the outcome of a command into an exit status.
+//! The program `fencepost`, which turns the outcome of a command into an exit status.
 
 #[path = "main/panics.rs"]
 mod panics;

@@ -128,17 +128,18 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// The default is one thread per processor.
+    /// Sets the number of threads. The default is one thread per processor.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Folder for reports of failures. The default is in cargo's target folder.
+    /// Sets the folder for reports of failures. The default is in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Panics if the result is unexpected. The message contains the command that reproduces it.
+    /// Panics if the result is unexpected. The message contains the command that reproduces the
+    /// result.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {

@@ -21,7 +21,7 @@ pub enum Phase {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     pub phase: Phase,
-    /// Number of the command in its operation, from 1; 0 without a command.
+    /// Number of the command within its operation, from 1; 0 for an idle interval.
     pub number: u32,
     pub client: Node,
     pub stretch: Stretch,

@@ -29,7 +29,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns a start time for each stage that the fault can hit, and two for an idle interval.
+/// Returns a start time for each stage of the command in which the fault can occur. For an idle
+/// interval, returns the first and last possible start.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -80,7 +81,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     if between(is_client, is_storage) {
         return place.asks() == Some(Node::Storage);
     }
-    // A fault between servers is not part of any command, so any place fits.
+    // No command uses a link between servers, so any place fits a fault on such a link.
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// Maximum number of failovers per plan. A third failover would rarely lose a lock.
 const STRIKES_MAX: u16 = 2;
-/// Thousandths of failed primaries that pause. The others crash or are isolated.
+/// Thousandths of failed primaries that pause. The other failed primaries crash or are isolated.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -39,7 +39,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // Later failovers do not know the current primary, so half of them guess.
+        // The plan cannot know which server is the primary after the first failover, so half of the
+        // later failovers hit a random server.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));
@@ -61,8 +62,8 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Pauses the primary for up to a lease longer than the takeover. Redis 7.0.15 accepted writes for
-/// 10 s after such a pause (measured), until a Sentinel demoted it.
+/// Pauses the primary for up to a lease longer than the takeover. After such a pause, Redis 7.0.15
+/// accepted writes for 10 s (measured), until a Sentinel demoted the primary.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
@@ -77,8 +78,8 @@ pub fn away_at_least(setting: &Setting) -> Micros {
 }
 
 /// Returns an upper bound on the time from a failure to the first write at the new primary. Each
-/// Sentinel waits for down-after, polls the others, waits for an election, and checks the replicas
-/// (`sentinelFailoverStateMachine` in sentinel.c).
+/// Sentinel waits for down-after, polls the other Sentinels, waits for an election, and checks the
+/// replicas (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
@@ -101,7 +102,8 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws mostly from the upper half of the range, because a short lag loses no write.
+/// Draws a replication lag, mostly from the upper half of the range, because a short lag loses no
+/// write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };

@@ -34,7 +34,8 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Reduces the upper bounds. Keeps the restart delay, which an operator guarantees.
+    /// Reduces the upper bounds of the ranges. Keeps the restart delay, which is an operator's
+    /// guarantee.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

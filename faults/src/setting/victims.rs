@@ -9,7 +9,7 @@ pub enum Victims {
     /// Processes and servers.
     #[default]
     All,
-    /// Only servers, because no process can be paused.
+    /// Only servers, for `fencepost serve`, which does not control the processes.
     Servers,
 }
 

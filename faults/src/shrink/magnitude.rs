@@ -15,7 +15,7 @@ pub enum Magnitude {
     DurationUs,
     /// Downtime of a crashed node, in microseconds. A node that never restarts has none.
     DownUs,
-    /// Maximum delay added to a message, in microseconds. It also caps the minimum delay.
+    /// Maximum delay added to a message, in microseconds. The maximum also caps the minimum delay.
     ExtraUsMax,
     /// Minimum delay added to a message, in microseconds.
     ExtraUsMin,

@@ -93,7 +93,7 @@ fn log_uniform_gives_each_octave_its_share() {
         let drawn = log_uniform(&mut rng, 1_024..=(1_024 << 16) - 1);
         octaves[(drawn / 1_024).ilog2() as usize] += 1;
     }
-    // Each octave is expected 10,000 times. The standard deviation is about 97.
+    // The expected count of each octave is 10,000, with a standard deviation of about 97.
     assert!(octaves.iter().all(|count| (9_500..=10_500).contains(count)), "{octaves:?}");
 }
 

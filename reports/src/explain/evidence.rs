@@ -29,7 +29,7 @@ pub(super) use loss::{EarlyExpiry, Loss, Remover, is_of_members, renewed_over};
 pub(super) use overrun::Overrun;
 pub(super) use release::LateRelease;
 pub(super) use session::SessionLoss;
-pub(super) use standstill::{Standstill, standing};
+pub(super) use standstill::{Standstill, set_again, standing};
 pub(super) use takeover::acquiring;
 pub(super) use unfounded::granted_by;
 pub(super) use untrue_answer::{Obstacle, UntrueAnswer};
@@ -95,8 +95,11 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::unconfirmed_release(self.timeline, self.finding)
     }
 
-    pub(super) fn set_again(&self) -> Option<(Node, SimTime)> {
-        standstill::set_again(self.timeline, self.finding)
+    /// Returns the process that set the lock again after its release, how often it did so, and the
+    /// time of the first set.
+    pub(super) fn set_again(&self) -> Option<(Node, usize, SimTime)> {
+        let again = standstill::set_again(self.timeline, self.finding)?;
+        Some((again[0].by?, again.len(), again[0].from.time))
     }
 
     pub(super) fn has_no_expiry(&self) -> Option<(Node, Node)> {

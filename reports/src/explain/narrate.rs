@@ -79,8 +79,8 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns why a process did not learn the outcome of its call. Clients add what the outcome may
-/// be.
+/// Returns why a process did not learn the outcome of its call. Removes the prefix with which
+/// clients name the possible outcomes.
 fn obstacle(reason: &str) -> &str {
     reason.strip_prefix("released or expired: ").unwrap_or(reason)
 }

@@ -23,7 +23,8 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns `true` if a later generation has files but generation 0 has none.
+/// Returns `true` if the folder has an append-only file of a later generation, but not of
+/// generation 0. Then the `generation` file has been lost.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);

@@ -9,10 +9,10 @@ const SYNC: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
-    /// Loses unsynced data.
+    /// The crash loses unsynced data.
     #[default]
     PowerLoss,
-    /// Keeps written data, which the operating system still has.
+    /// The crash keeps written data, because the operating system still has it.
     Process,
 }
 

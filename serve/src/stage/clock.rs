@@ -1,4 +1,4 @@
-//! A server's clocks. Faults can step them or make them run fast or slow.
+//! A server's clocks. Faults can step the clocks or change their rates.
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 

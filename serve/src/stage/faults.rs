@@ -8,7 +8,7 @@ pub type Matcher = Box<dyn Fn(&[u8]) -> bool>;
 /// Loses the next matching command or its reply, and closes the connection.
 pub struct Trap {
     pub id: u32,
-    /// `None` for any server.
+    /// Index of the server that receives the command; `None` for any server.
     pub server: Option<usize>,
     pub matches: Matcher,
     pub lost_message: LostMessage,
@@ -29,7 +29,7 @@ impl Trap {
 }
 
 impl Stage {
-    /// Returns `true` for a frozen process too.
+    /// Returns `true` also for a frozen process.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }
@@ -38,7 +38,7 @@ impl Stage {
         self.servers[server].is_frozen
     }
 
-    /// The server's peers see their connections end.
+    /// Ends the server process. Peers see their connections end.
     pub fn crash(&mut self, server: usize) {
         self.end_process(server);
         self.settle();
@@ -53,7 +53,7 @@ impl Stage {
         self.catch_up(server);
     }
 
-    /// Loses unsynced data without notifying peers.
+    /// Switches the server off, which loses unsynced data. Peers are not notified.
     pub fn lose_power(&mut self, server: usize) {
         let host = &mut self.servers[server];
         host.end();
@@ -64,7 +64,8 @@ impl Stage {
         self.settle();
     }
 
-    /// Ends peers' connections that a power loss left open.
+    /// Starts the server again, and ends the connections that peers still had open after a power
+    /// loss.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);
@@ -78,7 +79,7 @@ impl Stage {
         self.servers[server].disk = Disk::default();
     }
 
-    /// The server's clocks continue.
+    /// Pauses the server process. Its clocks continue.
     pub fn freeze(&mut self, server: usize) {
         self.servers[server].is_frozen = true;
     }
@@ -105,29 +106,31 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays one direction until [`Stage::remove_delay`], in order per connection.
+    /// Delays messages in one direction until [`Stage::remove_delay`]. Messages of one connection
+    /// stay in order.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
 
-    /// Messages already delayed still arrive late.
+    /// Ends the delay for new messages. Messages that are already delayed still arrive late.
     pub fn remove_delay(&mut self, id: u32) {
         self.network.remove_delay(id, self.now_us);
     }
 
-    /// `by_us` is in microseconds; a negative number steps back.
+    /// Steps the server's wall clock by `by_us` microseconds; a negative value steps it back.
     pub fn step_clock(&mut self, server: usize, by_us: i64) {
         self.servers[server].clock.step(by_us);
     }
 
-    /// Positive rates run fast.
+    /// Sets the drift of the server's clocks in parts per million; a positive rate is fast.
     pub fn set_clock_rate(&mut self, server: usize, rate_ppm: i32) {
         let now_us = self.now_us;
         self.servers[server].clock.set_rate(now_us, rate_ppm);
         self.set_timer(server);
     }
 
-    /// Delays every command until [`Stage::remove_slowdown`].
+    /// Adds `extra_us` microseconds to every command of the server, until
+    /// [`Stage::remove_slowdown`].
     pub fn add_slowdown(&mut self, id: u32, server: usize, extra_us: u64) {
         self.servers[server].slowed.push((id, extra_us));
     }
@@ -136,7 +139,8 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Returns `false` if the server cannot perform the action.
+    /// Performs an operator's action. Returns `false` if the server is down, paused, or does not
+    /// support the action.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);

@@ -89,7 +89,7 @@ impl Delay {
     }
 }
 
-/// Draws with SplitMix64.
+/// Draws a delay with SplitMix64, in microseconds.
 fn drawn(range: &RangeInclusive<u64>, counter: u64) -> u64 {
     let mut bits = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

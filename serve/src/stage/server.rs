@@ -3,13 +3,13 @@ use super::event::{End, Event};
 use fencepost_machine::{ConnectionId, Disk, DiskImage, Machine, Now, Output};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Called at each start.
+/// Builds a machine, at each start of its server.
 pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
 #[derive(Debug)]
 pub struct Start {
     pub disk: DiskImage,
-    /// Differs between starts and between servers.
+    /// Random seed, different for each server and each start.
     pub seed: u64,
     /// `false` for a restart.
     pub is_first: bool,
@@ -27,7 +27,7 @@ pub(super) struct Server {
     pub(super) boot: MachineRebuilder,
     pub(super) machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
-    /// `true` without power: peers receive no reply, not even a refusal.
+    /// `true` while the server has no power: peers receive no reply, not even a refused connection.
     pub(super) is_dark: bool,
     pub(super) is_busy: bool,
     pub(super) slowed: Vec<(u32, u64)>,

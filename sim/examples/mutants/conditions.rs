@@ -163,7 +163,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),
-    // The master keeps a silent session for at least 12 s.
+    // The master keeps a silent session for at least 12 s, slightly longer than these pauses.
     on_chubby("pause", "pause = \"11s..11900ms\"; hold = \"8s..15s\"").aimed().times(8),
     on_chubby("client-crash", "availability = \"14s\"").aimed().times(4),
     on_chubby(
@@ -174,7 +174,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     )
     .times(4),
     on_gemfire("failover", "hold = \"6s..9s\"").aimed().times(8),
-    // The grantor keeps a silent member for at least 7.998 s.
+    // The grantor keeps a silent member for at least 7.998 s, slightly longer than these pauses.
     on_gemfire("pause", "pause = \"7500ms..7900ms\"").times(2),
     on_gemfire("client-crash", "availability = \"12s\""),
 ];

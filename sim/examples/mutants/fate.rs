@@ -7,9 +7,10 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs that the mistake changed without a violation.
+    /// Number of runs that the mistake changed, all without a violation.
     Survived(u64),
-    /// Number of runs that the mistake changed. They broke only rules that the correct lock breaks.
+    /// Number of runs that the mistake changed. Their violations break only rules that the correct
+    /// lock also breaks.
     Masked(u64),
     Found(Kill),
     Quiet {

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Seeds for the correct lock. A rule that it breaks in these runs kills no mutant.
+/// Seeds for the correct lock. A rule that the correct lock breaks in these runs kills no mutant.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
@@ -34,7 +34,8 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Families to try first. A mistake without an effect under them is not tried under others.
+/// Families to try first. A mistake without an effect under these families is not tried under
+/// others.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

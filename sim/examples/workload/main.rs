@@ -1,4 +1,4 @@
-//! Runs a workload for `benches/instructions.sh`, which counts its instructions.
+//! Runs a workload for `benches/instructions.sh`, which counts the workload's instructions.
 
 mod stock;
 

@@ -1,4 +1,5 @@
-//! Stops a sweep on SIGINT or SIGTERM, so that it still prints its finished runs.
+//! Stops a sweep on SIGINT or SIGTERM, so that the sweep still prints the results of its finished
+//! runs.
 
 use super::{Failure, Outcome};
 use crate::diagnosis::cancel;

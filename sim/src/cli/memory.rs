@@ -31,7 +31,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Stops the sweep above `max` bytes. Ends the process at 1.5 times `max` or after `GRACE`.
+    /// Stops the sweep if the process uses more than `max` bytes. Ends the process if it uses more
+    /// than 1.5 times `max`, or if the sweep has not stopped after `GRACE`.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

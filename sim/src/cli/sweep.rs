@@ -91,7 +91,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// Ends minimization after twice the budget.
+/// Ends minimization once the sweep has run for twice `budget`.
 fn watch_budget(budget: Duration) -> Result<(), Failure> {
     let (started, most) = (clock(), budget.saturating_mul(2));
     let watch = move || {

@@ -18,11 +18,11 @@ pub struct Minimal {
     pub spec: RunSpec,
     pub boundaries: Vec<Boundary>,
     pub calls: u32,
-    /// `false` if the search reached its limit, so that a smaller run may exist.
+    /// `false` if the search reached its limit. A smaller run may then exist.
     pub complete: bool,
 }
 
-/// Returns `None` if the run does not show the target.
+/// Minimizes a run that shows the target. Returns `None` if the run does not show the target.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     minimise_with(&Memory::default(), spec, target)
 }
@@ -40,7 +40,8 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may allow a smaller workload, and vice versa.
+        // Repeats until the plan stays the same: a smaller plan may allow a smaller workload, and
+        // vice versa.
         if search.refused || best.plan == before {
             break;
         }

@@ -98,7 +98,8 @@ impl Swap<'_> {
         match &first.what {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
-                // A later planned time does not delay a fault that waited for another event.
+                // A fault that began later than planned waited for another event, so a later
+                // planned time would not delay it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),

@@ -74,9 +74,11 @@ pub struct SafeguardTrials {
 struct SafeguardRuns {
     safeguard: &'static Safeguard,
     spec: RunSpec,
-    /// Without extensions, a critical section may exceed the lease, so hazards are not comparable.
+    /// `true` if the safeguard removes the lease extensions. A critical section may then exceed the
+    /// lease, so hazards are not comparable.
     loses_extensions: bool,
-    /// The bound of a wait contains the ttl, so the safeguard only hides a wait.
+    /// `true` if the safeguard lengthens the ttl. The bounds on waits include the ttl, so the
+    /// safeguard only hides a long wait.
     lengthens_bounds: bool,
     on_plan: Option<(TrialEnding, History)>,
     nearby: Vec<Option<TrialEnding>>,

@@ -346,7 +346,8 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns `None` if the fault has the same effect on a Redis with monotonic expiry.
+/// Returns the fault that has the same effect as `fault` would have with monotonic expiry, or
+/// `None` if `fault` need not change.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 
-/// Ends all diagnoses of this process after their current runs. They then report nothing.
+/// Ends all diagnoses of this process after their current runs. The diagnoses then have no results.
 pub fn cancel() {
     CANCELLED.store(true, Ordering::Relaxed);
 }
@@ -83,7 +83,8 @@ pub(super) fn breaks(history: &History, kind: Kind) -> bool {
     judge(history).violations.iter().any(|violation| violation.kind == kind)
 }
 
-/// Returns `None` if the spec is invalid or the diagnosis was cancelled.
+/// Runs `spec` on the fast engine. Returns `None` if `spec` is invalid or the diagnosis was
+/// cancelled.
 pub(super) fn history(spec: &RunSpec) -> Option<History> {
     spec.validate().ok().filter(|()| !is_cancelled())?;
     spec.run(Engine::Fast).ok().map(|outcome| outcome.history)

@@ -85,7 +85,8 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Returns `None` if a downtime two leases longer also shows the violation.
+/// Returns a server crash, the longest downtime that shows the violation, and the next longer
+/// downtime. Returns `None` if a downtime two leases longer also shows the violation.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

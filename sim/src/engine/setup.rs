@@ -21,7 +21,8 @@ pub(crate) struct Records {
 
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
-    /// Servers run for this time before the run begins, which is time 0 of the fields below.
+    /// Time for which servers run before the run begins. The times in the other fields count from
+    /// the begin of the run.
     pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),

@@ -162,7 +162,7 @@ impl Carrier for TurmoilNetwork {
 }
 
 impl Inner {
-    /// Stores connections that arrive before the one from `origin`.
+    /// Returns the connection from `origin`, and stores the connections that arrive before it.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {

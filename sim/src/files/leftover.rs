@@ -11,7 +11,8 @@ pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process found the file before this one locked it, and is about to remove it.
+        // Another process found the file before this process locked it, and is about to remove the
+        // file.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
         // On a file system without locks, no process removes temporary files.
         Err(_) => Ok(true),

@@ -25,7 +25,7 @@ pub struct Entry {
     /// Fault families that are never drawn, because they have no effect on this coordinator.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
-    /// Longest time by which a lease ends early, because the server counts in coarse units.
+    /// Maximum time by which a lease may end early, because the server counts in coarse units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,

@@ -12,12 +12,13 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// Further incidents share these scouts.
+/// Maximum number of scouts for a plan. Further incidents share these scouts.
 const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// If a scout fails, its incidents keep their times, and the run itself reports the error.
+/// Returns the plan with the aimed incidents moved. If a scout fails, its incidents keep their
+/// times, and the run itself reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -67,7 +68,7 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
-    // The scout simulates real servers, because a plan must not depend on them.
+    // The scout uses simulated servers, because a plan must not depend on real servers.
     scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));

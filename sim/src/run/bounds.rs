@@ -46,7 +46,8 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Includes the longest delay, because a delayed message may arrive after its fault has ended.
+    /// Returns the bound if the user set none. The bound includes the longest delay, because a
+    /// delayed message may arrive after its fault has ended.
     fn default_availability(&self) -> Micros {
         let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
             Fault::Delay { extra_us_max, .. } => Some(extra_us_max),
@@ -59,7 +60,8 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// The bound applies while enough servers run: a primary or replica, or a majority.
+    /// The bound applies while enough servers run: one replicated server, a majority of the
+    /// servers, or both servers with a synchronous standby.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

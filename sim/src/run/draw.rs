@@ -36,7 +36,7 @@ impl RunSpec {
         }
     }
 
-    /// Draws lengths that the user did not set.
+    /// Draws the lengths that the user did not set.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

@@ -1,4 +1,4 @@
-//! Locates each process in its protocol at any time, from the history and the messages.
+//! Finds the protocol phase of each process over time, from the history and the messages.
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};
@@ -32,7 +32,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// A reply is the first message in the other direction that is sent after the request's arrival.
+/// Pairs each request with its reply, the first message in the other direction that is sent after
+/// the request's arrival.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -74,7 +75,7 @@ fn phase_spans(thread: Node, history: &History, requests: &[Request]) -> Vec<Pha
                 tracker.granted.insert(event.node, event.time_us);
             }
             _ if event.node == thread => tracker.follow(event, requests),
-            // All threads of a machine crash together, but only the first one records it.
+            // All threads of a machine crash together, but only the first thread records the crash.
             What::Crashed if event.node == thread.machine() => tracker.follow(event, requests),
             _ => {}
         }

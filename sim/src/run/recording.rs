@@ -23,7 +23,7 @@ pub struct RunOutcome {
     pub altered: u64,
 }
 
-/// The history is the same for all variants.
+/// Data to record in a run. The history is the same for all variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
     History,

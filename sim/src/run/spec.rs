@@ -11,9 +11,9 @@ use std::rc::Rc;
 pub struct RunSpec {
     pub seed: Seed,
     pub client: &'static Definition,
-    /// Families from which the seed drew the plan. They also determine the servers.
+    /// Families from which the seed drew the plan. The families also determine the servers.
     pub families: Families,
-    /// Includes the lengths that the seed drew.
+    /// Scenario with the lengths that the seed drew.
     pub scenario: Rc<Scenario>,
     pub plan: FaultPlan,
 }
@@ -27,7 +27,8 @@ impl RunSpec {
         self.scenario.is_traced(self.client)
     }
 
-    /// Real servers elect a leader or copy their data before the run, as simulated ones have done.
+    /// Returns the time before the run in which real servers elect a leader or copy their data.
+    /// Simulated servers have done so when a run begins.
     pub(super) fn warm_up(&self) -> Micros {
         let coordinator = self.client.deployment.coordinator().name();
         let is_real = self.scenario.binaries.contains_key(coordinator);

@@ -12,7 +12,7 @@ use fencepost_faults::{Families, Family, Micros, Seed, Stream};
 use std::collections::BTreeMap;
 
 impl Length {
-    /// In the order of the draws.
+    /// All lengths that a seed can draw, in the order of the draws.
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
@@ -44,7 +44,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// A set critical section or downtime also fixes the lease, because both are relative to it.
+    /// If the user set the critical section or the downtime, the lease is not drawn either, because
+    /// both are relative to the lease.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -63,7 +64,8 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Also draws kept lengths and ignores them, so that the other draws do not change.
+/// Draws the lengths of a seed. Also draws the kept lengths, and ignores the results, so that the
+/// other draws do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

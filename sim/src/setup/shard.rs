@@ -15,7 +15,8 @@ const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// Prefers the flag, then the first scheduler with both variables, then the whole sweep.
+/// Returns the shard in the flag, or else the shard of the first scheduler whose two variables are
+/// set, or else the whole sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Span(pub Micros);
 
-/// Includes both ends.
+/// A range of time spans, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpanRange {
     pub min: Span,

@@ -31,7 +31,7 @@ pub struct Search {
     pub families: Families,
     pub scenario: Scenario,
     pub quantity: &'static Varied,
-    /// `None` counts violations of all rules.
+    /// Rule whose violations count; `None` for all rules.
     pub kind: Option<Kind>,
     pub seeds: SeedRange,
     /// Lowest and highest value, which must differ.
@@ -123,7 +123,8 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The calculated bounds assume the lengths of this scenario, so `all` must not draw others.
+        // The calculated bounds assume the lengths of this scenario, so the family `all` must not
+        // draw other lengths.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -206,8 +207,9 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
 /// The acquire's reply, a connection to the storage (two), and two requests with replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest time from the first server's grant to the end of the critical section, minus
-/// the shortest time until the next holder learns of its grant.
+/// Returns the longest time from the first server's grant to the end of the critical section. A
+/// critical section that lasts for the validity counts the minimum latency less, because the next
+/// holder learns of its grant only after that latency.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

@@ -22,14 +22,15 @@ pub struct Case {
     pub families: Families,
 }
 
-/// Rows that show both timelines.
+/// Rows of the comparison that show both timelines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     Differences,
     All,
 }
 
-/// Returns `None` for a case in which no seed has a violation.
+/// Repeats the first violation of each case on real servers. A row is `None` if no seed of its case
+/// has a violation.
 pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

@@ -1,4 +1,4 @@
-//! Repeats a run to test whether it still shows a finding.
+//! Repeats a run to test whether the run still shows a finding.
 
 use super::seed::{FailedRun, Ran};
 use crate::engine::Engine;

@@ -42,8 +42,8 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Takes the first run in which the violation lasts long enough for real servers, or else the run
-/// in which it lasts longest.
+/// Exports the first run in which the violation lasts long enough for real servers, or else the run
+/// in which the violation lasts longest.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

@@ -54,7 +54,7 @@ impl SweepSpec {
 pub trait Listener: Sync {
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Runs that are unfinished at the deadline do not count.
+    /// Returns the time after which unfinished runs no longer count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -76,7 +76,8 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// Stages after all seeds, which repeat the smallest run of every anomaly.
+/// Stages of a sweep after all seeds have run. Each stage repeats the smallest run of every
+/// anomaly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Confirming,
@@ -113,7 +114,7 @@ impl Stop {
     }
 }
 
-/// If a run failed, the sum excludes this run and all later runs.
+/// Result of a sweep. If a run failed, the sum excludes this run and all later runs.
 #[derive(Debug)]
 pub struct Swept {
     pub sum: Sweep,

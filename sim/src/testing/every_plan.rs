@@ -77,7 +77,8 @@ impl EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// The default is one fault, or none without a family.
+    /// Sets the maximum numbers of faults and delays. The default is one fault, or no fault if
+    /// there is no family.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
@@ -87,7 +88,7 @@ impl EveryPlan {
         self
     }
 
-    /// The default is one thread per processor.
+    /// Sets the number of threads. The default is one thread per processor.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }

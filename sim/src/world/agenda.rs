@@ -25,7 +25,7 @@ pub(crate) enum Occurrence {
     SyncsSucceed,
     Healed,
     Boot,
-    /// Includes power losses, which peers do not notice.
+    /// A crash or a power loss. Peers do not notice a power loss.
     Crash,
     Resume,
     Timer(u32),
@@ -36,7 +36,8 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// New events usually belong near the front, where shifting a few events is cheaper than a heap.
+/// A sorted list. New events usually belong near the front, where shifting a few entries is cheaper
+/// than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,

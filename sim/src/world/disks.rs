@@ -1,4 +1,4 @@
-//! The disks of servers: failing syncs, servers that stop because of them, and power losses.
+//! The disks of servers: syncs that fail, servers that then stop, and power losses.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::failing_syncs::FailingSyncs;
@@ -67,7 +67,7 @@ impl State {
         self.stop_server(host);
     }
 
-    /// The process starts again when syncs succeed.
+    /// Stops the server's process. The process starts again once syncs succeed.
     fn stop_server(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let node = self.node(host);
@@ -105,7 +105,7 @@ impl Server {
     }
 }
 
-/// Draws uniformly from 0 to `length` bytes.
+/// Draws the number of unsynced bytes that survive, uniformly from 0 to `length`.
 pub(crate) fn prefix(random: &mut ChaCha8Rng, length: u64) -> u64 {
     ((u128::from(random.next_u64()) * (u128::from(length) + 1)) >> 64) as u64
 }

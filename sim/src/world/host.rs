@@ -1,4 +1,4 @@
-//! A host with its clocks, its software, and the gate that stops it during a pause.
+//! A host with its clocks, its software, and the gate that stops the software during a pause.
 
 use super::node_clock::NodeClock;
 use super::server::Server;

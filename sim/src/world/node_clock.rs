@@ -12,7 +12,7 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     anchor: SimTime,
     monotonic_at_anchor: u64,
-    /// Wall clock minus monotonic clock. Only steps and suspensions change it.
+    /// Wall clock minus monotonic clock. Only steps and suspensions change the difference.
     wall_offset: i64,
     rate_ppm: i32,
     suspended: bool,

@@ -79,7 +79,7 @@ pub(crate) struct Server {
     pub(crate) busy_until: SimTime,
     pub(crate) wakes_when_done: bool,
     pub(crate) sync_time: Micros,
-    /// Draws the lengths of torn writes. `None` if a power loss takes all unsynced data.
+    /// Draws the lengths of torn writes. `None` if a power loss loses all unsynced data.
     pub(crate) torn: Option<ChaCha8Rng>,
     pub(crate) scratch: Outputs,
 }

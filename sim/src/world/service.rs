@@ -207,7 +207,8 @@ impl State {
         }
     }
 
-    /// Ignores a failed write, because it ends the connection and so notifies the machine.
+    /// Writes a reply. Ignores a failed write, because the failure ends the connection, which
+    /// notifies the machine.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

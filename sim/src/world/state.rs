@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// Returns 0 before the run begins.
+    /// Returns the time since the run began; 0 before the run begins.
     pub(crate) fn run_time(&self) -> SimTime {
         SimTime::ZERO + self.now.since(self.begins_at)
     }
@@ -169,7 +169,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Excludes boots and crashes, which run foreign code.
+    /// Executes an event at its host. The event must not be a boot or a crash, which run foreign
+    /// code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -17,7 +17,8 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `false` if the list is empty. Reading this flag is cheaper than reading the list.
+    /// `false` if the list of woken tasks is empty. Reading this flag is cheaper than reading the
+    /// list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -124,8 +125,8 @@ impl Tasks {
         None
     }
 
-    /// Returns the future if the task no longer exists. The caller must drop it while the state is
-    /// not borrowed.
+    /// Returns the future if the task no longer exists. The caller must drop the future while the
+    /// state is not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {

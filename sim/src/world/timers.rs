@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 /// A cancelled timer leaves its entry in the agenda, because most timers are cancelled early. The
-/// next timer in the slot reuses the entry, and moves it when it is due.
+/// next timer in the slot reuses the entry, which moves to its new time when it is due.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

@@ -120,7 +120,8 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// If this end has unread bytes, the peer sees a reset (RFC 9293, 3.10.4).
+    /// Closes one end of a connection. If this end has unread bytes, the peer sees a reset (RFC
+    /// 9293, 3.10.4).
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -227,7 +228,8 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Only the nemesis changes the result.
+    /// Returns `true` while a cut or a power loss holds up messages. Only the nemesis changes the
+    /// result.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark

@@ -19,9 +19,9 @@ pub(crate) enum Detail {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Carried {
     pub message: usize,
-    /// Unique within the run.
+    /// Number of the connection, unique within the run.
     pub connection: u32,
-    /// `None` if the sender closed the connection.
+    /// Sent bytes; `None` if the sender closed the connection.
     pub bytes: Option<Vec<u8>>,
 }
 

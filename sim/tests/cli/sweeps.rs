@@ -402,7 +402,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A folder blocks the file. CI runs as root, so removing the write permission would not.
+/// A folder at the path of the file makes the write fail. Removing the write permission would not,
+/// because CI runs as root.
 #[test]
 fn a_file_that_cannot_be_written_is_named_once_after_the_results() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ fn found(name: &str) -> Vec<(Kind, Cause)> {
 
 #[test]
 fn an_acquisition_is_dated_by_the_grant_that_still_stood_and_not_by_one_that_was_taken_back() {
-    // client-1 had released the lock before client-2 got it, so there is no stale write.
+    // client-1 had released the lock before client-2 acquired it, so there is no stale write.
     assert_eq!(found("redisson-wait-failover-5000000"), []);
 }
 

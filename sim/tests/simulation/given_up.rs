@@ -104,8 +104,8 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// Without `drops_connection`, reads the reply of a dropped call as the next reply, as redis-py's
-/// asyncio client did before 4.5.5.
+/// A lock that reads the reply of a dropped call as the next reply, unless it uses
+/// `drops_connection`. redis-py's asyncio client did so before 4.5.5.
 struct Raw {
     env: Env,
     settings: Settings,

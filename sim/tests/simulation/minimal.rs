@@ -265,7 +265,7 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
             let fencing =
                 violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             if violation.violation.kind == Kind::StaleWrite {
-                // A restart also resets the token counter, so tokens may not help after it.
+                // A restart also resets the token counter, so tokens may not help after a restart.
                 let forgets = fixture.1 == "restart";
                 assert!(forgets || fencing.on_this_plan != OnThisPlan::StillThere, "{fixture:?}");
                 assert!(fencing.broken_with <= fencing.broken_without, "{fixture:?} {fencing:?}");
@@ -285,7 +285,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // A longer downtime draws other crashes, so only the rates are comparable.
+        // A longer downtime changes the drawn crashes, so only the rates are comparable.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

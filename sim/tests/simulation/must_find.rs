@@ -1,6 +1,6 @@
 //! Violations that fencepost must find or must never find within a hundred seeds from 0, or within
 //! `FENCEPOST_SEEDS`. With `--nocapture --include-ignored`, the tests print the findings of each
-//! cell.
+//! case.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};
@@ -125,7 +125,8 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// Keeps the lock free most of the time. Otherwise the promoted replica may have an earlier lock.
+/// Long pauses between cycles leave the lock free at times. The promoted replica then has no
+/// earlier lock that hides the loss of the latest one.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();

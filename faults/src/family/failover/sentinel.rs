@@ -11,7 +11,7 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
 const PER_MILLE: u64 = 300;
-/// Smallest number of Sentinels that keeps a majority after the loss of one.
+/// Smallest number of Sentinels that keeps a majority after the loss of one Sentinel.
 const SENTINELS_MIN: usize = 3;
 const AWAY: Spans = Spans::millis(500, 20_000);
 const STEP: Spans = Spans::millis(500, 10_000);

@@ -20,8 +20,14 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     match case.set_again() {
-        Some((by, at)) => {
+        Some((by, 1, at)) => {
             format!("{by} set the lock again at {at}, after it had left its critical section.")
+        }
+        Some((by, times, from)) => {
+            format!(
+                "{by} set the lock {times} times from {from} on, after it had left its critical \
+                 section."
+            )
         }
         None => "A process outside its critical section keeps renewing the lock.".to_owned(),
     }

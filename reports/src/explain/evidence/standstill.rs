@@ -133,10 +133,14 @@ pub(crate) fn standing<'t, 'h>(
     remaining_values(timeline, Period::of_finding(finding)).min_by_key(|span| span.from)
 }
 
-/// Returns the process that first set the remaining lock after its release, and when.
-pub(super) fn set_again(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, SimTime)> {
-    let first = owner::written_again(timeline, Period::of_finding(finding));
-    owner::set_again(timeline, first.or_else(|| standing(timeline, finding))?)
+/// Returns the values, in order, with which a process set the lock again after its release.
+pub(crate) fn set_again<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    finding: &Finding,
+) -> Option<Vec<&'t KeySpan<'h>>> {
+    let again = owner::written_again(timeline, Period::of_finding(finding));
+    let again = again.or_else(|| Some(vec![standing(timeline, finding)?]))?;
+    owner::is_set_again(timeline, again[0]).then_some(again)
 }
 
 /// Returns the process whose release of the remaining lock is unconfirmed, when the process sent

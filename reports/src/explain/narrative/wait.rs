@@ -3,7 +3,7 @@
 use super::fault::begins;
 use super::{Story, Weight};
 use crate::explain::cause::{Cause, Tells};
-use crate::explain::evidence::standing;
+use crate::explain::evidence::{set_again, standing};
 use crate::explain::narrate;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Timeline, creator};
@@ -184,6 +184,9 @@ impl Story<'_, '_> {
 
     fn orphan_renewal(&mut self, finding: &Finding) {
         let timeline = self.timeline;
+        for set in set_again(timeline, finding).iter().flatten().take(2) {
+            self.add_event(Weight::Turn, set.from.index);
+        }
         let until = finding.at + finding.duration;
         let is_inside = |process: Node, at: Moment| {
             timeline

@@ -1,5 +1,3 @@
-//! The arguments of `fencepost findings`.
-
 use super::{LockArguments, ProgramArguments, ProjectArguments, QuietArgument, ScenarioArguments};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

@@ -1,5 +1,3 @@
-//! The arguments of `fencepost load`.
-
 use super::values::seed;
 use crate::setup::span::{Span, SpanRange};
 use clap::Args;

@@ -1,5 +1,3 @@
-//! The arguments of `serve`.
-
 use super::values::{ensemble, seed};
 use crate::setup::scenario::Persistence;
 use crate::setup::span::{Span, SpanRange};

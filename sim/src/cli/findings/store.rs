@@ -1,4 +1,4 @@
-//! The file of the findings store. Only one process may change it at a time.
+//! The file of the findings store. Only one process may change the file at a time.
 
 use super::super::output::read_file;
 use crate::cli::Failure;

@@ -1,5 +1,6 @@
 //! Finds `fencepost.toml`. A file in a parent folder may start programs only if it is in the same
-//! repository and has the same owner as the current folder. Otherwise another user could plant it.
+//! repository and has the same owner as the current folder, because another user may have planted
+//! the file.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};

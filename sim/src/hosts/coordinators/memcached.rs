@@ -37,7 +37,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// The server rounds a ttl up to whole seconds, may add one, and reads the clock each second.
+/// Returns 3 s: the server rounds a ttl up to whole seconds, may add a second, and reads the clock
+/// each second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

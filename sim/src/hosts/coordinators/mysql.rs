@@ -48,7 +48,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A waiting lock request checks its client's connection once a second.
+/// Returns 1 s: a waiting lock request checks its client's connection once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

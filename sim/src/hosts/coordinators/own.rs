@@ -34,7 +34,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }
 
-/// Consul keeps a lock for up to two leases, and then for a lock-delay of 15 s.
+/// Allows for Consul, which keeps a lock for up to two leases, and then for a lock-delay of 15 s.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

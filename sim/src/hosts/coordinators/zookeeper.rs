@@ -50,8 +50,8 @@ fn tick() -> Micros {
 
 /// A session may outlive its timeout by a tick. Before that, members may take syncLimit to notice
 /// that they lost contact, and initLimit for a failed attempt to follow a leader. A client notices
-/// a silent server after two thirds of the session timeout. It then tries all servers within one
-/// timeout, and sleeps for up to a second before each of them and before the round.
+/// a silent server after two thirds of the session timeout. The client then tries all servers
+/// within one timeout, and sleeps for up to a second before each server and before the round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

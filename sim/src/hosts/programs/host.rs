@@ -35,7 +35,7 @@ pub(crate) const FIXED: &[(&str, &str)] = &[
     ("PYTHONUNBUFFERED", "1"),
     ("PYTHONHASHSEED", "0"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
-    // Otherwise OpenSSL reads random numbers from the processor (RDRAND, RDSEED).
+    // Without this variable, OpenSSL reads random numbers from the processor (RDRAND, RDSEED).
     ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
 ];
 

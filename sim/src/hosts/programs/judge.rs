@@ -1,4 +1,4 @@
-//! The judge's server for one process. It speaks RESP and turns reports into operations.
+//! The judge's server for one process, which speaks RESP and turns reports into operations.
 
 use super::desk::HolderDesk;
 use super::resp::{answer_handshake, name, next_command, number, take_pair};

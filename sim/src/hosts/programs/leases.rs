@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Smallest number that counts as seconds since the Unix epoch.
 const SECONDS_MIN: f64 = 1e9;
-/// Tolerates a clock error when a program removes expired entries.
+/// Largest clock error of a program that removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {

@@ -18,12 +18,13 @@ enum Doing {
     Call,
 }
 
-/// From a start of the host to a crash, or to the end of the program.
+/// One execution of a program, from a start of its host to a crash of the host or the end of the
+/// program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
     pub node: Node,
     pub started: SimTime,
-    /// `None` if the host crashed or the run ended first.
+    /// `None` if the host crashed, or if the run ended before the program.
     pub ending: Option<(SimTime, Ending)>,
     pub died_inside: bool,
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
@@ -36,7 +37,8 @@ pub struct Life {
     pub died: Option<SimTime>,
     pub calls: Vec<CallMade>,
     pub used: FilesUsed,
-    /// A preempted run is not reproducible.
+    /// Number of times that the tracer preempted a thread. A run with preemptions is not
+    /// reproducible.
     pub preempted: u32,
 }
 
@@ -131,7 +133,7 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// Returns when a thread died by an uncaught error, if the process continued.
+    /// Returns the time at which a thread died of an uncaught error, if its process continued.
     fn died_at(&self) -> Option<SimTime> {
         let lives_on = matches!(self.ending, None | Some((_, Ending::Exited(0))));
         let lines = self.lines();
@@ -148,7 +150,8 @@ impl Life {
         errors.find(dies).map(|line| line.time_us).filter(|_| lives_on)
     }
 
-    /// Returns `None` if the process reported to the judge after `time`.
+    /// Returns what the process was doing at `time`, or `None` if the process reported to the judge
+    /// later.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
         let mut doing = Doing::Nothing;
@@ -180,7 +183,7 @@ impl Life {
         Some(doing)
     }
 
-    /// Returns `true` if fencepost stopped the program because it ran or waited endlessly.
+    /// Returns `true` if fencepost stopped the program because the program ran or waited endlessly.
     pub fn is_stuck(&self) -> bool {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }

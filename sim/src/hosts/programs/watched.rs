@@ -64,7 +64,7 @@ fn quoted(keys: &[String]) -> Vec<String> {
 }
 
 /// Chooses the lock's key. If no process wrote the stated key, takes the only key that was written,
-/// or else the only one with an expiry, or else the only one that was removed.
+/// or else the only key with an expiry, or else the only key that was removed.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -90,7 +90,7 @@ pub(crate) fn watch(
     (events, watched)
 }
 
-/// A lock on these coordinators may consist of several keys below its name.
+/// Returns `true` if a lock on this coordinator may consist of several keys below the lock's name.
 fn has_nodes(coordinator: Coordinator) -> bool {
     matches!(coordinator, Coordinator::ZooKeeper | Coordinator::Etcd | Coordinator::Chubby)
 }
@@ -119,7 +119,8 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Requires two extensions, because a single one may be part of a grant.
+/// Returns the keys that processes extended at least twice. A single extension may be part of a
+/// grant.
 fn renewed(events: &[Event], watched: &str, coordinator: Coordinator) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -168,8 +169,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     }
 }
 
-/// The owner is the value of the process's last grant during the acquire, or else the value of its
-/// last extension.
+/// Names the owner in each acquire: the value of the process's last grant during the acquire, or
+/// else the value of its last extension.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -31,7 +31,8 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// The machine calls this function until all connections are open, and after one has closed.
+    /// The machine calls this function until all connections are open, and after a connection has
+    /// closed.
     fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
     fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {
@@ -66,7 +67,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `None` if the trigger determines the change, or if the key was only overwritten.
+    /// Returns how a key was removed, and by which connection. Returns `None` if the trigger
+    /// determines the change, or if the key was only overwritten.
     fn removal_of(
         &self,
         _before: &Key,

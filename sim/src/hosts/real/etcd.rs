@@ -44,7 +44,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     ];
     let mut command = command(&[&setup.binary.path]);
     command.extend(options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
-    // A single server elects itself while it starts. A member of a cluster needs the others.
+    // A single server elects itself while it starts. A member of a cluster needs the other members.
     let boot = if members == 1 { Micros::from_millis(2_000) } else { Micros::from_millis(50) };
     Recipe { command, port: PORT, boot, ..Recipe::default() }
 }

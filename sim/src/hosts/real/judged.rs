@@ -10,12 +10,13 @@ const ROUNDING_MS: i64 = 2;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Distinguishes locks of the same name that the server stores in different ways.
+    /// Form of storage, which distinguishes locks of the same name that the server stores in
+    /// different ways.
     pub(super) form: u8,
     /// Content of the key as text, or the owner's name if the server stores no content.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
-    /// Distinguishes two grants with the same value.
+    /// Version of the key, which distinguishes two grants with the same value.
     pub(super) version: u64,
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,
@@ -73,7 +74,8 @@ impl Judged {
         }
     }
 
-    /// `left` states how a key was replaced or removed, or `None` if `cause` determines this.
+    /// Reports the changes since the last reading. `left` returns how a key was replaced or
+    /// removed, or `None` if `cause` determines this.
     pub(super) fn take_reading(
         &mut self,
         reading: Reading,

@@ -60,7 +60,7 @@ pub(super) struct Part {
     pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
-    /// `true` if syncs may fail in this run, and this server makes syncs.
+    /// `true` if syncs may fail in this run, and this server syncs its files.
     pub(super) disk_fails: bool,
     pub(super) min_replicas: u16,
 }

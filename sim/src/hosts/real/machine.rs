@@ -1,4 +1,4 @@
-//! The machine of a real server. It passes one input at a time to the traced processes.
+//! The machine of a real server, which passes one input at a time to the traced processes.
 
 mod console_reader;
 mod links;
@@ -20,7 +20,7 @@ use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Lets a server boot before the run begins.
+/// Monotonic time at which the run begins, so that a server can boot earlier.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
 /// The machine skips the rest of a boot time up to this length once the server is ready.
 const SHORT_BOOT_US: u64 = 50_000;
@@ -100,7 +100,7 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Does not skip the rest of a long boot, because the clocks would jump.
+    /// Starts the server. Does not skip the rest of a long boot, because the clocks would jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {
@@ -125,7 +125,7 @@ impl RealServer {
         }
     }
 
-    /// Passes on at most one command.
+    /// Runs the server until it waits for input. Passes at most one command to the server.
     fn run_until_waiting(&mut self, now: Now, out: &mut Outputs) {
         let mut has_served = false;
         for _ in 0..TURNS_MAX {

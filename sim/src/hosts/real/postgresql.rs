@@ -48,7 +48,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     let mut settings = vec![
         "listen_addresses=*".to_owned(),
         "unix_socket_directories=".to_owned(),
-        // The default leaves files in /dev/shm after a SIGKILL.
+        // The default (`posix`) leaves files in /dev/shm after a SIGKILL.
         "dynamic_shared_memory_type=mmap".to_owned(),
         // A standby may need this much log to catch up after a partition.
         "wal_keep_size=64MB".to_owned(),

@@ -6,13 +6,13 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// From a client. `cause` is `None` if the command cannot change a lock.
+    /// Bytes from a client. `cause` is `None` if the command cannot change a lock.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// From another server. `changes` is `true` if the bytes may change a lock.
+    /// Bytes from another server. `changes` is `true` if the bytes may change a lock.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A process's connection to the storage. It closes after a request with an unknown outcome.
+//! A process's connection to the storage. A request with an unknown outcome closes the connection.
 
 use crate::setup::places::STORAGE_PORT;
 use bytes::{Bytes, BytesMut};

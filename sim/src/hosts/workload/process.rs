@@ -118,7 +118,7 @@ impl Process {
 
     async fn cycle(&mut self, hold: Option<Duration>) {
         if let Some((acquisition, mut lease)) = self.acquire().await {
-            // The application counts the ttl if the lock reports no validity.
+            // If the lock reports no validity, the application counts the ttl from now.
             if self.lock.usage().extends && lease.valid_until.is_none() {
                 let ttl = self.scenario.ttl.into();
                 lease.valid_until = Some(self.env.monotonic_clock().plus(ttl));

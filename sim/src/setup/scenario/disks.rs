@@ -39,7 +39,7 @@ pub enum UnsyncedWrites {
     /// The data is lost.
     #[default]
     Lost,
-    /// A prefix of each file's unsynced bytes survives. Its length is drawn.
+    /// A prefix of each file's unsynced bytes survives. The length of the prefix is drawn.
     Torn,
 }
 

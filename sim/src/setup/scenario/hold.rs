@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Hold {
     /// Drawn log-uniformly from a range.
     Drawn(SpanRange),
-    /// Until the validity that the lock reports ends, or for a ttl if the lock reports none.
+    /// Until the end of the validity that the lock reports, or for a ttl if the lock reports none.
     UntilValidity,
 }
 

@@ -66,15 +66,15 @@ keys {
     /// Kind of critical section, which decides whether a pause of the process delays its end.
     #[serde(skip_serializing_if = "Section::is_wait")]
     section: Section = Section::Wait;
-    /// Critical sections that take a re-entrant lock a second time. If a report omits the key, all
-    /// critical sections do.
+    /// Critical sections that take a re-entrant lock a second time; all critical sections if a
+    /// report omits the key.
     #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
     nesting: Nesting = Nesting::Drawn;
     /// Longest time for which a live process may keep the lock; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_bound: Option<Span> = None, |bound| *bound != Some(Span::default()) => "more than zero";
-    /// Time within which a process that requests a free lock must acquire it while enough servers
-    /// run. By default, it is the progress bound plus the longest delay that a fault adds to a
+    /// Time within which a process that requests a free lock must acquire the lock while enough
+    /// servers run. The default is the progress bound plus the longest delay that a fault adds to a
     /// message and, except for programs, the longest pause between two cycles. The default applies
     /// only while no fault is active.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,8 +95,8 @@ group calls: ClientCalls {
     retry: SpanRange = SpanRange::new(Span::millis(50), Span::millis(200));
     /// Time after which a process gives up an acquire.
     acquire_timeout: Span = Span::secs(30), |span| !is_zero(span) => "more than zero";
-    /// Lock calls that the application cancels. It drops the call, and no more library code runs
-    /// for the call, as with `tokio::time::timeout` and `select!`.
+    /// Lock calls that the application cancels. The application drops the call, and no more library
+    /// code runs for the call, as with `tokio::time::timeout` and `select!`.
     #[serde(skip_serializing_if = "Calls::are_none")]
     cancel: Calls = Calls::None;
     /// Lock calls that the application interrupts. The next wait of the call fails, and the library
@@ -125,8 +125,8 @@ keys {
 group timing: Timing {
     /// Range from which a message's latency is drawn.
     latency: SpanRange = SpanRange::new(Span(Micros(200)), Span::millis(2));
-    /// Name of one slow link. Its latency is the maximum of `latency`, and all other links have the
-    /// minimum. By default, every latency is drawn.
+    /// Name of one slow link. The link's latency is the maximum of `latency`, and all other links
+    /// have the minimum. By default, every latency is drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     slow_link: Option<SlowLink> = None;
     /// Service time of one command. A server executes one command at a time.
@@ -162,8 +162,8 @@ group servers: Servers {
     /// Number of servers in a ZooKeeper ensemble.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Chubby's lock-delay after a holder fails. By default, it is the one minute that locks
-    /// request.
+    /// Chubby's lock-delay after a holder fails. By default, locks request a lock-delay of one
+    /// minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";

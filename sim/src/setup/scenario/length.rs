@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A length that a seed draws unless the user sets it, named by its scenario key. Under the family
-/// `all`, a seed draws every length. Under other families, it draws `hold` for locks that renew or
-/// extend their lease, and `storage-timeout` under `storage-delay`.
+/// `all`, a seed draws every length. Under other families, a seed draws `hold` for locks that renew
+/// or extend their lease, and `storage-timeout` under `storage-delay`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,5 +1,3 @@
-//! Locks written in Lua. Reports contain their text.
-
 use super::program::no_lock;
 use fencepost_clients::lua::{InvalidScript, Script};
 use fencepost_clients::{Definition, Deployment};
@@ -25,7 +23,7 @@ pub struct LockScript {
 struct Written {
     /// Name of the lock in reports.
     name: String,
-    /// Path from which the text was read. A replay does not read it again.
+    /// Path from which the text was read. A replay does not read the file.
     file: String,
     /// Text of the script.
     text: String,

@@ -1,4 +1,4 @@
-//! A mistake that mutation testing plants in a run. A scenario file cannot contain one.
+//! A mistake that mutation testing plants in a run. A scenario file cannot contain such a mistake.
 
 use fencepost_faults::Node;
 use fencepost_machine::{DiskImage, Machine, Now};

@@ -1,5 +1,3 @@
-//! Nested acquires, which take a re-entrant lock a second time.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -150,7 +150,8 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// Without a name, the program gets the name of the last file in the command.
+    /// Parses `NAME=COMMAND` or `COMMAND`, for a program that starts in `folder`. Without a name,
+    /// the program gets the name of the last file in the command.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()

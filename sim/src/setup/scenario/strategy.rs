@@ -1,5 +1,3 @@
-//! Strategies for the timing of faults and the order of messages.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

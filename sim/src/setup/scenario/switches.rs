@@ -1,5 +1,3 @@
-//! A Sentinel client's reaction to a new primary.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ pub struct Varied {
     pub only_on: Option<Coordinator>,
     pub range: fn(&Facts) -> (u64, u64),
     pub set: fn(&mut Scenario, u64),
-    /// The tightest bound first.
+    /// Returns the calculated bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
@@ -26,9 +26,10 @@ pub struct Varied {
 pub struct Facts {
     pub coordinator: Coordinator,
     pub scenario: Scenario,
-    /// Time without delays from the first server's grant to the end of the critical section.
+    /// Longest time, without faults, from the first server's grant to the end of the critical
+    /// section.
     pub longest_hold: Micros,
-    /// Longest time by which a lease ends early, on the server's clock.
+    /// Maximum time by which a lease may end early, on the server's clock.
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session; `None` for a lock without sessions.
     pub session: Option<Micros>,

@@ -18,7 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// The certificate has no checksum yet.
+/// Builds the certificate of an exploration, still without a checksum.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -82,7 +82,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// First call [`Exploration::place_for`] with the slices of [`parts_of`].
+/// Repeats runs of the certificate and compares their digests. The caller must first call
+/// [`Exploration::place_for`] with the slices of [`parts_of`].
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -60,7 +60,7 @@ const LOOKING: [&str; 5] = [
 
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// The downtime exceeds the retries of Curator's documentation.
+/// Settings whose downtime exceeds all retries in the example of Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
 /// The anomaly needs a lost reply followed by a cut, which aimed faults rarely produce.

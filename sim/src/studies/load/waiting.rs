@@ -12,8 +12,8 @@ pub enum Waiting {
     None,
     Fixed(Span),
     Random(SpanRange),
-    /// Drawn uniformly from 0 to a bound. The bound starts at the range's minimum, and each attempt
-    /// doubles it up to the maximum.
+    /// Each delay is drawn uniformly from 0 to a bound. The bound starts at the range's minimum,
+    /// and each attempt doubles the bound up to the maximum.
     Exponential(SpanRange),
     /// The lock's own way of waiting, such as publish/subscribe.
     Own,

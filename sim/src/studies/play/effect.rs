@@ -39,7 +39,7 @@ impl FaultInjector {
         sprung
     }
 
-    /// The error states why the fault has no effect.
+    /// Starts a fault. An error states why the fault has no effect.
     pub(super) fn begin(&mut self, fault: &Fault, id: u32) -> Result<(), &'static str> {
         self.act(fault, id)?;
         if !fault.kind().is_instant() {
@@ -48,7 +48,7 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Returns `false` if the fault had no effect or has already ended.
+    /// Ends a fault. Returns `false` if the fault had no effect or has already ended.
     pub(super) fn end(&mut self, fault: &Fault, id: u32) -> bool {
         let was_acting = self.acting.remove(&id);
         if was_acting {
@@ -174,7 +174,8 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Uses the next server's real address, because the plan names a simulated server.
+    /// Makes the server a replica of the next server. Uses the next server's real address, because
+    /// the plan names a simulated server.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server = self.running_server(node)?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();

@@ -1,4 +1,4 @@
-//! The steps of a script, and the part of the run that it reproduces.
+//! The steps of a script, and the part of the run that the script reproduces.
 
 use fencepost_faults::SimTime;
 use fencepost_reports::Violation;

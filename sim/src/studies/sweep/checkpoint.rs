@@ -8,7 +8,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Only the build that wrote a checkpoint can read it.
+/// Constant, because only the build that wrote a checkpoint can read the checkpoint.
 const VERSION: u32 = 1;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -47,7 +47,8 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Also returns whether a checksum protected the finished runs.
+    /// Reads a checkpoint of the same sweep. Also returns whether a checksum protected the finished
+    /// runs.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.check_same_spec(spec)?;

@@ -1,5 +1,3 @@
-//! Tracks when no process is in its critical section.
-
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 use std::collections::BTreeMap;

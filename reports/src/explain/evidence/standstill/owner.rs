@@ -95,21 +95,22 @@ fn left_behind(
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
         // No message was late, so the process itself set the lock again.
-        false if set_again(timeline, span).is_some() => Some(Standstill::OwnerRenews),
+        false if is_set_again(timeline, span) => Some(Standstill::OwnerRenews),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }
 }
 
-/// Returns the process that set the lock again after its release, and when; `None` if a fault may
-/// have delayed a command that it sent before the release.
-pub(super) fn set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<(Node, SimTime)> {
-    let by = span.by?;
+/// Returns whether the process set the lock again after its release. Returns `false` if a fault may
+/// have delayed a command that the process sent before the release.
+pub(super) fn is_set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let mut acquisitions = timeline.acquisitions.iter().rev();
-    let owner = acquisitions.find(|one| one.process == by && one.invoked < span.from)?;
-    let section = timeline.section_of(timeline.acquisition_of(owner.operation)?)?;
-    let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
+    let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from);
+    let left = owner.and_then(|owner| {
+        let section = timeline.section_of(timeline.acquisition_of(owner.operation)?)?;
+        section.to.filter(|_| section.ended_by == SectionEnd::Release)
+    });
     let is_delayed = timeline.faults.iter().any(|fault| fault.from < span.from);
-    (left < span.from && !is_delayed).then_some((by, span.from.time))
+    left.is_some_and(|left| left < span.from) && !is_delayed
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
@@ -124,12 +125,12 @@ pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Stand
     died_between(timeline, of, span.from, period.until).then_some(Standstill::OwnerDied)
 }
 
-/// Returns the first of the equal values with which a process outside its critical section replaced
-/// its own lock repeatedly, if the lock existed for most of the period because of them.
+/// Returns the equal values with which a process outside its critical section repeatedly replaced
+/// its own lock, if these values kept the lock at a server for most of the period.
 pub(super) fn written_again<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,
-) -> Option<&'t KeySpan<'h>> {
+) -> Option<Vec<&'t KeySpan<'h>>> {
     let mut chains: Vec<Vec<&KeySpan<'_>>> = Vec::new();
     for span in timeline.keys.iter().filter(|span| span.by.is_some()) {
         let follows = |chain: &&mut Vec<&KeySpan<'_>>| {
@@ -149,7 +150,7 @@ pub(super) fn written_again<'t, 'h>(
     };
     let chain = chains.into_iter().find(|chain| chain.len() > RENEWALS_MIN && lasts(chain))?;
     let by = chain[0].by?;
-    (!is_inside(timeline, by, period)).then_some(chain[0])
+    (!is_inside(timeline, by, period)).then_some(chain)
 }
 
 fn is_inside(timeline: &Timeline<'_>, process: Node, Period { from, until }: Period) -> bool {

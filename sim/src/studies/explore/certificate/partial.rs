@@ -38,7 +38,7 @@ pub struct Merged {
     pub ledger: Ledger,
 }
 
-/// The document has no checksum yet.
+/// Builds the document of an unfinished exploration, still without a checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -87,7 +87,8 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// The error contains the index of the invalid part.
+/// Merges the documents of unfinished explorations. An error contains the index of the invalid
+/// document.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;

@@ -67,7 +67,8 @@ pub(crate) fn stated_slice(slice: &Slice) -> StatedSlice {
     }
 }
 
-/// Fails for unknown names, and for bounds that `explore` cannot enumerate.
+/// Parses the bounds of a document. Fails for unknown names, and for bounds that `explore` cannot
+/// enumerate.
 pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
         .map_err(|error| format!("bounds.scenario: {error}"))?;

@@ -30,8 +30,8 @@ impl Bounds {
     }
 }
 
-/// Latencies are all minimal, all maximal, or maximal on one link of a process only. Processes
-/// start together, or each half a critical section after the previous one.
+/// Returns the base runs. Latencies are all minimal, all maximal, or maximal only on one link of a
+/// process. Processes start together, or each half a critical section after the previous one.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -31,7 +31,8 @@ pub struct Bounds {
     pub faults: u8,
     /// Maximum number of delayed messages: 0, 1 or 2.
     pub delays: u8,
-    /// Critical sections, waits and retries have fixed lengths. Each base run sets latencies.
+    /// Critical sections, waits and retries have fixed lengths. Each base run sets its own
+    /// latencies.
     pub scenario: Scenario,
     /// Maximum duration of a fault, delay of a message, and step of a clock.
     pub longest: Span,
@@ -42,7 +43,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns 1.5 leases, or more if a family needs more.
+    /// Returns the default for `longest`: 1.5 leases or, with `failover`, at least the time until
+    /// another server takes over.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {

@@ -12,7 +12,7 @@ impl Added {
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// Ordered by the number of faults, then by the number of delays. Both are at most 2.
+/// Ordered by the number of faults, then by the number of delays. Both numbers are at most 2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     pub faults: u8,

@@ -11,7 +11,8 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// All ends of a cut between two consecutive checks by the network give the same run.
+/// Returns the classes of a cut's end times. All end times between two consecutive checks by the
+/// network give the same run.
 pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,

@@ -5,13 +5,13 @@ use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Places before the same event as a later, equivalent place.
+    /// Places that are equivalent to a later place before the same event.
     pub places_in_gaps: u64,
-    /// Plans whose last fault has no effect.
+    /// Number of plans whose last fault has no effect.
     pub idle: u64,
-    /// Impossible plans, in which two faults collide.
+    /// Number of impossible plans, in which two faults collide.
     pub colliding: u64,
-    /// Plans that are not extended, because another plan has the same order of messages.
+    /// Number of plans that are not extended, because another plan has the same order of messages.
     pub same_order: u64,
 }
 

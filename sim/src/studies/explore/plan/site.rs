@@ -34,7 +34,7 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// The primary fails for `least`, or until another server has taken over if that is later.
+    /// A server fails for `least`, or until another server has taken over if that is later.
     Fails {
         how: Fault,
         least: Micros,
@@ -97,7 +97,7 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
 }
 
 /// With Sentinels, the primary crashes, loses power, pauses, or is cut off alone or with one
-/// client. Otherwise each server crashes, loses power or is cut off.
+/// client. Without Sentinels, each of several servers crashes, loses power or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();

@@ -16,7 +16,8 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Does nothing if plans have at most one fault or delay. A stop leaves out some places.
+    /// Places the first faults and delays. Does nothing if plans have at most one fault or delay.
+    /// After a stop, some places are missing.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -102,7 +103,8 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// The number is exact once the first faults and delays are placed.
+    /// Counts the runs of the shard. For plans with at most one fault or delay, the number is exact
+    /// once the first faults and delays are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {

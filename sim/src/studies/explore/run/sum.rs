@@ -5,9 +5,9 @@ use fencepost_reports::Verdict;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
-    /// Indexed by the number of faults in the plan.
+    /// Number of runs, indexed by the number of faults in the plan.
     pub runs: [u64; 3],
-    /// Indexed by the number of delayed messages in the plan.
+    /// Number of runs, indexed by the number of delayed messages in the plan.
     pub by_delays: [u64; 3],
     /// Runs that broke no rule and exercised the lock.
     pub valid: u64,

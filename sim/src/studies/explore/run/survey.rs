@@ -20,9 +20,9 @@ const TRIALS: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Indexed by the number of faults and delays in the plan.
+    /// Estimated number of runs, indexed by the number of faults and delays in the plan.
     pub runs: [u128; 4],
-    /// Plans to keep in memory: those with one fault or delay, if they are extended.
+    /// Number of plans to keep in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
     /// Processor time of one run in microseconds, including the placement of its faults.
     pub run_us: Option<u64>,
@@ -56,7 +56,8 @@ impl Sample {
 }
 
 impl Survey {
-    /// Does not divide `kept`, because each shard keeps all first faults in memory.
+    /// Returns the work of one of `count` shards. Does not divide `kept`, because each shard keeps
+    /// all first faults in memory.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }

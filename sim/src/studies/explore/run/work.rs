@@ -92,7 +92,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// After a stop, some first faults and delays are missing.
+    /// Places the first faults and delays. After a stop, some of them are missing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -111,7 +111,8 @@ impl<'b> Exploration<'b> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Skips the plans in the ledger, which must have the units of [`Exploration::units`].
+    /// Runs the shard's plans that are not in `ledger`. The ledger must have the units of
+    /// [`Exploration::units`].
     pub fn explore(
         &self,
         shard: Shard,
@@ -135,7 +136,7 @@ impl<'b> Exploration<'b> {
         Ok(Answer::Quiet(ledger))
     }
 
-    /// Returns `None` after a stop or a violation.
+    /// Runs the units of a slice again. Returns `None` after a stop or a violation.
     pub fn recheck(
         &self,
         part: &Slice,

@@ -1,7 +1,7 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// Omits connection numbers, which MySQL uses as names of holders.
+/// Returns the events of a run, without the connection numbers that MySQL uses as names of holders.
 fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

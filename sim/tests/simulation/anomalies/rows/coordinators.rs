@@ -90,7 +90,7 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The downtime exceeds the retries of Curator's documentation.
+/// The server is down for longer than all retries in the example of Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),

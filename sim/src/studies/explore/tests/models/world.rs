@@ -1,8 +1,8 @@
 //! A model of a lock on servers that expire keys: a single-node lock, or Redlock.
 //!
 //! A process asks all servers at the same time. If a majority grants the lock while the lease is
-//! valid, the process enters its critical section for one tick. Otherwise it undoes the attempt,
-//! and retries while attempts remain. A message takes 0 or 1 ticks.
+//! valid, the process enters its critical section for one tick. Otherwise the process undoes the
+//! attempt, and retries while attempts remain. A message takes 0 or 1 ticks.
 
 use stateright::{Model, Property};
 
@@ -55,7 +55,7 @@ struct Process {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// Sends its requests between `wait` and `within` ticks from now.
+    /// The process sends its requests between `wait` and `within` ticks from now.
     Idle {
         wait: u8,
         within: u8,
