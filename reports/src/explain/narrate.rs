@@ -75,8 +75,15 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             format!("fault {fault} begins: {kind}{on}")
         }
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
-        What::Healed => "all faults have ended".to_owned(),
+        What::Healed => match has_faults(history) {
+            true => "all faults have ended".to_owned(),
+            false => "the run has no faults".to_owned(),
+        },
     }
+}
+
+fn has_faults(history: &History) -> bool {
+    history.events.iter().any(|event| matches!(event.what, What::FaultBegan { .. }))
 }
 
 /// Returns why a process did not learn the outcome of its call. Removes the prefix with which

@@ -111,7 +111,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
         }
         Fault::Delay { from, to, extra_us_max, duration_us, .. } => {
             let (from, to) = (grouped(from), grouped(to));
-            format!("messages {from} -> {to} delayed by up to {extra_us_max} for {duration_us}")
+            format!("messages {from} -> {to} are delayed by up to {extra_us_max} for {duration_us}")
         }
         other => self::fault(other),
     }

@@ -1,6 +1,6 @@
 //! Describes in a sentence how each safeguard affects a violation, the most helpful first.
 
-use super::rerun::{self, listed};
+use super::rerun::{listed, safeguard};
 use crate::judge::finding::Kind;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
@@ -59,7 +59,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     let mut shares = vec![format!("{without} {show} {what} without a safeguard")];
     let with = |one: &Remedy| {
         let there = unknown.count(one.broken_with, one.unknown_with);
-        format!("{there} with {}", rerun::safeguard(one))
+        format!("{there} with {}", quoted(one))
     };
     for effect in [Effect::Fewer, Effect::More] {
         shares.extend(of_effect(lead, effect).into_iter().map(with));
@@ -67,13 +67,19 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
         let there = unknown.count(one.broken_with, one.unknown_with);
-        format!("{} ({})", rerun::safeguard(one), there.replace(" (", ", ").replace(')', ""))
+        format!("{} ({})", quoted(one), there.replace(" (", ", ").replace(')', ""))
     });
     let alike: Vec<String> = alike.collect();
     if !alike.is_empty() {
         text += &format!(" No significant difference with {}.", listed(&alike, "or"));
     }
     text
+}
+
+/// Returns the safeguard's name, in quotes if it has several words.
+fn quoted(remedy: &Remedy) -> String {
+    let name = safeguard(remedy);
+    if name.contains(' ') { format!("'{name}'") } else { name }
 }
 
 fn of_effect(lead: &ViolationReport, effect: Effect) -> Vec<&Remedy> {
@@ -100,7 +106,7 @@ fn in_this_run(lead: &ViolationReport) -> String {
     ];
     let told = effects.iter().filter_map(|(effect, one, several)| {
         let of_it = lead.remedies.iter().filter(|remedy| remedy.on_this_plan == *effect);
-        match &of_it.map(rerun::safeguard).collect::<Vec<_>>()[..] {
+        match &of_it.map(quoted).collect::<Vec<_>>()[..] {
             [] => None,
             [name] => Some(format!("{name} {one}")),
             [names @ .., last] => Some(format!("{} and {last} {several}", names.join(", "))),
@@ -120,7 +126,7 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
     Some(format!(
-        "The runs with lease {ttl} use the same faults as the runs without it. A run with --ttl \
+        "The runs with 'lease {ttl}' use the same faults as the runs without it. A run with --ttl \
          {ttl} can have longer faults."
     ))
 }
@@ -167,12 +173,12 @@ fn is_alike(one: &Remedy, other: &Remedy) -> bool {
 fn effect_on(group: &[(Kind, &Remedy)], unknown: Unknown) -> String {
     let first = group[0].1;
     let kinds: Vec<String> = group.iter().map(|(kind, _)| plural(*kind).to_owned()).collect();
-    let (safeguard, what) = (rerun::safeguard(first), listed(&kinds, "and"));
+    let (with_it, what) = (quoted(first), listed(&kinds, "and"));
     let effect = match first.on_this_plan {
-        OnThisPlan::Gone => format!("In this run, {safeguard} prevents the {what}"),
-        OnThisPlan::StillThere => format!("In this run, {safeguard} does not prevent the {what}"),
+        OnThisPlan::Gone => format!("In this run, {with_it} prevents the {what}"),
+        OnThisPlan::StillThere => format!("In this run, {with_it} does not prevent the {what}"),
         OnThisPlan::NotComparable => {
-            format!("This run cannot show whether {safeguard} prevents the {what}")
+            format!("This run cannot show whether {with_it} prevents the {what}")
         }
     };
     if first.seeds == 0 {
@@ -182,7 +188,7 @@ fn effect_on(group: &[(Kind, &Remedy)], unknown: Unknown) -> String {
         let with = unknown.count(one.broken_with, one.unknown_with);
         let without = unknown.count(one.broken_without, one.unknown_without);
         let show = if one.broken_with == 1 { "shows" } else { "show" };
-        format!("{with} {show} {} with {safeguard} and {without} without it", plural(*kind))
+        format!("{with} {show} {} with {with_it} and {without} without it", plural(*kind))
     });
     format!("{effect}. Of the other seeds, {}.", counts.collect::<Vec<_>>().join("; "))
 }
@@ -256,11 +262,11 @@ mod tests {
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "Of 50 other seeds, 26 show {what} without a safeguard, 0 with wait 1, 3 with \
-                 lease 1 and 49 with slower 1. No significant difference with chance 1 (23). In \
-                 this run, lease 1 prevents the violation; slower 1 and chance 1 do not prevent \
-                 it; wait 1 changes the timing, so this run cannot show whether it helps. The \
-                 runs with lease 1 use the same faults as the runs without it. A run with --ttl 1 \
+                "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with \
+                 'lease 1' and 49 with 'slower 1'. No significant difference with 'chance 1' (23). In \
+                 this run, 'lease 1' prevents the violation; 'slower 1' and 'chance 1' do not prevent \
+                 it; 'wait 1' changes the timing, so this run cannot show whether it helps. The \
+                 runs with 'lease 1' use the same faults as the runs without it. A run with --ttl 1 \
                  can have longer faults."
             )
         );
@@ -282,7 +288,7 @@ mod tests {
             .to_vec();
         assert_eq!(
             render(lead, &[], true).as_deref(),
-            Some("In this run, fencing and lease 40s prevent the violation.")
+            Some("In this run, fencing and 'lease 40s' prevent the violation.")
         );
     }
 
