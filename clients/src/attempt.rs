@@ -5,7 +5,8 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Writes a new owner value. Tries to undo the attempt if its outcome is unknown.
+/// Makes one attempt: sets the key to a new owner value, unless the key exists. If the outcome is
+/// unknown, tries to delete the key again.
 pub async fn take(
     env: &Env,
     settings: &Settings,

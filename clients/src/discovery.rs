@@ -55,7 +55,8 @@ impl PrimaryFinder {
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // Deviates from the guidelines, which would ask the same Sentinel again.
+            // The next attempt begins with another Sentinel. The guidelines would ask the same one
+            // again.
             self.sentinels.rotate_left(1);
         }
         verified

@@ -257,7 +257,7 @@ impl Socket {
         self.world.poll_write(self.key, context, bytes)
     }
 
-    /// On an error it may have sent some of the bytes.
+    /// Sends all bytes. After an error, some of them may have been sent.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {

@@ -93,7 +93,7 @@ pub enum Acquisition {
     Granted(Lease),
     /// Another process holds the lock, too few servers granted it, or a call failed without effect.
     Refused(Cow<'static, str>),
-    /// A server may have granted the lock, but the process must not enter its critical section.
+    /// A server may have granted the lock. The process must not enter its critical section.
     Unknown(String),
 }
 
@@ -129,7 +129,7 @@ pub struct Usage {
     pub checks: bool,
     /// Extends the lease before it ends: see [`Lock::extend`].
     pub extends: bool,
-    /// Leaves the critical section when [`Lock::lost`] returns.
+    /// Leaves the critical section when [`Lock::lost`] completes.
     pub leaves: bool,
     /// Relies on the lock to renew its lease, so a critical section may outlast one lease.
     pub renews: bool,

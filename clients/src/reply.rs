@@ -128,7 +128,8 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `true` for invalid or incomplete input too.
+/// Returns `true` if arrays are nested at most [`DEPTH_MAX`] deep. Also returns `true` for invalid
+/// and incomplete input, which the decoder rejects.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

@@ -108,7 +108,7 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // Boxed, because a large future would enlarge every call's future.
+                // Boxes the future, because a large future would enlarge every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

@@ -266,7 +266,7 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis grants the lock to both threads, because they have one client id.
+        // Redis grants the lock to both threads, because both send the registry's id.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

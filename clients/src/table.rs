@@ -101,7 +101,7 @@ pub static CLIENTS: &[Definition] = &[
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
     pub flawed: &'static str,
-    /// Name of the same lock without this mistake. That lock may have other mistakes.
+    /// Name of the same lock without this mistake. That lock may still have other mistakes.
     pub fixed: &'static str,
     pub mistake: &'static str,
 }

@@ -1,6 +1,6 @@
-//! A process as a member of a distributed system ([`Member`]). Its cache closes when a server
-//! reports the member's departure, or when the servers that answered within 2.5 member timeouts
-//! have at most half of the view's weight (the oldest server weighs 15, the others 10).
+//! A process as a member of a distributed system ([`Member`]). The member's cache closes when a
+//! server reports the member's departure, or when the servers that answered within 2.5 member
+//! timeouts have at most half of the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -25,7 +25,7 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call timed out after this failure. A server may have executed it.
+    /// The call timed out after this failure. A server may have executed the call.
     Late(String),
 }
 

@@ -40,7 +40,7 @@ impl Actor {
         }
     }
 
-    /// Boxes the future, because calls can be nested.
+    /// Boxes the future, because a called function can make further calls.
     fn call_within(
         &self,
         function: &Pinned,

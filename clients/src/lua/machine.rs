@@ -1,5 +1,5 @@
-//! Lua states ([`Machine`]), each with one script. Threads reuse them, because creating one is
-//! slow.
+//! Lua states ([`Machine`]), each with one script. Threads reuse machines, because creating a Lua
+//! state is slow.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
@@ -141,7 +141,8 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Adds the coroutine's first function, which Lua omits after a tail call.
+    /// Adds the coroutine's first function to its traceback. Lua omits that function after a tail
+    /// call.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();

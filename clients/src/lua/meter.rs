@@ -8,7 +8,7 @@ pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
 /// Pattern-matching steps that count as one instruction.
 const STEPS_PER_INSTRUCTION: usize = 4;
-/// Number of bytes that a call may process without charge.
+/// Longest input, in bytes, that a call may process without charge.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;

@@ -1,4 +1,5 @@
-//! Charges for pattern searches before Lua runs them, because Lua's matcher cannot be interrupted.
+//! Charges for pattern searches before Lua runs them, because a script's limits cannot interrupt
+//! Lua's matcher.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};

@@ -9,7 +9,7 @@ use std::time::Duration;
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
-    /// A Redis call. `place` is the number of the master from 1, or 0 for the only server.
+    /// A Redis call. `place` is the number of the master, counted from 1, or 0 for the only server.
     Call {
         place: usize,
         words: Words,

@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 const EVENTS_MAX: usize = 100_000;
-/// Maximum length of a trace line with a request and its reply.
+/// Maximum length, in characters, of a trace line that shows a request and its reply.
 const EXCHANGE_MAX: usize = 84;
 const REPLY_AFTER_US: u64 = 1_000;
 

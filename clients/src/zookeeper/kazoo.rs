@@ -208,7 +208,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Follows `_best_effort_cleanup`, but returns errors.
+    /// Follows `_best_effort_cleanup`, which ignores errors, but returns them.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {

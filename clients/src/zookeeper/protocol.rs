@@ -9,7 +9,7 @@ pub const PING_XID: i32 = -2;
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
-    /// The connection was lost while the request was in transit, or the client could not open it.
+    /// The connection was lost while the request was in transit, or the client could not connect.
     #[error("connection loss")]
     ConnectionLoss,
     /// The session has ended, and the servers have deleted its ephemeral nodes.
@@ -83,7 +83,8 @@ pub enum Request {
         watch: bool,
     },
     Ping,
-    /// Sets watches again at a new server, which immediately reports the events that they missed.
+    /// Sets watches again at a new server. That server immediately reports events that happened
+    /// since `relative_zxid`.
     SetWatches {
         /// Zxid of the last transaction that the client saw at the previous server.
         relative_zxid: i64,

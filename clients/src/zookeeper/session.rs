@@ -52,7 +52,8 @@ impl Session {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// Returns `None` if the node does not exist. Sets a given watch in both cases.
+    /// Returns `None` if the node does not exist. If `watcher` is given, sets the watch in both
+    /// cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -99,7 +100,8 @@ impl Session {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Ends the session for this client only (`Testable.injectSessionExpiration`).
+    /// Ends the session for this client only (`Testable.injectSessionExpiration`). The servers keep
+    /// it until its timeout.
     pub fn give_up(&self) {
         self.0.shared.close();
     }
