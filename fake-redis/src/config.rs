@@ -173,7 +173,8 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Seconds to wait for more replicas before taking a snapshot for them.
     pub repl_diskless_sync_delay: u32,
-    /// `true` to start the servers synchronized, without the sync delay.
+    /// `true` to skip the sync delay in the first second after the start, so that replicas begin in
+    /// sync.
     pub starts_in_step: bool,
     pub replica_read_only: bool,
     pub proto_max_bulk_len: usize,
@@ -181,8 +182,8 @@ pub struct NodeConfig {
     pub client_query_buffer_limit: usize,
     pub output_limits: OutputLimits,
     pub max_clients: usize,
-    /// Real milliseconds before other clients of a running script get `-BUSY`; 0 means never. Needs
-    /// an [`InputDriver`](crate::InputDriver).
+    /// Real milliseconds for which a script runs before other clients get `-BUSY`; 0 means never.
+    /// Needs an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
     /// Seconds before the server disconnects an idle client; 0 means never.
     pub timeout: u32,
@@ -192,7 +193,8 @@ pub struct NodeConfig {
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
     pub active_expire: bool,
-    /// Prefix of the keys to report to the judge after a change; `None` reports no changes.
+    /// Prefix of the keys whose changes the server reports as `TapEvent`s; `None` reports no
+    /// changes.
     pub tap_prefix: Option<Bytes>,
     pub version: RedisVersion,
 }

@@ -12,7 +12,7 @@ pub(crate) struct Decimal(i128);
 pub(crate) enum Parsed {
     Finite(Decimal),
     Infinite,
-    /// A number of 10^20 or more.
+    /// The number is 10^20 or more.
     TooLarge,
 }
 

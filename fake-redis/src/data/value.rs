@@ -73,7 +73,8 @@ impl Value {
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` if the hash was ever too large for a listpack. Redis never converts it back.
+    /// `true` if the hash was ever too large for a listpack. Redis never converts a hash back to a
+    /// listpack.
     table: bool,
 }
 

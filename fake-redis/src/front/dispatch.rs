@@ -59,7 +59,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // The script that SHUTDOWN stopped has no client left to reply to.
+            // SHUTDOWN stopped the script, and the script's client gets no reply.
             reply.truncate(0);
         }
         self.send_reply(key, reply);

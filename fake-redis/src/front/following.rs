@@ -55,7 +55,7 @@ impl Server {
         }
     }
 
-    /// Advances the offset once per transaction (`commandProcessed`).
+    /// Applies received commands. The offset advances once per transaction (`commandProcessed`).
     fn read_stream(&mut self) {
         self.replication.read_received();
         while self.replication.is_link_up() {

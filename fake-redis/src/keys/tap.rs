@@ -1,4 +1,4 @@
-//! Tells the judge about changes to keys. Clients cannot observe these reports.
+//! Reports changes to keys to the judge of a run. Clients cannot observe these reports.
 
 use crate::data::keyspace::Entry;
 use crate::data::number::double_text;

@@ -121,7 +121,7 @@ impl Server {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // Data from before `appendfsync always` is still unsynced.
+            // Data written before `appendfsync` was set to `always` may still be unsynced.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
@@ -129,7 +129,8 @@ impl Server {
         }
     }
 
-    /// A restart loads even an old snapshot (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// Stores the primary's snapshot, even without persistence. A later restart loads this
+    /// snapshot, however old (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

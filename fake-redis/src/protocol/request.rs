@@ -294,7 +294,8 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Invalidates spans, so call it only between commands.
+    /// Removes processed bytes from the buffer. This invalidates spans, so call the function only
+    /// between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();

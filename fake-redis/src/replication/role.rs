@@ -39,7 +39,8 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// The new primary continues its history (`replicationUnsetMaster`).
+    /// Makes the server a primary, which continues the replicated history under a new id
+    /// (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;

@@ -1,8 +1,8 @@
 //! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 //!
 //! Redis enters TILT if its clock goes back, or if two ticks, normally 52 to 100 ms apart, are over
-//! two seconds apart. This model sleeps longer, so it compares the clock with the due time and one
-//! tick.
+//! two seconds apart. This model sleeps longer, so it enters TILT if its timer is late by more than
+//! two seconds less one tick.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};

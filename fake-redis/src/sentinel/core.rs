@@ -1,5 +1,3 @@
-//! State for all rules of Sentinel: time, identity, epoch, randomness, outputs and events.
-
 use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;
 use fencepost_machine::Outputs;

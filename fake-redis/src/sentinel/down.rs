@@ -29,7 +29,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Deadline in milliseconds for the pending PING's reply; `i64::MAX` if none is pending.
+    /// Deadline in milliseconds for the reply to the pending PING; `i64::MAX` without a pending
+    /// PING.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {

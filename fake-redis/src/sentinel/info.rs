@@ -137,7 +137,8 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that claims to be a primary, unless a newer configuration arrives.
+    /// Demotes a replica that has claimed to be a primary for 8 s. By then, hellos would have
+    /// announced a newer configuration.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);

@@ -136,7 +136,7 @@ impl Instance {
         self.down_since == 0 || now - self.down_since > span_ms
     }
 
-    /// Tries at most once a second (`sentinelReconnectInstance`).
+    /// Opens missing connections, at most once a second (`sentinelReconnectInstance`).
     pub(crate) fn reconnect(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         if !self.link.disconnected

@@ -15,7 +15,8 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Milliseconds; also half of the pause between two attempts.
+    /// Time limit of a failover step in milliseconds, and half of the pause between two failover
+    /// attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,

@@ -16,7 +16,7 @@ pub struct ServeOptions {
     pub bind: IpAddr,
     /// Port of the first server; the others use the next ports. 0 selects any free ports.
     pub port: u16,
-    /// Number of independent primaries; only a single one may have replicas and Sentinels.
+    /// Number of independent primaries. Only a single primary may have replicas and Sentinels.
     pub nodes: u16,
     pub replicas: u16,
     /// Number of Sentinels that monitor the only primary, as `mymaster`.
@@ -55,7 +55,7 @@ impl ServeOptions {
         Ok(())
     }
 
-    /// Fails if an option is invalid.
+    /// Returns the number of servers. Fails if an option is invalid.
     pub fn count(&self) -> Result<u16, ServeError> {
         Ok(self.parts()?.len() as u16)
     }

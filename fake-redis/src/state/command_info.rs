@@ -47,7 +47,7 @@ impl Keys {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandInfo {
     pub(crate) name: &'static str,
-    /// Name including the container's, such as `config|get`.
+    /// Name with its container command, such as `config|get`.
     pub(crate) full_name: &'static str,
     pub(crate) arity: i32,
     pub(crate) flags: Flags,

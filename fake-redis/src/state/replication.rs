@@ -184,7 +184,8 @@ impl Replication {
             && !self.are_pings_suspended()
     }
 
-    /// Returns `None` if a snapshot's position has no meaning (`rdbPopulateSaveInfo`).
+    /// Returns `None` if the server has no replication position to store in a snapshot
+    /// (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

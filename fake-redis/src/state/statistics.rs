@@ -22,7 +22,7 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
     errors_accounted: u64,
-    /// `true` if the command repeats an error that a called command has counted.
+    /// `true` if the command repeats an error that was counted for a command that it called.
     repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],

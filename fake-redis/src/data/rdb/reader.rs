@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// Returns `None` for a malformed stream, or one with consumer groups.
+    /// Returns `None` for a malformed stream, and for a stream with consumer groups.
     fn stream(&mut self) -> Result<Option<Value>, RdbError> {
         let mut all = Vec::new();
         for _ in 0..self.length()? {

@@ -113,7 +113,8 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads a node's entries, except those that are marked as removed.
+/// Reads a node's entries, except those that are marked as removed. Returns `None` for a malformed
+/// node.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<Vec<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
