@@ -11,7 +11,8 @@ const HEADERS_MAX: usize = 256;
 const BODY_MAX: usize = 16 << 20;
 /// Maximum length of the first line, by which `cmux` recognises HTTP.
 const LINE_MAX: usize = 4096;
-/// Size of Go's buffer. A response that fits is sent in one piece, with Content-Length.
+/// Size of Go's buffer. A response that fits into the buffer is sent in one piece, with
+/// Content-Length.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +39,7 @@ pub(crate) enum Parsed {
 
 pub(crate) enum Payload {
     Json(String),
-    /// JSON for a call that failed behind the gateway, sent in chunks.
+    /// JSON for a call that failed behind the gateway. The server sends this payload in chunks.
     Failure(String),
     /// JSON from the server itself, without the gateway's header.
     Bare(String),

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Longest ttl in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
 pub(crate) const CHECK_INTERVAL_US: u64 = 500_000;
-/// Interval in microseconds between revocations of a lease (`defaultExpiredleaseRetryInterval`).
+/// Interval in microseconds between two attempts to revoke a lease
+/// (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
 /// Maximum number of leases revoked per check (`leaseRevokeRate / 2`).
 const REVOKES_MAX: usize = 500;

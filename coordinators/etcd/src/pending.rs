@@ -47,7 +47,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Begins with an id above those of earlier runs (`idutil.Generator`).
+    /// Call ids begin above those of earlier runs (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

@@ -200,7 +200,8 @@ impl Etcd {
         }
     }
 
-    /// Sends messages. Members other than the leader wait until their writes are on disk.
+    /// Sends messages. The leader sends immediately; other members first wait until their writes
+    /// are on disk.
     fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

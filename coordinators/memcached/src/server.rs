@@ -14,7 +14,7 @@ const LINE_MAX: usize = 2_048;
 pub struct Config {
     pub memory_limit: usize,
     pub connections_max: usize,
-    /// Prefix of the keys to report to the judge after a change. `None` reports no changes.
+    /// Prefix of the keys whose changes the server reports to the judge. `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
 }
 

@@ -23,7 +23,7 @@ impl Memcached {
         let length = usize::try_from(length).ok().filter(|length| *length <= i32::MAX as usize - 2);
         let Some(length) = length.filter(|_| words[0].len() <= KEY_MAX) else { return bad() };
         if !Cache::fits(words[0], length + 2) {
-            // A failed store must not leave a stale value.
+            // Remove the old item, because a failed store must not leave a stale value.
             self.cache.remove(words[0]);
             let said = reply("SERVER_ERROR object too large for cache", quiet);
             return CommandResult::Swallow(length + 2, said);

@@ -219,7 +219,7 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies of both servers, with cas ids relative to each server's first cas id.
+/// Compares the replies of both servers. Cas ids count from each server's first cas id.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));

@@ -41,7 +41,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Returns `false` if the request is refused because it would cause a deadlock.
+    /// Returns `false` if waiting would cause a deadlock, so the request is refused.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {

@@ -22,8 +22,9 @@ const FIRST_SESSION: SessionId = 3;
 pub struct Config {
     pub clients_max: usize,
     pub seed: u64,
-    /// Prefix of the user locks and of the locked rows of tables named `locks` to report to the
-    /// judge. An empty prefix also reports locked rows of other tables, as `table/key`.
+    /// Prefix of the names that the server reports to the judge: user locks, and locked rows of
+    /// tables named `locks`. An empty prefix also reports locked rows of other tables, as
+    /// `table/key`.
     pub watch: Option<String>,
     pub schema: String,
 }

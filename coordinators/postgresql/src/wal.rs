@@ -29,7 +29,8 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction id and command number of logged rows, which precede every running transaction.
+/// Transaction id and command number of rows loaded from the log, which are older than every
+/// running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. An empty prefix also reports rows of other tables while they
-    /// are locked FOR UPDATE, as `table/key`.
+    /// Prefix of the names to report. An empty prefix also reports rows of tables outside `tables`
+    /// while these rows are locked FOR UPDATE, as `table/key`.
     pub prefix: String,
-    /// Tables with a lock per row, named by the key column.
+    /// Tables in which each row is a lock, named by the key column.
     pub tables: Vec<LockTable>,
     /// An advisory lock and its name. Other advisory locks are named by their numbers.
     pub advisory: (i64, String),

@@ -251,7 +251,8 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Records that the session is alive. Returns `true` if it exists or this server is a follower.
+    /// Records that the session is alive. Returns `false` if the leader does not know the session,
+    /// or while there is no leader. A follower always returns `true`.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

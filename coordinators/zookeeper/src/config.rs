@@ -29,7 +29,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
     pub clients_per_host_max: usize,
-    /// Prefix of reported lock queues' paths, without the leading slash. `None` reports no queues.
+    /// Prefix of the paths of reported lock queues, without the leading slash. `None` reports no
+    /// queues.
     pub tap_prefix: Option<String>,
 }
 

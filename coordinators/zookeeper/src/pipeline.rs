@@ -95,7 +95,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // The session has expired, because no client requested its end.
+            // No client requested this end, so the session has expired.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);

@@ -132,7 +132,8 @@ impl ZooKeeper {
                 self.store.disk_synced(&mut self.out.list);
                 self.synced();
             }
-            // The syncing thread (`SyncRequestProcessor.run`) ends and shuts the server down.
+            // The real server's syncing thread (`SyncRequestProcessor.run`) would end and shut the
+            // server down.
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { .. } | Input::Operator { .. } => {}
         }

@@ -218,7 +218,7 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // Without gap locks, a row counts as missing once its deletion is committed.
+        // Without gap locks, a row with a committed deletion counts as missing, and needs no lock.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()

@@ -138,7 +138,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Returns `false` if the request is refused because it would cause a deadlock.
+    /// Returns `false` if waiting would cause a deadlock, so the request is refused.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);

@@ -33,7 +33,8 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Compares the display width of `TRUE`, which differs between releases.
+/// Returns `true` for MariaDB 10.11.19. Other releases report other versions, and other display
+/// widths of `TRUE`.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;

@@ -20,7 +20,8 @@ impl Execution<'_> {
         self.session.transaction.as_ref()?.tracked
     }
 
-    /// Returns the visible rows on the access path. Records the reads that precede the first row.
+    /// Returns the visible rows on the access path. Records all reads that come before the read of
+    /// the first row.
     pub(super) fn look_up_versions(
         &mut self,
         table: TableId,

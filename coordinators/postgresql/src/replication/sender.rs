@@ -12,7 +12,7 @@ use fencepost_machine::WallTime;
 
 /// The protocol's epoch, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
-/// System identifier of the cluster, which a standby must share.
+/// System identifier, which the primary and its standbys must share.
 const SYSTEM: &str = "7338219457620161536";
 
 pub(super) fn stamp(wall: WallTime) -> i64 {

@@ -4,7 +4,7 @@ use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
+/// Time in milliseconds to wait for a better vote once a majority agrees (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
 /// First and longest interval between notifications, in milliseconds.
 const REPEAT_MS: (u64, u64) = (200, 60_000);

@@ -82,7 +82,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     let looks = prop::sample::select(vec![EXISTS, GET_DATA, GET_CHILDREN, GET_CHILDREN2]);
     let paths = || prop::collection::vec(path(), 0..3);
     prop_oneof![
-        // Neither server replies to a check that succeeds outside a multi.
+        // Leave out checks outside a multi, because neither server replies if they succeed.
         14 => change().prop_filter("is answered", |ask| !matches!(ask, Ask::Check(..))),
         10 => (looks, path(), any::<bool>()).prop_map(|(operation, path, is_watched)| {
             Ask::Look(operation, path, is_watched)
