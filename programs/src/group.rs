@@ -35,7 +35,7 @@ const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Each start of a program counts as this many calls, so that 400 starts in a row reach
+/// Each start of a program counts as this many calls, so that 500 starts in a row reach
 /// `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
@@ -172,12 +172,12 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output since the last call, up to a limit per run.
+    /// Takes the output since the last call. The group keeps at most 64 KiB of output in a run.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// Number of output bytes beyond the limit.
+    /// Number of output bytes that the group discarded, because it keeps at most 64 KiB.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
@@ -191,7 +191,8 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Affects later syncs if [`Launch::sync_us`] is set; `None` makes them succeed.
+    /// Makes later syncs fail with `errno`, if [`Launch::sync_us`] is set. `None` makes syncs
+    /// succeed again.
     pub fn fail_syncs(&mut self, errno: Option<i32>) {
         self.sync_errno = errno;
     }
@@ -200,7 +201,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Number of times that the group interrupted a thread waiting in a loop.
+    /// Number of times that the group interrupted a thread that was waiting in a loop.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

@@ -9,7 +9,7 @@ pub struct SocketId(pub u32);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program, found as a shell finds it, and its arguments.
+    /// The program and its arguments. The program is found as a shell finds it.
     pub command: Vec<String>,
     /// Complete environment; the program inherits no other variables.
     pub environment: BTreeMap<String, String>,
@@ -141,7 +141,7 @@ pub struct FilesUsed {
     pub opened: BTreeSet<PathBuf>,
 }
 
-/// A system call that stopped a thread, recorded to compare two runs.
+/// A system call that stopped a thread. The group records calls to compare two runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallMade {
     /// Thread id that the program sees.

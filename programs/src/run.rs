@@ -19,7 +19,7 @@ const TURN_CALLS_MAX: u32 = 300;
 /// Processor time in nanoseconds before the tracer examines a thread while others are ready. Each
 /// further examination waits twice as long.
 const EXAMINED_AFTER_NS: u64 = 100_000_000;
-/// Virtual time in nanoseconds of an interrupted loop.
+/// Virtual time in nanoseconds that passes when the tracer interrupts a waiting loop.
 const SPIN_NS: u64 = 10_000;
 const SPINS_MAX: u32 = 100;
 const CPU_MAX_NS: u64 = 20_000_000_000;

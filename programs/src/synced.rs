@@ -30,7 +30,7 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// Range from the first to the last byte that differs from the synced content.
+/// Range from the first to the last byte that differs from the content at the last sync.
 type Unsynced = Range<u64>;
 
 impl Pieces {
@@ -130,8 +130,9 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder after a power loss. Files that were never synced become empty. Given a
-    /// file's number of unsynced bytes, `kept` returns how many of the first ones survive.
+    /// Restores a folder after a power loss. Files that were never synced become empty. `kept`
+    /// takes a file's number of unsynced bytes, and returns how many of these bytes survive,
+    /// counted from the first.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
