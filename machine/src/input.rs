@@ -35,7 +35,7 @@ pub enum Input<'a> {
     },
     Unsent {
         connection: ConnectionId,
-        /// New number of sent bytes that the network still buffers.
+        /// Number of sent bytes that the network now buffers.
         bytes: usize,
     },
     Operator {
@@ -43,7 +43,7 @@ pub enum Input<'a> {
     },
 }
 
-/// Each machine defines the exact effect.
+/// An action of an operator. Each machine defines its exact effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperatorAction {
     FlushAll,

@@ -9,7 +9,7 @@ use bytes::Bytes;
 pub enum Output {
     Send {
         connection: ConnectionId,
-        /// One message.
+        /// One message of the protocol.
         bytes: Bytes,
     },
     Close {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const WALL_START_US: i64 = 1_700_000_000_000_000;
 
-/// The machine's messages arrive immediately.
+/// Runs one machine, whose messages arrive immediately.
 #[derive(Debug)]
 pub struct Bench<M> {
     pub machine: M,
@@ -51,7 +51,7 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// Keeps the disk, but no connections.
+    /// Boots another machine from the same disk. The connections are lost.
     pub fn restart(&mut self, boot: impl FnOnce(&DiskImage, Now) -> M) {
         (self.syncing, self.wake_at) = (0, None);
         self.sent.clear();

@@ -154,7 +154,7 @@ impl<M: Machine> World<M> {
         self.cuts.insert((from, to));
     }
 
-    /// Also delivers the messages held back.
+    /// Ends all cuts, and delivers the messages that the cuts held back.
     pub fn heal(&mut self) {
         self.cuts.clear();
         for (_, _, event) in std::mem::take(&mut self.held) {
