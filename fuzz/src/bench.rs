@@ -12,7 +12,7 @@ pub struct Bench<M> {
     machine: M,
     pub now: WallTime,
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Open connections that the machine opened, oldest first.
+    /// Connections that the machine opened and that are still open, oldest first.
     pub opened: Vec<ConnectionId>,
     /// Last image with which the machine replaced the disk's contents.
     pub image: Option<DiskImage>,
@@ -111,7 +111,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine. Its connects and disk syncs succeed immediately.
+    /// Passes an input to the machine. The machine's connects and disk syncs succeed immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);
