@@ -17,7 +17,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // A box keeps this rare future from enlarging the future of every attempt.
+            // The box keeps this rarely used future from enlarging the future of every attempt.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -69,7 +69,7 @@ impl Connection {
     }
 }
 
-/// A call in progress. A hand-written future is faster than an async function here.
+/// A call in progress. The future is hand-written, because an async function is slower here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -216,7 +216,8 @@ impl Subscription {
         }
     }
 
-    /// Waits without a time limit. An error ends the subscription.
+    /// Returns the next message, and waits for it without a time limit. An error ends the
+    /// subscription.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;

@@ -12,7 +12,8 @@ const DIGITS_PLAIN_MAX: usize = 18;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
     Status(Bytes),
-    /// An error reply. A [`Session`](crate::Session) returns it only inside an array (`EXEC`).
+    /// An error reply. A [`Session`](crate::Session) returns an error reply only inside an array
+    /// (`EXEC`).
     Error(String),
     Integer(i64),
     Bulk(Bytes),

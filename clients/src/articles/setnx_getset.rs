@@ -113,7 +113,7 @@ enum Clock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
-    /// GET nil counts as an old lock, and GETSET nil as a loss.
+    /// GET nil counts as an old lock, and GETSET nil as a lost race.
     IsTimeout,
     /// The client repeats SETNX after GET nil, and treats GETSET nil as a success.
     IsFree,

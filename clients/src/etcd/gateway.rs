@@ -21,7 +21,7 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     Refused(String),
-    /// The cluster has no leader or is slow to agree, and may execute the call later.
+    /// The cluster has no leader or agrees too slowly. It may still execute the call later.
     Unavailable(String),
     Lost(CallError),
 }

@@ -159,7 +159,8 @@ impl Member {
         }
     }
 
-    /// Also cancels a waiting lock call. Returns `true` if the lock was held.
+    /// Releases the lock, or cancels a lock call that still waits. Returns `true` if the lock was
+    /// held.
     pub async fn unlock(
         &self,
         lock: &str,
@@ -288,7 +289,8 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache. If another server reported the departure, the grantor may not know of it.
+    /// Closes the cache. If server `by` is not the grantor, the grantor may not know of the
+    /// departure.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

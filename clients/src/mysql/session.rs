@@ -1,5 +1,5 @@
-//! A client of a MySQL server ([`Session`]). It replaces a connection that broke before a statement
-//! was sent, unless the connection may own a lock.
+//! A client of a MySQL server ([`Session`]). The session replaces a connection that broke before a
+//! statement was sent, unless the connection may own a lock.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;

@@ -211,7 +211,8 @@ fn removal_of(reached: bool, answer: Result<bool, CallError>) -> Removal {
     }
 }
 
-/// Returns `Released` if a majority removed the key, and `NotHeld` if no majority can have had it.
+/// Returns `Released` if a majority of the masters removed the key, and `NotHeld` if fewer than a
+/// majority can have had the key.
 pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     let count =
         |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();

@@ -97,7 +97,7 @@ pub enum Answer {
     Complete(String),
     Error(Refusal),
     Ready {
-        /// `true` if a transaction is open, even a failed one.
+        /// `true` if a transaction is open, including a failed transaction.
         in_transaction: bool,
     },
     /// `true` if the server is a standby (`in_hot_standby`).

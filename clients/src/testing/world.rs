@@ -200,8 +200,8 @@ impl TestWorld {
         state.handle(event);
     }
 
-    /// Returns the traffic since the last call, with numbered owner values. A reply after 1 ms is
-    /// on the line of its request.
+    /// Returns the traffic since the last call, with numbered owner values. A reply that arrives
+    /// after 1 ms is on the line of its request.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {

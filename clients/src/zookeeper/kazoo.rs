@@ -61,7 +61,7 @@ struct State {
 }
 
 enum Exception {
-    /// An exception after which the library calls `_inner_acquire` again.
+    /// The library calls `_inner_acquire` again after this exception.
     Retryable(String),
     Final(String),
 }

@@ -63,11 +63,11 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Ends at the acquire timeout, or when the predecessor or the session changes.
+    /// The wait ends at the acquire timeout, or when the predecessor or the session changes.
     Predecessor,
-    /// Ends at the acquire timeout, or when the queue or the session changes.
+    /// The wait ends at the acquire timeout, or when the queue or the session changes.
     AllChildren,
-    /// Ends only with the deletion of the predecessor.
+    /// The wait ends only when the predecessor is deleted.
     DeletionOnly,
 }
 

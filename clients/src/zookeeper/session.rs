@@ -9,7 +9,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session, which expires after its last clone is dropped.
+/// A session. It expires after its last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 

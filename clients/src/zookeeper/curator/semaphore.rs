@@ -72,7 +72,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // An exception during this release hides `outcome`, as in the library.
+        // As in the library, an exception during this release hides `outcome`.
         lock.delete(&turn).await?;
         outcome
     }
