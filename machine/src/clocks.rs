@@ -1,4 +1,5 @@
-/// Wall-clock time in microseconds since the Unix epoch. A clock step moves this time forward or back.
+/// Wall-clock time in microseconds since the Unix epoch. A clock step moves the time forward or
+/// back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 

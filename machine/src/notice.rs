@@ -9,7 +9,7 @@ pub enum Notice {
         host: String,
     },
     TookOver {
-        /// Primary of the data that has replaced the server's own data.
+        /// Primary whose data has replaced the server's own data.
         host: String,
     },
     Down {
