@@ -1,5 +1,5 @@
-//! Connects a replica to a primary and to a sub-replica, which both send arbitrary bytes. The replica
-//! must then answer a client.
+//! Connects a replica to a primary and to a sub-replica, which both send arbitrary bytes. The
+//! replica must then answer a client.
 
 use crate::bench::Bench;
 use crate::parts;
