@@ -11,9 +11,9 @@ use bytes::Bytes;
 /// Version of Redis. Only differences that a lock can observe are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// Redis 6.2. Its replication stream contains relative expiry times.
+    /// Redis 6.2. The replication stream contains relative expiry times.
     V6_2,
-    /// Redis 7.0. Its replication stream contains absolute expiry times.
+    /// Redis 7.0. The replication stream contains absolute expiry times.
     #[default]
     V7_0,
     /// Redis 7.2, where WAIT counts only the connection's own writes.
@@ -79,9 +79,11 @@ impl SavePoint {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// Unread bytes at which the server disconnects a client immediately; 0 means no limit.
+    /// Number of unread bytes at which the server immediately disconnects a client; 0 means no
+    /// limit.
     pub hard: u64,
-    /// Unread bytes for `soft_seconds` before the server disconnects a client; 0 means no limit.
+    /// Unread bytes that a client may have for `soft_seconds` before the server disconnects it; 0
+    /// means no limit.
     pub soft: u64,
     pub soft_seconds: i64,
 }
@@ -152,17 +154,18 @@ pub struct NodeConfig {
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes of an append-only file before an automatic rewrite.
     pub aof_rewrite_min_size: u64,
-    /// `true` to refuse writes after a failed snapshot, unless `save_points` is empty.
+    /// `true` to refuse writes after a failed snapshot. Has no effect if `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
     pub min_replicas_to_write: u32,
-    /// Maximum age of a replica's last acknowledgement, in seconds; 0 disables the check.
+    /// Maximum age in seconds of the last acknowledgement of a good replica; 0 disables the check.
     pub min_replicas_max_lag: u32,
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Priority for promotion: Sentinel prefers low values and never promotes a replica with 0.
+    /// Priority for promotion. Sentinel prefers low values and never promotes a replica with
+    /// priority 0.
     pub replica_priority: u32,
     /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,

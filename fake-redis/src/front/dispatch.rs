@@ -112,7 +112,8 @@ impl Server {
         }
     }
 
-    /// Ends the server if its disk fails (`replica-ignore-disk-write-errors`).
+    /// Applies a replicated command. Ends the server if its disk has failed
+    /// (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();

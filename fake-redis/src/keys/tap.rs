@@ -47,7 +47,8 @@ impl Server {
     }
 }
 
-/// Returns `field=value` for a hash, `member=score` for a sorted set, the last id for a stream.
+/// Formats a value: `field=value` for a hash, `member=score` for a sorted set, the last id for a
+/// stream.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

@@ -41,9 +41,10 @@ impl Server {
         until.is_some()
     }
 
-    /// Rewrites the files immediately, whereas Redis forks a child process.
+    /// Rewrites the files immediately. Redis forks a child process for this.
     fn rewrite_files(&mut self) {
-        // If the rewrite fails, the old file must contain every command.
+        // Append pending commands first, because the old file must contain every command if the
+        // rewrite fails.
         if self.persistence.has_appended() {
             let bytes = self.persistence.take_appended(self.replication.offset());
             self.outbox.push_output(Output::DiskAppend { bytes });

@@ -112,7 +112,8 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Announces the length only to replicas that cannot detect the end of a snapshot.
+    /// Sends a snapshot to all waiting replicas. Announces its length only to replicas that cannot
+    /// detect its end.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;

@@ -49,7 +49,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // Unlike a replica, a primary deletes expired keys.
+        // A primary deletes expired keys, which a replica does not.
         self.schedule_expiry();
         self.schedule_replication();
     }

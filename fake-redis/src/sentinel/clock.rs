@@ -7,7 +7,8 @@
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Redis draws each tick's frequency from `CONFIG_DEFAULT_HZ` to twice that.
+/// Ticks per second. Redis draws the frequency of each tick between `CONFIG_DEFAULT_HZ` and twice
+/// that value.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// Longest tick in milliseconds. A timer that is late by at most one tick needs no correction.

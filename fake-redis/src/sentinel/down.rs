@@ -115,7 +115,8 @@ impl Master {
         }
     }
 
-    /// Repeats an unanswered request after a second (`sentinelAskMasterStateToOtherSentinels`).
+    /// Asks the other Sentinels. Repeats an unanswered request after a second
+    /// (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -152,7 +153,8 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
+    /// Records the opinion in a reply. Ignores an invalid reply
+    /// (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

@@ -120,8 +120,8 @@ impl Instance {
         }
     }
 
-    /// Returns the interval between INFO commands. It is shorter for a replica that has lost its
-    /// primary or whose primary is down.
+    /// Returns the interval between INFO commands. The interval is shorter for a replica that has
+    /// lost its primary, and while the primary is down.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);

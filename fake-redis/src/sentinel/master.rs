@@ -88,7 +88,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Counts a promoted replica as the primary (`sentinelGetCurrentMasterAddress`).
+    /// Returns the primary's address. A promoted replica counts as the primary
+    /// (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -137,7 +138,8 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// The old primary becomes a replica of the new one (`sentinelResetMasterAndChangeAddress`).
+    /// Changes the primary. The old primary becomes a replica of the new primary
+    /// (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

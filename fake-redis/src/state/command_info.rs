@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// COMMAND INFO shows these names in lowercase.
+    /// Flags of a command. COMMAND INFO shows their names in lowercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;

@@ -1,5 +1,3 @@
-//! The counters that INFO shows.
-
 use crate::protocol::error::CommandError;
 use crate::state::command_info::CommandInfo;
 use indexmap::IndexMap;
@@ -76,7 +74,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// Counts a failure if the command added or repeats an error (`incrCommandStatsOnError`).
+    /// Counts a failed call if the command added or repeats an error (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

@@ -37,7 +37,7 @@ impl Failures {
         self.of_log.is_some()
     }
 
-    /// Expects success, unless [`Failures::save_failed`] follows.
+    /// Records the snapshot as successful, unless [`Failures::save_failed`] follows.
     pub(crate) fn begin_save(&mut self, before: BeforeSave) {
         (self.saving, self.save_failed_at) = (Some(before), None);
         self.is_undecided = true;

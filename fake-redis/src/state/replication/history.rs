@@ -80,7 +80,7 @@ impl History {
         self.backlog = None;
     }
 
-    /// The old id stays valid up to the next byte (`shiftReplicationId`).
+    /// Begins a new history. The old id stays valid up to the next byte (`shiftReplicationId`).
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);

@@ -91,7 +91,8 @@ impl Elements {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends the length in groups of seven bits, for reading backward (`lpEncodeBacklen`).
+    /// Appends the element's length in groups of seven bits, for reading backward
+    /// (`lpEncodeBacklen`).
     fn close(&mut self, start: usize) {
         let length = self.bytes.len() - start;
         let places = backward_length(length);
