@@ -16,7 +16,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Generation number of the sequencer: how often the lock went from free to held.
+    /// Generation number of the sequencer. Counts how often the lock went from free to held.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }

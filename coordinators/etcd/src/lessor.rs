@@ -96,7 +96,8 @@ impl Lessor {
         }
     }
 
-    /// Returns the ttl, `Err(true)` if the lease has expired, or `Err(false)` if it does not exist.
+    /// Renews a lease and returns its ttl. Fails with `true` if the lease has expired, and with
+    /// `false` if it does not exist.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

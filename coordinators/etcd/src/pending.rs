@@ -22,7 +22,7 @@ pub(crate) enum Task {
 pub(crate) struct Pending {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) started_ms: u64,
-    /// Time limit in milliseconds. `None` for a call that waits for a lock.
+    /// Time in milliseconds at which the call times out. `None` for a call that waits for a lock.
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) task: Task,
 }

@@ -1,4 +1,4 @@
-//! Numbers in commands, parsed like `safe_strtol` in util.c, which ignores text after a space.
+//! Numbers in commands, parsed like `safe_strtol` in util.c. Text after a space is ignored.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
@@ -38,7 +38,7 @@ pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     (wrapped as i64 >= 0 || !negative).then_some(wrapped)
 }
 
-/// Parses flags as `safe_strtoflags` does, which keeps the lower 32 of 64 bits.
+/// Parses flags as `safe_strtoflags` does: a 64-bit number, of which the lower 32 bits count.
 pub(crate) fn flags(text: &[u8]) -> Option<u32> {
     unsigned(text).map(|value| value as u32)
 }

@@ -7,7 +7,7 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// Line length at which every command except `get` closes the connection.
+/// Length of a line in bytes from which every command except `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -195,7 +195,7 @@ impl Memcached {
         }
     }
 
-    /// Stores a value, or reports a removal if the value has already expired.
+    /// Stores a value. If the value has already expired, reports the removal of the old value.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

@@ -8,7 +8,7 @@ use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 
 impl Memcached {
-    /// Follows `process_update_command` in proto_text.c.
+    /// Begins a storage command (`process_update_command` in proto_text.c).
     pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> CommandResult {
         let bad = || CommandResult::Reply(reply(BAD_LINE, quiet));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
@@ -32,7 +32,7 @@ impl Memcached {
         CommandResult::Await(Storing { mode, key, flags, expiry, length, quiet })
     }
 
-    /// Follows `complete_nread_ascii` in proto_text.c.
+    /// Ends a storage command after its data block (`complete_nread_ascii` in proto_text.c).
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
         let quiet = storing.quiet;
         if &block[storing.length..] != b"\r\n" {
@@ -42,7 +42,7 @@ impl Memcached {
         reply(self.store(&storing, value), quiet)
     }
 
-    /// Follows `do_store_item` in memcached.c.
+    /// Stores the item if its mode allows (`do_store_item` in memcached.c).
     fn store(&mut self, storing: &Storing, value: Bytes) -> &'static str {
         const STORED: &str = "STORED";
         let Storing { mode, key, flags, expiry, .. } = storing;

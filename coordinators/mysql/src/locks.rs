@@ -72,8 +72,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Returns the session to refuse: the one with the fewest refusals or, among equals, the one
-    /// nearest to the session that closed the cycle.
+    /// Returns the session to refuse: a session with the fewest refusals, and among several such
+    /// sessions, the nearest to the session that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

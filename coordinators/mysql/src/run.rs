@@ -215,7 +215,8 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Converts a value to a lock name, which ends at the first NUL byte. Treats an empty name as NULL.
+/// Converts a value to a lock name. The name ends at the first NUL byte, and an empty name counts
+/// as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
-/// Id of the first session. The server itself uses the lower ids.
+/// Id of the first session. The server itself uses the ids below it.
 const FIRST_SESSION: SessionId = 3;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -250,7 +250,7 @@ impl Machine for Mysql {
         if self.check.report(out) {
             return;
         }
-        // InnoDB aborts if its log cannot be synced.
+        // As InnoDB does, stop if the log cannot be synced.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

@@ -55,7 +55,7 @@ impl Default for Config {
     }
 }
 
-/// A PostgreSQL server. The driver sends [`Input::Timer`] when it boots.
+/// A PostgreSQL server. The driver sends [`Input::Timer`] when the server boots.
 #[derive(Debug)]
 pub struct Postgresql {
     pub(crate) core: Core,

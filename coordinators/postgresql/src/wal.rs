@@ -62,7 +62,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Panics on a malformed record, which the checksums rule out.
+/// Reads a commit. Panics on a malformed record, which the checksums rule out.
 fn commit(group: Bytes) -> Vec<Record> {
     serde_json::from_slice(&group).expect("a commit as it was written")
 }

@@ -155,7 +155,7 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // A client that has seen a later zxid must use another server.
+            // Hang up, because a client that has seen a later zxid must use another server.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);

@@ -117,7 +117,7 @@ impl ZooKeeper {
             return self.establish(connection, *outcome == Outcome::SessionOpened);
         }
         if *outcome == Outcome::Checked {
-            // The real server fails to serialise this result, so it never replies.
+            // The real server never replies, because it fails to serialise this result.
             return;
         }
         let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);

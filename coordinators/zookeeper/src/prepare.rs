@@ -66,7 +66,7 @@ impl Preparation<'_> {
         match operation {
             Operation::Multi => self.multi(&mut reader),
             Operation::Reconfig => Err(Refusal::ReconfigDisabled),
-            // The real server reads the path from the frame's header, where it is never valid.
+            // The real server reads the path from the frame's header, which is never a valid path.
             Operation::DeleteContainer => Err(Refusal::BadArguments),
             _ => {
                 let part = read_part(operation, &mut reader)?;
@@ -192,7 +192,8 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Runs the parts of a multi. A refusal rolls back earlier parts and skips later parts.
+    /// Runs the parts of a multi. If a part is refused, rolls back the earlier parts and skips the
+    /// later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();

@@ -110,7 +110,8 @@ impl LockHeads {
         changes
     }
 
-    /// Returns the locks of a reattached session, to be reported with its new connection.
+    /// Returns the locks of a session that has reconnected. The server reports them again with the
+    /// new connection.
     pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let changes = |(key, head): (&String, &Head)| {

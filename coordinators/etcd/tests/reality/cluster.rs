@@ -157,7 +157,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // A slow election adds this text to an answer.
+        // Remove this text, which the real server adds to an answer if an election takes long.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -280,7 +280,8 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These calls see all earlier changes. Before other calls, the members must catch up.
+        // These calls see all earlier changes. Before all other calls, wait until the members have
+        // caught up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));

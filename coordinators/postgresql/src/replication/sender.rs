@@ -93,7 +93,7 @@ impl Client {
         if let Some(sender) = &mut self.sender {
             sender.sent = Some(from);
         }
-        // This CopyBothResponse declares a text format and no columns.
+        // A CopyBothResponse with text format and no columns.
         wire::message(&mut self.out, b'W', |out| out.put_slice(&[0, 0, 0]));
         Ok(())
     }

@@ -47,7 +47,7 @@ struct Entry {
     /// before it (`earliestOutConflictCommit`).
     earliest_out: Option<Moment>,
     finished_before: u64,
-    /// `true` if the transaction has committed and has not written.
+    /// `true` if the transaction has committed without a write.
     is_read_only: bool,
     /// `true` if the transaction must roll back. Other transactions then ignore their conflicts
     /// with this transaction.
@@ -66,7 +66,8 @@ pub(crate) struct Serializable {
     readers: BTreeMap<Target, Vec<Tracked>>,
     finished: VecDeque<Tracked>,
     last: Moment,
-    /// Oldest `xmin` of the running tracked transactions, and how many of them share it.
+    /// Oldest `xmin` of the running tracked transactions, and the number of transactions with this
+    /// `xmin`.
     global_xmin: Option<(u64, usize)>,
 }
 

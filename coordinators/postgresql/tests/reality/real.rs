@@ -111,7 +111,8 @@ impl Real {
         // A short interval, because a promotion waits for the standby's next attempt to connect to
         // the primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
-        // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
+        // With mmap, the shared memory is a file in the data folder, so a killed server leaves no
+        // shared memory behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));

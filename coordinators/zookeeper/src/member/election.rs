@@ -49,7 +49,7 @@ impl Election {
     }
 
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // Rounds wrap around, because a peer may have claimed the last possible round.
+        // Rounds wrap around, because another member may have claimed the last possible round.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();

@@ -75,7 +75,7 @@ fn a_leader_without_a_majority_stops_and_its_proposals_are_cut_off() {
     let mut client = Client::enter(&mut world, leader);
     world.isolate(leader);
     assert_eq!(client.create(&mut world, "/lost", 0), None, "no majority, no answer");
-    // The leader gives up at most one tick after syncLimit ticks.
+    // The leader gives up at the latest one tick after `sync_limit` ticks without a majority.
     world.run(12_000);
     assert!(world.is_closed(client.connection));
     assert!(!world.server(leader).unwrap().is_serving());
