@@ -28,7 +28,7 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Duration of each call in nanoseconds, so that a loop polling a clock ends.
+/// Duration of each call in nanoseconds. It makes a loop that polls a clock end.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
@@ -44,7 +44,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches a `PATH`, as a shell in `folder` does.
+/// Searches `folders`, the value of `PATH`, as a shell in `folder` does.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -91,7 +91,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a program, stopped before its first instruction.
+    /// Starts a program and stops it before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -186,7 +186,8 @@ impl Group {
         &self.log
     }
 
-    /// Takes the files synced since the last call. Empty unless [`Launch::sync_us`] is set.
+    /// Takes the files that were synced since the last call. The result is empty unless
+    /// [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }

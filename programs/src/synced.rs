@@ -11,7 +11,8 @@ use std::time::SystemTime;
 /// Size in bytes of a stored piece. Pieces of only zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time, because a new file may reuse an inode.
+/// Device, inode and creation time. The creation time distinguishes files, because a new file may
+/// reuse an inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -106,7 +107,7 @@ impl Pieces {
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     let end = file.metadata()?.len();
-    // Without support for holes, the whole file is data.
+    // On a file system without support for holes, the whole file is data.
     let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
     let piece = PIECE as u64;
     Ok((found / piece * piece).max(at).min(end))

@@ -8,7 +8,7 @@ use rand_core::Rng;
 
 const BYTES_MAX: u64 = 1 << 24;
 const PLACES_MAX: u64 = 1024;
-/// `PIPE_BUF` in bytes.
+/// Size in bytes up to which a write to a pipe is atomic (`PIPE_BUF`).
 const ATOMIC: usize = 4096;
 
 impl Call {

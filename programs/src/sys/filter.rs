@@ -15,7 +15,7 @@ const ARGUMENTS_AT: u32 = 16;
 
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor after 2; the kernel handles descriptors 3 to 255.
+/// First emulated descriptor after 2. The kernel handles descriptors 3 to 255.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]

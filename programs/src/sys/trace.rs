@@ -6,7 +6,7 @@ type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]
 type Request = libc::c_uint;
 
-/// The register set that XSAVE writes (`linux/elf.h`).
+/// Number of the register set that XSAVE writes (`linux/elf.h`).
 const NT_X86_XSTATE: c_ulong = 0x202;
 const EXTENDED_REGISTERS_MAX: usize = 16 << 10;
 
