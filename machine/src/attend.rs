@@ -14,7 +14,7 @@ pub trait InputDriver: Debug {
 
     fn must_stop(&self) -> bool;
 
-    /// Delivers pending inputs and performs the resulting outputs.
+    /// Delivers pending inputs to the interrupted machine, and performs the resulting outputs.
     fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine);
 }
 

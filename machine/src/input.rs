@@ -8,12 +8,13 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// The server executes one command, and sets `Outputs::more` if another is buffered.
+    /// Bytes from a client. The server executes one command, and sets `Outputs::more` if another
+    /// complete command is buffered.
     Received {
         connection: ConnectionId,
         bytes: &'a [u8],
     },
-    /// Requests the next buffered command, after `Outputs::more`.
+    /// Requests the next buffered command. The driver sends this after `Outputs::more`.
     Continue,
     Closed {
         /// Connection that the peer closed or reset.

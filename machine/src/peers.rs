@@ -19,7 +19,7 @@ pub struct Accepted {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoLine {
     Incomplete,
-    /// The line is longer than 1,024 bytes from a client, or 64 MiB from a peer.
+    /// The line is longer than the limit: 1,024 bytes for a client, 64 MiB for a peer.
     TooLong,
 }
 
