@@ -6,8 +6,8 @@
 //!   lock**. A master whose answer was lost keeps the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
 //!   processes**, which split the votes again and again. Its twin is `redlock-parallel`.
-//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**, which do
-//!   not follow the order of grants. Its twin is `fencing`.
+//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. These
+//!   tokens do not follow the order of grants. Its twin is `fencing`.
 
 use super::masters::{Failure, Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};
