@@ -1,5 +1,3 @@
-//! The texts of all error replies.
-
 use std::borrow::Cow;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,5 +1,3 @@
-//! Metadata of a command, as in COMMAND INFO.
-
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {

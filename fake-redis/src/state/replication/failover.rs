@@ -1,5 +1,3 @@
-//! The ongoing failover, and the arguments of FAILOVER.
-
 use super::Replication;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
