@@ -9,7 +9,7 @@
 //!   connection. A waiting lock then checks the queue again.
 //! - While the client is disconnected, requests wait instead of failing with a connection loss.
 //! - `release` retries forever. A release that finds no node returns `NotHeld`; the library ignores
-//!   it.
+//!   a missing node.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
 
 use super::ensemble::{Client, Ensemble};

@@ -121,8 +121,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1 of the recipe. After a lost reply it creates another node, which is the lock's
-    /// mistake.
+    /// Runs step 1 of the recipe. The mistake: after a lost reply the client creates another node.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {
