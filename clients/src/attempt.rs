@@ -5,7 +5,8 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Writes a new owner value. Tries to undo the attempt if its outcome is unknown.
+/// Makes one attempt: sets the key to a new owner value, unless the key exists. If the outcome is
+/// unknown, tries to delete the key again.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -16,7 +17,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // A box keeps this rare future from enlarging the future of every attempt.
+            // The box keeps this rarely used future from enlarging the future of every attempt.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

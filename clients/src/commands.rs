@@ -41,7 +41,7 @@ pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, Call
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// Returns the old value. GETSET also removes the key's expiry.
+/// Returns the old value. GETSET also removes the key's expiry, as a plain SET does.
 pub async fn get_set(
     session: &mut Session,
     key: &str,

@@ -69,7 +69,7 @@ impl Connection {
     }
 }
 
-/// A call in progress. A hand-written future is faster than an async function here.
+/// A call in progress. The future is hand-written, because an async function is slower here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
     length: usize,
@@ -103,8 +103,8 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Encodes a command as an array of bulk strings and returns its length in bytes. Unrolled for
-/// speed (docs/speed.md).
+/// Encodes a command as an array of bulk strings and returns its length in bytes. The code treats
+/// short words separately, for speed (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
     if output.len() < SPARE {
@@ -129,7 +129,8 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
-        // One store of 8 bytes covers every header. Later writes overwrite the excess bytes.
+        // One store of 8 bytes covers a short header of 6 or 7 bytes. Later writes overwrite the
+        // excess bytes.
         output[..8].copy_from_slice(header);
         return if length < 10 { 6 } else { 7 };
     }
@@ -215,7 +216,8 @@ impl Subscription {
         }
     }
 
-    /// Waits without a time limit. An error ends the subscription.
+    /// Returns the next message, and waits for it without a time limit. An error ends the
+    /// subscription.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;

@@ -49,13 +49,15 @@ impl PrimaryFinder {
         self.switches.get()
     }
 
-    /// Fails with [`CallError::NoPrimary`] unless the server's ROLE is master.
+    /// Connects to the primary. Fails with [`CallError::NoPrimary`] unless the server's ROLE is
+    /// master.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // Deviates from the guidelines, which would ask the same Sentinel again.
+            // The next attempt begins with another Sentinel. The guidelines would ask the same
+            // Sentinel again.
             self.sentinels.rotate_left(1);
         }
         verified
@@ -79,7 +81,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // ROLE changes nothing, so the outcome of a failed ROLE is known.
+        // The call changes no data even if its reply is lost, because ROLE only reads.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -140,7 +142,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // A switch may have happened before the client subscribed again.
+            // A switch may have happened before the client subscribed again, so count a switch.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }

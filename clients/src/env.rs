@@ -65,17 +65,18 @@ pub trait World {
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
-    /// Invalidates the key when the timer is due.
+    /// Completes when the timer is due, and then invalidates the key.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     fn cancel_timer(&self, timer: TimerKey);
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Stays pending while the peer is unreachable.
+    /// Completes when the connection is open. Stays pending while the peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.
-    /// Returns `ConnectionReset` only after all bytes that arrived before the reset.
+    /// Returns `ConnectionReset` only after it has returned all bytes that arrived before the
+    /// reset.
     fn poll_read(
         &self,
         socket: SocketKey,
@@ -88,7 +89,7 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Ends the sending side. The peer can still read all written bytes.
+    /// Ends the sending side of the connection. The peer can still read all written bytes.
     fn shutdown(&self, socket: SocketKey);
     fn close(&self, socket: SocketKey);
     fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
@@ -244,7 +245,8 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns how many it sent. On an error it has sent none.
+    /// Sends at least one byte and returns how many bytes it sent. After an error, no byte was
+    /// sent.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
@@ -257,7 +259,7 @@ impl Socket {
         self.world.poll_write(self.key, context, bytes)
     }
 
-    /// On an error it may have sent some of the bytes.
+    /// Sends all bytes. After an error, some of them may have been sent.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -289,7 +291,7 @@ impl Spawned {
     }
 }
 
-/// Rounds down. Saturates after half a million years.
+/// Rounds down to whole microseconds. Saturates after half a million years.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }

@@ -2,8 +2,8 @@
 //! (`Region.getDistributedLock`, the lock service of a region with GLOBAL scope). Source: Apache
 //! Geode 1.15.1, the open-source edition. The protocol is fencepost's own.
 //!
-//! A process is a member of the distributed system ([`member`]). Its departure, also after an
-//! abandoned call, frees its locks.
+//! A process is a member of the distributed system ([`member`]). When the member departs, the
+//! grantor frees its locks. After an abandoned call, the member departs.
 //!
 //! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
 //!   default). The cache of a departed holder closes, and its next call joins the system again.
@@ -155,7 +155,7 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            // `lock` does not return the end of the lease.
+            // GemFire's `lock` does not return the end of the lease.
             valid_until: None,
         })
     }

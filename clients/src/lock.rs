@@ -93,7 +93,7 @@ pub enum Acquisition {
     Granted(Lease),
     /// Another process holds the lock, too few servers granted it, or a call failed without effect.
     Refused(Cow<'static, str>),
-    /// A server may have granted the lock, but the process must not enter its critical section.
+    /// A server may have granted the lock. The process must not enter its critical section.
     Unknown(String),
 }
 
@@ -123,13 +123,13 @@ pub enum Check {
 /// Calls that an application makes in addition to acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
-    /// Acquires the lock again while holding it: see [`Lock::acquire`].
+    /// Acquires the lock a second time while holding it (see [`Lock::acquire`]).
     pub nests: bool,
-    /// Checks the lock just before the guarded write: see [`Lock::check`].
+    /// Checks the lock just before the guarded write (see [`Lock::check`]).
     pub checks: bool,
-    /// Extends the lease before it ends: see [`Lock::extend`].
+    /// Extends the lease before the lease ends (see [`Lock::extend`]).
     pub extends: bool,
-    /// Leaves the critical section when [`Lock::lost`] returns.
+    /// Leaves the critical section when [`Lock::lost`] completes.
     pub leaves: bool,
     /// Relies on the lock to renew its lease, so a critical section may outlast one lease.
     pub renews: bool,
@@ -149,19 +149,20 @@ pub trait Lock {
     /// Retries until [`Settings::acquire_timeout`] has passed.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
-    /// again after its guarded read, and releases the inner lease. If the inner acquire fails, it
-    /// writes nothing and releases the outer lease.
+    /// again after its guarded read, and releases the inner lease. If the inner acquire fails, the
+    /// application writes nothing and releases the outer lease.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// Called once per lease, even after the end of the lease.
+    /// Releases the lock. The application calls this once per lease, even after the lease has
+    /// ended.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
     /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
-    /// third of the ttl is left, after the lease's end, and after the write. After `NotHeld` it
-    /// leaves the critical section without a write. After `Unknown` it retries every tenth of the
-    /// ttl until the lease ends.
+    /// third of the ttl is left, after the lease's end, and after the write. After `NotHeld` the
+    /// application leaves the critical section without a write. After `Unknown` it retries every
+    /// tenth of the ttl until the lease ends.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -185,7 +186,8 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns `None` if the lock supports only one thread per process.
+    /// Returns the lock for another thread of the process, or `None` if the lock supports only one
+    /// thread.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -212,7 +214,7 @@ pub enum Deployment {
     Own,
 }
 
-/// Version of the lock built into etcd's server, which changed with 3.5.0.
+/// Version of the lock built into etcd's server. The lock changed with 3.5.0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
     /// Servers before 3.5.0 grant the lock to a waiter without checking its key.
@@ -346,15 +348,15 @@ pub struct Settings {
     pub ttl: Duration,
     pub retry: RangeInclusive<Duration>,
     pub acquire_timeout: Duration,
-    /// Time limit of a connect to a single server, and of each reply.
+    /// Time limit for connecting to a single server, and for each reply.
     pub command_timeout: Duration,
-    /// Time limit of each call to one of several independent masters; small compared to the ttl.
+    /// Time limit for each call to one of several independent masters; small compared to the ttl.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,
-    /// `true` if a Sentinel client listens for `+switch-master`. redis-py does not.
+    /// `true` if the Sentinel client subscribes to `+switch-master`, as redis-py does not.
     pub hears_switches: bool,
-    /// Time for which a failed holder's lock stays taken. `None` uses the lock's own default.
+    /// Time for which a failed holder's lock stays taken. `None` uses the lock's own delay.
     pub lock_delay: Option<Duration>,
 }
 
@@ -367,6 +369,7 @@ pub struct Definition {
     /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,
     pub models: Option<&'static str>,
-    /// Builds the lock for a process's first thread. Panics if the servers do not fit.
+    /// Builds the lock for a process's first thread. Panics if the servers do not match the
+    /// deployment.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

@@ -1,8 +1,8 @@
 //! Locks on memcached.
 //!
 //! Source: article 001. memcached has no scripts, but `cas` stores an item only if it has not
-//! changed since it was read (doc/protocol.txt). The server counts a lease in whole seconds and
-//! reads its clock once a second, so a lease of ten seconds ends after nine to ten seconds.
+//! changed since the client read it (doc/protocol.txt). The server counts a lease in whole seconds
+//! and reads its clock once a second, so a lease of ten seconds ends after nine to ten seconds.
 
 pub mod add;
 pub mod cas;
@@ -59,7 +59,8 @@ impl Base {
         }
     }
 
-    /// Replaces the item with an expired one. Returns `false` if the item has another cas id.
+    /// Replaces the item with an item that has expired. Returns `false` if the item has another cas
+    /// id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

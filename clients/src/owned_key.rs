@@ -109,8 +109,9 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Returns `true` only if the attempt certainly left nothing on the server. A missing key proves
-/// nothing, because the attempt's command may still arrive.
+/// Deletes the key of an attempt with an unknown outcome. Returns `true` only if the attempt
+/// certainly left nothing on the server. A missing key proves nothing, because the attempt's
+/// command may still arrive.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }

@@ -42,13 +42,13 @@ impl Redlock {
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
 
-        // Step 1: get the current time.
+        // Step 1: get the current time, here on the monotonic clock.
         let start = self.env.monotonic_clock();
 
         // Step 2: ask all instances in turn, with the same key and random value.
         let votes = self.masters.lock_in_turn(resource, &owner).await;
 
-        // Step 3: require a majority in time. Step 4: the validity is the rest of the ttl.
+        // Step 3: require a majority within the validity. Step 4: the lease ends with the validity.
         let valid_until = start.plus(min_validity(self.settings.ttl));
         let is_in_time = valid_until > self.env.monotonic_clock();
         if votes.are_majority() && is_in_time {

@@ -11,7 +11,7 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Sends `WAIT` right after the acquire. Returns `None` if enough replicas have the lock; otherwise
+/// Sends `WAIT` right after the acquire. Returns `None` if enough replicas have the lock. Otherwise
 /// releases the lock and returns the result of the acquire.
 pub async fn given_up(
     wait: Option<ReplicaWait>,

@@ -12,7 +12,8 @@ const DIGITS_PLAIN_MAX: usize = 18;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
     Status(Bytes),
-    /// An error reply. A [`Session`](crate::Session) returns it only inside an array (`EXEC`).
+    /// An error reply. A [`Session`](crate::Session) returns an error reply only inside an array
+    /// (`EXEC`).
     Error(String),
     Integer(i64),
     Bulk(Bytes),
@@ -128,7 +129,8 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `true` for invalid or incomplete input too.
+/// Returns `true` if arrays are nested at most [`DEPTH_MAX`] deep. Also returns `true` for invalid
+/// and incomplete input, which the decoder rejects.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

@@ -24,7 +24,7 @@ impl Retry {
         }
     }
 
-    /// Returns a refusal only if the outcome of every attempt is known.
+    /// Repeats the attempt. Returns a refusal only if the outcome of every attempt is known.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -48,7 +48,8 @@ impl Retry {
         }
     }
 
-    /// Returns `false` after an interrupt, or if the delay would pass the deadline.
+    /// Waits until the next attempt is due. Returns `false` after an interrupt, or if the delay
+    /// would pass the deadline.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

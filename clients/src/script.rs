@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// A script and its digest. Make it a `static`, so that the digest is computed only once. Only its
-/// first write may fail, because Redis keeps the earlier writes of a script that fails.
+/// A script and its digest. Make the script a `static`, so that its digest is computed only once.
+/// In a script, only the first write may fail, because Redis keeps the earlier writes of a script
+/// that fails.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,

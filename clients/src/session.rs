@@ -8,7 +8,8 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// Has one connection at a time, and reconnects after any failure.
+/// A client of one server, or of Sentinel's primary. It has one connection at a time, and
+/// reconnects after any failure.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -32,7 +33,8 @@ impl Session {
         }
     }
 
-    /// Connects to the only server or to Sentinel's primary. Panics for other servers.
+    /// Connects to the only server, or to Sentinel's primary. Panics for independent masters and
+    /// for other coordinators.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {
@@ -108,7 +110,7 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // Boxed, because a large future would enlarge every call's future.
+                // Boxes the future, because a large future would enlarge every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
@@ -174,7 +176,8 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// The connection during a call. Dropping it closes the connection, unless a whole reply arrived.
+/// The connection during a call. Dropping `InUse` closes the connection, unless a whole reply
+/// arrived.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

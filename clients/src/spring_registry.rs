@@ -142,7 +142,7 @@ impl SpringRegistry {
         outcome
     }
 
-    /// Waits for the full `wait` again after waiting for the ReentrantLock, as the library does.
+    /// Waits for the full `wait`, even after a wait for the ReentrantLock, as the library does.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {
@@ -192,7 +192,7 @@ impl SpringRegistry {
         self.registry.unlock_inside();
         match removal {
             Ok(true) => Release::Released,
-            // The library throws ConcurrentModificationException here.
+            // The library throws a ConcurrentModificationException here.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
@@ -266,7 +266,7 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis grants the lock to both threads, because they have one client id.
+        // Redis grants the lock to both threads, because both send the registry's id.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

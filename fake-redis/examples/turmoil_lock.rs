@@ -53,7 +53,7 @@ pub(crate) fn run(seed: u64) -> turmoil::Result {
 async fn alice(holders: Holders) -> turmoil::Result {
     tokio::time::sleep(Duration::from_secs(20)).await;
     let mut redis = connect("redis-1", 6379).await?;
-    // Replication is asynchronous, so redis-1 grants the lock although redis-2 is cut off.
+    // redis-1 grants the lock although redis-2 is cut off, because replication is asynchronous.
     turmoil::partition("redis-1", "redis-2");
     assert!(acquire(&mut redis, "alice").await?);
     holders.borrow_mut().push("alice");
@@ -113,7 +113,8 @@ fn node(host: &str, primary: Option<&str>) -> NodeConfig {
 
 fn sentinel(host: &str) -> SentinelConfig {
     let (own, primary) = (Address::new(host, 26379), Address::new("redis-1", 6379));
-    // If every Sentinel votes for itself, the next attempt starts after twice the failover timeout.
+    // If every Sentinel votes for itself, the next attempt starts only after twice the failover
+    // timeout, so keep that timeout short.
     let (down_after_ms, failover_timeout_ms) = (2_000, 5_000);
     SentinelConfig { down_after_ms, failover_timeout_ms, ..SentinelConfig::new(own, primary) }
 }

@@ -1,4 +1,4 @@
-//! Client connections: opening, closing, blocking and replying.
+//! Client connections: opening, closing, blocking, pausing and replying.
 
 pub(crate) mod blocking;
 pub(crate) mod connections;

@@ -11,9 +11,9 @@ use bytes::Bytes;
 /// Version of Redis. Only differences that a lock can observe are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// Redis 6.2. Its replication stream contains relative expiry times.
+    /// Redis 6.2. The replication stream contains relative expiry times.
     V6_2,
-    /// Redis 7.0. Its replication stream contains absolute expiry times.
+    /// Redis 7.0. The replication stream contains absolute expiry times.
     #[default]
     V7_0,
     /// Redis 7.2, where WAIT counts only the connection's own writes.
@@ -79,9 +79,11 @@ impl SavePoint {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// Unread bytes at which the server disconnects a client immediately; 0 means no limit.
+    /// Number of unread bytes at which the server immediately disconnects a client; 0 means no
+    /// limit.
     pub hard: u64,
-    /// Unread bytes for `soft_seconds` before the server disconnects a client; 0 means no limit.
+    /// Unread bytes that a client may have for `soft_seconds` before the server disconnects it; 0
+    /// means no limit.
     pub soft: u64,
     pub soft_seconds: i64,
 }
@@ -152,17 +154,18 @@ pub struct NodeConfig {
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes of an append-only file before an automatic rewrite.
     pub aof_rewrite_min_size: u64,
-    /// `true` to refuse writes after a failed snapshot, unless `save_points` is empty.
+    /// `true` to refuse writes after a failed snapshot. Has no effect if `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
     pub min_replicas_to_write: u32,
-    /// Maximum age of a replica's last acknowledgement, in seconds; 0 disables the check.
+    /// Maximum age in seconds of the last acknowledgement of a good replica; 0 disables the check.
     pub min_replicas_max_lag: u32,
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Priority for promotion: Sentinel prefers low values and never promotes a replica with 0.
+    /// Priority for promotion. Sentinel prefers low values and never promotes a replica with
+    /// priority 0.
     pub replica_priority: u32,
     /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,
@@ -173,7 +176,8 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Seconds to wait for more replicas before taking a snapshot for them.
     pub repl_diskless_sync_delay: u32,
-    /// `true` to start the servers synchronized, without the sync delay.
+    /// `true` to skip the sync delay in the first second after the start, so that replicas begin in
+    /// sync.
     pub starts_in_step: bool,
     pub replica_read_only: bool,
     pub proto_max_bulk_len: usize,
@@ -181,8 +185,8 @@ pub struct NodeConfig {
     pub client_query_buffer_limit: usize,
     pub output_limits: OutputLimits,
     pub max_clients: usize,
-    /// Real milliseconds before other clients of a running script get `-BUSY`; 0 means never. Needs
-    /// an [`InputDriver`](crate::InputDriver).
+    /// Real milliseconds for which a script runs before other clients get `-BUSY`; 0 means never.
+    /// Needs an [`InputDriver`](crate::InputDriver).
     pub busy_reply_threshold: i64,
     /// Seconds before the server disconnects an idle client; 0 means never.
     pub timeout: u32,
@@ -192,7 +196,8 @@ pub struct NodeConfig {
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
     pub active_expire: bool,
-    /// Prefix of the keys to report to the judge after a change; `None` reports no changes.
+    /// Prefix of the keys whose changes the server reports as `TapEvent`s; `None` reports no
+    /// changes.
     pub tap_prefix: Option<Bytes>,
     pub version: RedisVersion,
 }

@@ -48,7 +48,8 @@ pub struct SentinelConfig {
     pub quorum: usize,
     /// Milliseconds of silence before an instance counts as down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit of a failover step in milliseconds, and half of the pause between two attempts.
+    /// Time limit of a failover step in milliseconds, and half of the pause between two failover
+    /// attempts.
     pub failover_timeout_ms: i64,
     /// Number of replicas to reconfigure in parallel (`parallel-syncs`).
     pub parallel_syncs: usize,
@@ -77,7 +78,7 @@ impl SentinelConfig {
 pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Ping period, and shortest time between two connection attempts.
+    /// Period of pings in milliseconds, and shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;

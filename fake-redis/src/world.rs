@@ -137,7 +137,7 @@ impl World {
         self.disks.entry(host.to_owned()).or_default().power_loss();
     }
 
-    /// Cuts the power, and discards the last `lost` unsynced bytes.
+    /// Cuts the power. The last `lost` unsynced bytes are lost.
     pub(crate) fn tear(&mut self, host: &str, lost: usize) {
         self.crash(host);
         let disk = self.disks.entry(host.to_owned()).or_default();

@@ -12,11 +12,11 @@ pub struct Bench<M> {
     machine: M,
     pub now: WallTime,
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Open connections that the machine opened, oldest first.
+    /// Connections that the machine opened and that are still open, oldest first.
     pub opened: Vec<ConnectionId>,
-    /// Last image with which the machine replaced the disk's contents.
+    /// Image of the machine's last `DiskReplace`.
     pub image: Option<DiskImage>,
-    /// `true` if the machine has stopped or did not start.
+    /// `true` if the machine has stopped, or did not start.
     pub stopped: bool,
     syncs: usize,
     accepted: u32,
@@ -45,8 +45,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends an input's pieces, and returns the reply to a new client's `request`. Kinds 0 to 2 are
-    /// bytes on three connections, kind 3 lets time pass, and kind 4 reconnects all three.
+    /// Sends an input's pieces, and returns the reply to a new client's `request`. Pieces of kinds
+    /// 0 to 2 are bytes on three connections, kind 3 lets time pass, and all other kinds reconnect
+    /// all three.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
@@ -74,14 +75,15 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Received { connection, bytes });
     }
 
-    /// Advances both clocks by this many milliseconds and runs the machine's timers.
+    /// Advances both clocks by `millis`, and runs the machine's timers.
     pub fn pass(&mut self, millis: u64) {
         self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
         self.input(Input::Timer);
     }
 
-    /// Sends the pieces of an input to the machine, and calls `look` after each. Kinds 0 to 2 are
-    /// bytes from three clients, kind 3 lets time pass, and kind 4 reconnects the third client.
+    /// Sends the pieces of an input to the machine, and calls `look` after each. Pieces of kinds 0
+    /// to 2 are bytes from three clients, kind 3 lets time pass, and all other kinds reconnect the
+    /// third client.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -111,7 +113,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Passes an input to the machine. Its connects and disk syncs succeed immediately.
+    /// Passes an input to the machine. The machine's connects and disk syncs succeed immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

@@ -4,7 +4,7 @@ pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Splits an input into pieces, each with one byte for its kind and one for its length.
+/// Splits an input into pieces. A piece begins with a byte for its kind and a byte for its length.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;

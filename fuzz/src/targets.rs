@@ -21,7 +21,7 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A fuzz target. Its function panics if an input reveals a bug.
+/// A fuzz target. Its function panics if an input reveals a bug in the tested code.
 pub struct Target {
     pub name: &'static str,
     check: Check,

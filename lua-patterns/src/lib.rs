@@ -1,5 +1,5 @@
 //! Matches Lua patterns and counts the steps. A pattern such as `a*a*a*b` can take exponential
-//! time. Lua's own matcher cannot be interrupted; this one calls its [`Meter`], which may end a
+//! time. Lua's own matcher cannot be interrupted. This matcher calls its [`Meter`], which may end a
 //! script.
 //!
 //! ```
@@ -39,7 +39,7 @@ pub enum Dialect {
 
 #[derive(Debug)]
 pub enum Failure {
-    /// The pattern is invalid or too complex, for this reason.
+    /// The pattern is invalid or too complex. The text is Lua's error message.
     Pattern(&'static str),
     Raised(LuaError),
 }
@@ -49,7 +49,7 @@ type Matched<T> = Result<T, Failure>;
 /// A capture of the match, as offsets in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capture {
-    /// A capture without an end, which is an error after the match.
+    /// A capture without an end. Lua reports such a capture as an error after the match.
     Open(usize),
     /// The position that `()` captures.
     Position(usize),

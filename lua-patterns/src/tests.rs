@@ -28,7 +28,8 @@ fn found(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     Some(None)
 }
 
-/// Uses Lua's own matcher, which unlike `found` refuses a capture without an end.
+/// Searches with Lua's own matcher, which refuses a capture without an end; `found` accepts such a
+/// capture.
 fn found_by_lua(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     match luna_core::pattern::find(text, pattern, 0) {
         Ok(found) => Some(found.map(|found| (found.start, found.end))),

@@ -1,4 +1,4 @@
-//! The interface ([`InputDriver`]) that lets a machine poll sockets while it handles a slow input.
+//! The interface ([`InputDriver`]) by which a machine polls sockets while it handles a slow input.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -6,14 +6,15 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// Without a driver, machines abort long work.
+/// A driver that serves other connections during a slow input. Without such a driver, machines
+/// abort long work.
 pub trait InputDriver: Debug {
     /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;
 
     fn must_stop(&self) -> bool;
 
-    /// Delivers pending inputs and performs the resulting outputs.
+    /// Delivers pending inputs to the interrupted machine, and performs the resulting outputs.
     fn deliver_input(&self, interrupted: &mut dyn InterruptedMachine);
 }
 
@@ -21,6 +22,7 @@ pub trait InterruptedMachine {
     /// Returns `false` if input from this connection must wait.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// Handles an `Accepted`, `Received`, `Continue` or `DiskSynced` during the interrupted input.
+    /// Handles an `Accepted`, `Received`, `Continue`, `DiskSynced` or `DiskFailed` during the
+    /// interrupted input.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

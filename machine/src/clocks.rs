@@ -1,4 +1,5 @@
-/// Wall-clock time in microseconds since the Unix epoch. Steps may move it forward or back.
+/// Wall-clock time in microseconds since the Unix epoch. A clock step moves the time forward or
+/// back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 
@@ -8,7 +9,8 @@ impl WallTime {
     }
 }
 
-/// Monotonic time in microseconds. Runs fast or slow, and stops while the host is suspended.
+/// Monotonic time in microseconds. The clock runs fast or slow, and stops while the host is
+/// suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 

@@ -1,4 +1,4 @@
-/// Unique at its server.
+/// Id of a connection, unique at its server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 

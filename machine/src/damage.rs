@@ -7,7 +7,7 @@ pub enum DiskFile {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// The server starts without the damaged end of the file.
+    /// The server drops the damaged end of the file and starts.
     Repaired,
     /// The server does not start, and leaves every file unchanged.
     Refused,
@@ -16,7 +16,7 @@ pub enum Response {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     pub file: DiskFile,
-    /// Kind and place of the damage, as a lowercase sentence fragment.
+    /// Kind and place of the damage. A lowercase fragment of a sentence.
     pub what: String,
     pub response: Response,
 }

@@ -21,9 +21,9 @@ pub struct Disk {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
     None,
-    /// The driver must call [`Disk::finish_sync`] later and then send [`crate::Input::DiskSynced`].
+    /// Call [`Disk::finish_sync`] when the sync is over, and send the server the returned input.
     Sync,
-    /// The driver must send [`Input::DiskFailed`] with this error for [`SyncOf::Replacement`].
+    /// Send the server [`Input::DiskFailed`] with this error for [`SyncOf::Replacement`].
     Failed(SyncError),
 }
 
@@ -34,7 +34,7 @@ impl Disk {
         Disk { snapshot, synced: append_only.len(), append_only, config, ..Disk::default() }
     }
 
-    /// Affects syncs that finish from now on; `None` makes them succeed.
+    /// Makes syncs that finish from now on fail with `error`. `None` makes them succeed.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.sync_error = error;
     }
@@ -44,14 +44,14 @@ impl Disk {
         self.has_failed
     }
 
-    /// Ignores outputs that are not for the disk.
+    /// Performs an output for the disk. Ignores all other outputs.
     pub fn apply(&mut self, output: &Output) -> DiskReply {
         match (output, self.sync_error) {
             (Output::DiskReplace { .. }, Some(error)) => {
                 self.has_failed = true;
                 return DiskReply::Failed(error);
             }
-            // Without a sync, the new configuration never replaces the old one.
+            // A configuration that is not synced never replaces the old configuration.
             (Output::DiskConfig { .. }, Some(_)) => self.has_failed = true,
             _ => return self.apply_synced(output),
         }
@@ -69,7 +69,8 @@ impl Disk {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 let has_failed = self.has_failed;
                 *self = Disk { config, has_failed, ..Disk::holding(image.clone()) };
-                // Syncs of the replaced file still finish, but they sync no byte of the new file.
+                // Pending syncs of the replaced file still finish, but they sync no byte of the new
+                // file.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),
@@ -93,7 +94,7 @@ impl Disk {
         Input::DiskSynced
     }
 
-    /// Crashes the process. Written data survives in the page cache.
+    /// Crashes the process. All written data survives in the page cache.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
         self.has_failed = false;

@@ -4,6 +4,6 @@ use bytes::Bytes;
 pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     pub append_only: Bytes,
-    /// Overrides the server's configuration.
+    /// Contents of the configuration file, which override the server's initial configuration.
     pub config: Option<Bytes>,
 }

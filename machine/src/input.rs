@@ -8,12 +8,13 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// The server executes one command, and sets `Outputs::more` if another is buffered.
+    /// Bytes from a client. The server executes one command, and sets `Outputs::more` if another
+    /// complete command is buffered.
     Received {
         connection: ConnectionId,
         bytes: &'a [u8],
     },
-    /// Requests the next buffered command, after `Outputs::more`.
+    /// Requests the next buffered command. The driver sends this after `Outputs::more`.
     Continue,
     Closed {
         /// Connection that the peer closed or reset.
@@ -35,7 +36,7 @@ pub enum Input<'a> {
     },
     Unsent {
         connection: ConnectionId,
-        /// New number of sent bytes that the network still buffers.
+        /// Number of sent bytes that the network now buffers.
         bytes: usize,
     },
     Operator {
@@ -43,7 +44,7 @@ pub enum Input<'a> {
     },
 }
 
-/// Each machine defines the exact effect.
+/// An action of an operator. Each machine defines its exact effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperatorAction {
     FlushAll,

@@ -72,7 +72,7 @@ pub fn open(disk: &DiskImage) -> Files {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
-    /// Bodies of the complete records at the beginning of the file.
+    /// Bodies of the complete records from the beginning of the file on.
     pub records: Vec<Bytes>,
     whole: usize,
     rest: Rest,
@@ -102,7 +102,7 @@ impl Read {
     }
 }
 
-/// Panics if the body has 4 GiB or more.
+/// Encodes a record. Panics if the body has 4 GiB or more.
 pub fn record(body: &[u8]) -> Bytes {
     let length = u32::try_from(body.len()).expect("a record of less than 4 GiB");
     let mut record = BytesMut::with_capacity(HEADER_BYTES + body.len());

@@ -9,30 +9,31 @@ use crate::wording::{self, Wording};
 pub trait Machine {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Fault injection skips unsupported actions.
+    /// Returns `true` if the server supports the action. Fault injection skips unsupported actions.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Drivers announce a server once it is ready.
+    /// Returns `true` if the server serves clients. Drivers announce a server once it is ready.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Returns `true` if the server will send an unrequested message, such as notice of an expiry.
+    /// Returns `true` if the server will send an unrequested message, for example when a lock
+    /// expires.
     fn will_send(&self) -> bool {
         false
     }
 
-    /// Returns a function that recognises a client's heartbeats.
+    /// Returns a function that returns `true` for a client's heartbeats.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }
 
-    /// Announces the port of the next connection, for servers that listen on several ports.
+    /// Tells a server that listens on several ports to which port the next connection goes.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Reverts data outside a [`crate::Disk`] to its last sync.
+    /// Power loss: reverts data that is not on a [`crate::Disk`] to its last sync.
     fn lose_power(&mut self) {}
 
     /// Like [`crate::Disk::fail_syncs`], for data outside a [`crate::Disk`].

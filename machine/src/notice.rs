@@ -1,20 +1,21 @@
-//! Changes of a server's role, which it reports to the judge. Simulated processes cannot see them.
+//! Changes of a server's role. The server reports them to the judge, and simulated processes cannot
+//! see them.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// Servers also send this at startup.
+    /// The server is a primary. It also reports this at startup.
     Leads,
     Follows {
-        /// Primary that the server now replicates. Servers also send this at startup.
+        /// Primary that the server now replicates. The server also reports this at startup.
         host: String,
     },
     TookOver {
-        /// Primary of the data that has replaced the server's own data.
+        /// Primary whose data has replaced the server's own data.
         host: String,
     },
     Down {
         host: String,
-        /// `true` if enough Sentinels agree, `false` for this Sentinel's own view.
+        /// `true` if enough Sentinels agree, `false` for this Sentinel's view alone.
         objectively: bool,
         is_down: bool,
     },

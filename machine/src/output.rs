@@ -9,15 +9,15 @@ use bytes::Bytes;
 pub enum Output {
     Send {
         connection: ConnectionId,
-        /// One message.
+        /// One message of the protocol.
         bytes: Bytes,
     },
     Close {
-        /// Connection to close after all bytes sent so far have left. Its id is not reused.
+        /// Connection to close after all sent bytes have left. The id is not reused.
         connection: ConnectionId,
     },
     Abort {
-        /// Connection to reset immediately, discarding unsent bytes. Its id is not reused.
+        /// Connection to reset immediately. Discards unsent bytes. The id is not reused.
         connection: ConnectionId,
     },
     /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`.
@@ -27,7 +27,7 @@ pub enum Output {
         port: u16,
     },
     WakeAfter {
-        /// Microseconds until the next `Input::Timer`. Replaces any earlier request.
+        /// Microseconds until the next `Input::Timer`. A later request replaces an earlier one.
         micros: u64,
     },
     DiskAppend {
@@ -38,7 +38,7 @@ pub enum Output {
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
-        /// The driver ignores the image's configuration file.
+        /// New contents. The driver ignores the image's configuration file.
         image: DiskImage,
     },
     /// Atomically replaces and syncs the configuration file.
@@ -50,7 +50,7 @@ pub enum Output {
     Notice(Notice),
 }
 
-/// The driver clears and reuses the buffer.
+/// The outputs of one input. The driver clears and reuses them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
     pub list: Vec<Output>,
@@ -58,7 +58,8 @@ pub struct Outputs {
     pub commands: u32,
     /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,
-    /// `true` if the server has stopped (SHUTDOWN, or damaged files). It handles no more inputs.
+    /// `true` if the server has stopped (SHUTDOWN, or damaged files). A stopped server handles no
+    /// inputs.
     pub stopped: bool,
 }
 

@@ -12,14 +12,14 @@ const WAITING_MAX: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Accepted {
     pub input: BytesMut,
-    /// Number of the peer, once it has introduced itself.
+    /// Number of the peer; `None` for a client, and for a peer that has not introduced itself.
     pub peer: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoLine {
     Incomplete,
-    /// The line is longer than 1,024 bytes from a client, or 64 MiB from a peer.
+    /// The line is longer than the limit: 1,024 bytes for a client, 64 MiB for a peer.
     TooLong,
 }
 
@@ -48,7 +48,7 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// Connections that a server opened, at most one to each peer.
+/// Connections that a server has opened, at most one per peer.
 #[derive(Clone, Debug)]
 pub struct Peers {
     links: BTreeMap<u8, Link>,
@@ -62,7 +62,7 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Connects first if necessary.
+    /// Sends a message to peer `to`. Opens a connection if there is none.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),
@@ -86,7 +86,7 @@ impl Peers {
         }
     }
 
-    /// Sends the introduction and the waiting messages.
+    /// Sends the introduction and all waiting messages on a connection that has just opened.
     pub fn connected(
         &mut self,
         connection: ConnectionId,

@@ -17,8 +17,9 @@ impl SyncError {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncOf {
-    /// The append-only file. Its next successful sync covers the bytes of the failed sync too.
+    /// The append-only file. The next successful sync of this file also covers the bytes of the
+    /// failed sync.
     Appended,
-    /// A [`crate::Output::DiskReplace`]. The old files remain.
+    /// A [`crate::Output::DiskReplace`]. The old files stay in place.
     Replacement,
 }

@@ -1,4 +1,4 @@
-//! Key changes that a server reports to the judge. Simulated processes cannot see them.
+//! Key changes. The server reports them to the judge, and simulated processes cannot see them.
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
@@ -7,24 +7,26 @@ use bytes::Bytes;
 pub struct TapEvent {
     pub key: Bytes,
     pub change: KeyChange,
-    /// Value after the change, or before a removal. Only string values are complete.
+    /// Value after the change, or before a removal. Only a string's value is reported in full.
     pub value: Option<Bytes>,
-    /// Connection that made the change; `None` if a server, the disk or an operator did.
+    /// Connection that made the change; `None` if the change came from a server, the disk or an
+    /// operator.
     pub by: Option<ConnectionId>,
-    /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
+    /// Expiry in wall-clock milliseconds; `None` if the key never expires or no longer exists.
     pub expires_at_ms: Option<i64>,
     pub primary: bool,
-    /// Number of the grant, if the server assigns one that can serve as a fencing token.
+    /// Number that the server gave to the grant and that can serve as a fencing token; `None`
+    /// without such a number.
     pub token: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyChange {
     Granted,
-    /// Only the key's time to live changed.
+    /// The change affects only the key's time to live.
     Extended,
     Removed,
-    /// Servers report an expiry only when they notice it.
+    /// The key has expired. A server reports an expiry only when it notices the expiry.
     Expired,
     Evicted,
     Flushed,

@@ -1,4 +1,5 @@
-//! Emulates system calls. If a call cannot complete yet, the tracer tries it again after an event.
+//! Emulates system calls. If a call cannot complete yet, the tracer repeats the emulation after an
+//! event.
 
 mod datagrams;
 mod descriptors;

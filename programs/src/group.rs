@@ -28,14 +28,14 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Duration of each call in nanoseconds, so that a loop polling a clock ends.
+/// Duration of each call in nanoseconds. It makes a loop that polls a clock end.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Each start of a program counts as this many calls, so that 400 starts in a row reach
+/// Each start of a program counts as this many calls, so that 500 starts in a row reach
 /// `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
@@ -44,7 +44,7 @@ pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// Searches a `PATH`, as a shell in `folder` does.
+/// Searches `folders`, the value of `PATH`, as a shell in `folder` does.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -91,7 +91,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a program, stopped before its first instruction.
+    /// Starts a program and stops it before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -172,12 +172,12 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output since the last call, up to a limit per run.
+    /// Takes the output since the last call. The group keeps at most 64 KiB of output in a run.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// Number of output bytes beyond the limit.
+    /// Number of output bytes that the group discarded, because it keeps at most 64 KiB.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
@@ -186,12 +186,14 @@ impl Group {
         &self.log
     }
 
-    /// Takes the files synced since the last call. Empty unless [`Launch::sync_us`] is set.
+    /// Takes the files that were synced since the last call. The result is empty unless
+    /// [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// Affects later syncs if [`Launch::sync_us`] is set; `None` makes them succeed.
+    /// Makes later syncs fail with `errno`, if [`Launch::sync_us`] is set. `None` makes syncs
+    /// succeed again.
     pub fn fail_syncs(&mut self, errno: Option<i32>) {
         self.sync_errno = errno;
     }
@@ -200,7 +202,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Number of times that the group interrupted a thread waiting in a loop.
+    /// Number of times that the group interrupted a thread that was waiting in a loop.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

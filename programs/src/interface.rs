@@ -9,9 +9,9 @@ pub struct SocketId(pub u32);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program, found as a shell finds it, and its arguments.
+    /// The program and its arguments. The program is found as a shell finds it.
     pub command: Vec<String>,
-    /// Complete environment; the program inherits no other variables.
+    /// Complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,
     pub folder: PathBuf,
     pub host_name: String,
@@ -76,11 +76,11 @@ pub enum Request {
     },
     Send {
         socket: SocketId,
-        /// Bytes of one system call.
+        /// Bytes that the group sent with one system call.
         bytes: Vec<u8>,
     },
     Shutdown {
-        /// The group can still read from this connection.
+        /// Connection whose sending side the group has ended. The group can still read from it.
         socket: SocketId,
     },
     Close {
@@ -94,7 +94,7 @@ pub enum News {
     Connected(SocketId),
     Refused(SocketId),
     Received(SocketId, Vec<u8>),
-    /// The peer has stopped sending.
+    /// The peer has stopped sending on this connection.
     Ended(SocketId),
     Reset(SocketId),
 }
@@ -116,7 +116,7 @@ pub enum Ending {
     /// Signal that killed the first process.
     Killed(i32),
     NotEmulated(String),
-    /// A thread runs endlessly, or every thread waits for an event that cannot happen.
+    /// A thread runs endlessly, or all threads wait for an event that cannot happen.
     Stuck(String),
 }
 
@@ -141,15 +141,15 @@ pub struct FilesUsed {
     pub opened: BTreeSet<PathBuf>,
 }
 
-/// A system call that stopped a thread, recorded to compare two runs.
+/// A system call that stopped a thread. The group records calls to compare two runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallMade {
     /// Thread id that the program sees.
     pub thread: u32,
     pub number: u16,
-    /// Result, or 0 if it is not known yet.
+    /// Result of the call, or 0 if the result is not known yet.
     pub result: i64,
-    /// Hash of the bytes that the call wrote or sent; 0 if there were none.
+    /// Hash of the bytes that the call wrote or sent; 0 if the call wrote nothing.
     pub bytes: u32,
     /// Number of clock reads since the thread's previous call.
     pub clock_reads: u32,

@@ -11,15 +11,15 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without waiting, about 12.6 s of polling.
+/// Maximum number of clock reads without a wait, which is about 12.6 s of polling.
 const CLOCK_READS_MAX: u32 = 300_000;
 
-/// Number of calls after which a thread lets others run.
+/// Number of calls after which a thread lets other threads run.
 const TURN_CALLS_MAX: u32 = 300;
-/// Processor time in nanoseconds before the tracer examines a thread while others are ready. Each
-/// further examination waits twice as long.
+/// Processor time in nanoseconds after which the tracer examines a thread while other threads are
+/// ready. The time doubles for each further examination.
 const EXAMINED_AFTER_NS: u64 = 100_000_000;
-/// Virtual time in nanoseconds of an interrupted loop.
+/// Virtual time in nanoseconds that passes when the tracer interrupts a waiting loop.
 const SPIN_NS: u64 = 10_000;
 const SPINS_MAX: u32 = 100;
 const CPU_MAX_NS: u64 = 20_000_000_000;
@@ -136,7 +136,8 @@ impl Group {
         let (mut began, mut latest, mut idle, mut examine_at) = (None, 0, 0, EXAMINED_AFTER_NS);
         loop {
             match tracee.wait_once() {
-                // `examine` sent this signal, but the thread stopped for another reason first.
+                // Ignore this signal. `examine` sent it, but the thread stopped for another reason
+                // first.
                 Some(Stop::Signal(libc::SIGSTOP)) => tracee.resume(0),
                 Some(stop) => return Some(stop),
                 None => {}

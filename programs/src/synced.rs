@@ -11,7 +11,8 @@ use std::time::SystemTime;
 /// Size in bytes of a stored piece. Pieces of only zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time, because a new file may reuse an inode.
+/// Device, inode and creation time. The creation time distinguishes files, because a new file may
+/// reuse an inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -30,7 +31,7 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// Range from the first to the last byte that differs from the synced content.
+/// Range from the first to the last byte that differs from the content at the last sync.
 type Unsynced = Range<u64>;
 
 impl Pieces {
@@ -106,7 +107,7 @@ impl Pieces {
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     let end = file.metadata()?.len();
-    // Without support for holes, the whole file is data.
+    // On a file system without support for holes, the whole file is data.
     let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
     let piece = PIECE as u64;
     Ok((found / piece * piece).max(at).min(end))
@@ -130,8 +131,9 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder after a power loss. Files that were never synced become empty. Given a
-    /// file's number of unsynced bytes, `kept` returns how many of the first ones survive.
+    /// Restores a folder after a power loss. Files that were never synced become empty. `kept`
+    /// takes a file's number of unsynced bytes, and returns how many of these bytes survive,
+    /// counted from the first.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;

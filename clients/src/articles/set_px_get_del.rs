@@ -36,7 +36,7 @@ impl Owner {
     fn value(self, env: &Env) -> Bytes {
         match self {
             Owner::Random => fresh_owner(env),
-            // The main thread of a Java process has number 1.
+            // `Thread.currentThread().getId()` returns 1 in the main thread of a Java process.
             Owner::ThreadId => Bytes::from_static(b"1"),
         }
     }

@@ -1,4 +1,4 @@
-//! Times that locks store as the value of their key.
+//! Times that locks store in the value of their key.
 
 use super::AttemptFailure;
 use crate::call_error::CallError;

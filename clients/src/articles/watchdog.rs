@@ -214,7 +214,8 @@ impl Renewer {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // Ends a hundredth of the ttl early, in case the clock drifts.
+                // Reports the loss 1 % of the ttl before the lease ends, because the client's clock
+                // may be slower than the server's.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -2,8 +2,8 @@
 //!
 //! - The **local lease** begins when the client sends the KeepAlive, and is shorter than the
 //!   master's by a sixteenth, because clocks differ in rate.
-//! - When it ends, the session is **in jeopardy**: the library blocks all calls and looks for a
-//!   master for a **grace period** of 45 s, after which the session counts as expired.
+//! - When the local lease ends, the session is **in jeopardy**: the library blocks all calls and
+//!   looks for a master for a **grace period** of 45 s, after which the session counts as expired.
 //! - After a change of master, the next KeepAlive sends the new epoch number back (2.9).
 
 use super::cell::Cell as Cluster;

@@ -1,8 +1,9 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! As in clientv3 (`clientv3/retry.go`), the client repeats a read until a member answers, and a
-//! change only if it certainly did not send it. It waits 25 ms plus or minus a tenth between two
-//! tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call; clientv3 has no timeout.
+//! As in clientv3 (`clientv3/retry.go`), the client repeats a read until a member answers. It
+//! repeats a change only if no earlier try can have reached a member. It waits 25 ms plus or minus
+//! a tenth between two tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call;
+//! clientv3 has no timeout.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -20,7 +21,7 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     Refused(String),
-    /// The cluster has no leader or is slow to agree, and may execute the call later.
+    /// The cluster has no leader or agrees too slowly. It may still execute the call later.
     Unavailable(String),
     Lost(CallError),
 }
@@ -131,7 +132,7 @@ impl Gateway {
         }
     }
 
-    /// Retries until the deadline, but only while the change was certainly not sent.
+    /// Retries until the deadline, but only as long as no try can have reached a member.
     pub async fn change(
         &self,
         path: &str,

@@ -1,5 +1,5 @@
-//! The queue of a lock's contenders: keys below one prefix, each with its contender's lease.
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
+//! The queue of a lock's contenders, which are keys below one prefix. Each key has its contender's
+//! lease. Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
 use super::{number, to_base64};
@@ -67,7 +67,7 @@ fn enter_request(prefix: &str, key: &str, lease: i64) -> Value {
     json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
 }
 
-/// Requests the key as `WithLastCreate` and `WithMaxCreateRev` do.
+/// Builds the request that clientv3's options `WithLastCreate` and `WithMaxCreateRev` produce.
 fn last_key_request(prefix: &str, revision: i64) -> Value {
     json!({
         "key": to_base64(prefix), "range_end": to_base64(end_of(prefix)), "limit": "1",

@@ -1,6 +1,6 @@
-//! A process as a member of a distributed system ([`Member`]). Its cache closes when a server
-//! reports the member's departure, or when the servers that answered within 2.5 member timeouts
-//! have at most half of the view's weight (the oldest server weighs 15, the others 10).
+//! A process as a member of a distributed system ([`Member`]). The member's cache closes when a
+//! server reports the member's departure, or when the servers that answered within 2.5 member
+//! timeouts have at most half of the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -25,7 +25,7 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call timed out after this failure. A server may have executed it.
+    /// The call timed out after this failure. A server may have executed the call.
     Late(String),
 }
 
@@ -159,7 +159,8 @@ impl Member {
         }
     }
 
-    /// Also cancels a waiting lock call. Returns `true` if the lock was held.
+    /// Releases the lock, or cancels a lock call that still waits. Returns `true` if the lock was
+    /// held.
     pub async fn unlock(
         &self,
         lock: &str,
@@ -288,7 +289,8 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache. If another server reported the departure, the grantor may not know of it.
+    /// Closes the cache. If server `by` is not the grantor, the grantor may not know of the
+    /// departure.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -40,7 +40,7 @@ impl Actor {
         }
     }
 
-    /// Boxes the future, because calls can be nested.
+    /// Boxes the future, because a called function can make further calls.
     fn call_within(
         &self,
         function: &Pinned,
@@ -178,7 +178,7 @@ fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
         Err(CallError::Server(text))
             if WRONG_COMMANDS.iter().any(|wrong| text.starts_with(wrong)) =>
         {
-            // Redis lists the arguments after an unknown command.
+            // Leave out the arguments, which Redis lists after an unknown command.
             let brief = text.split(", with args beginning with:").next().unwrap_or_default();
             Reply::Misused(CallError::Server(brief.to_owned()).to_string())
         }

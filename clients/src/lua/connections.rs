@@ -84,7 +84,7 @@ impl CoordinatorConnection {
     }
 }
 
-/// A shared connection. A request that finds it in use opens another one.
+/// A connection that requests share. A request that finds the connection in use opens another.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 pub(super) struct SlotGuard<'s, T> {

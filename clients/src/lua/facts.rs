@@ -1,4 +1,4 @@
-//! Reads a script's table `lock`, and finds the functions that the script defines.
+//! Reads the table `lock` of a script, and finds the functions that the script defines.
 
 use super::lint::nearest;
 use super::machine::{Machine, PARTS};

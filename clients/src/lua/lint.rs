@@ -43,7 +43,8 @@ fn is_missing(name: &str) -> bool {
     MISSING.contains(&name)
 }
 
-/// Adds the position of the problem's first word, and a suggestion for a misspelt function.
+/// Adds the position of the word with which the problem begins, and suggests the name of a misspelt
+/// function.
 pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
     let name = problem.strip_prefix("lock.").unwrap_or(problem);
     let name = name.split([' ', ':']).next().unwrap_or_default();

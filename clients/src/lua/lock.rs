@@ -221,7 +221,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Rejects numbers, because Lua treats 0 as true.
+/// Reads a boolean answer. Rejects numbers, because Lua treats 0 as true.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,
@@ -305,7 +305,7 @@ fn valid_until(
             ));
         }
     };
-    // A time before the start of the run becomes the start.
+    // A time before the start of the run counts as the start.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

@@ -1,5 +1,5 @@
-//! Lua states ([`Machine`]), each with one script. Threads reuse them, because creating one is
-//! slow.
+//! Lua states ([`Machine`]), each with one script. Threads reuse machines, because creating a Lua
+//! state is slow.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub(super) const INSTRUCTIONS: i64 = 200_000;
 /// Number of instructions charged for each resumption of a coroutine.
 const RESUMPTION: i64 = 50;
-/// Growth in bytes after which the machine collects garbage between two processes.
+/// Growth in bytes after which the machine collects garbage before its next process.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
 
@@ -80,7 +80,7 @@ impl Machine {
         let told = |error: luna_core::frontend::SyntaxError| {
             String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
         };
-        // Loads the unchanged text first, so that syntax errors have the script's line numbers.
+        // Load the unchanged text first, so that syntax errors have the script's line numbers.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
         let mut natives = vec![vm.native(order), vm.native(charge_search)];
@@ -141,7 +141,8 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Adds the coroutine's first function, which Lua omits after a tail call.
+    /// Adds the coroutine's first function to its traceback. Lua omits that function after a tail
+    /// call.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();
@@ -226,7 +227,8 @@ impl Machine {
     }
 }
 
-/// Sorts a table's keys in an order that does not depend on addresses.
+/// Sorts a table's keys. The order depends on the keys' values, not on addresses, which differ
+/// between runs.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));

@@ -8,7 +8,7 @@ pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
 /// Pattern-matching steps that count as one instruction.
 const STEPS_PER_INSTRUCTION: usize = 4;
-/// Number of bytes that a call may process without charge.
+/// Longest input, in bytes, that a call may process without charge.
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
@@ -48,7 +48,8 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(0)
 }
 
-/// Charges for the worst case: each byte of the text is compared with the whole wanted text.
+/// Charges for the worst case, in which each byte of the text is compared with the whole wanted
+/// text.
 fn charge_plain_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let [text, wanted] = [0, 1].map(|place| size_of(vm.nat_arg(slot, count, place)));
     work(vm, text.saturating_mul(1 + wanted / BYTES_PER_INSTRUCTION) / BYTES_PER_INSTRUCTION)?;
@@ -116,7 +117,7 @@ pub(super) fn steps(vm: &mut Vm, steps: usize) -> Result<(), LuaError> {
     work(vm, steps / STEPS_PER_INSTRUCTION)
 }
 
-/// Sets the budget to zero, so that the script ends even if it catches the error.
+/// Sets the budget to zero, so that the script ends even if the script catches the error.
 fn end(vm: &mut Vm, reason: &str) -> LuaError {
     vm.set_instr_budget(None);
     vm.rt_err(reason)

@@ -13,7 +13,7 @@ pub struct Script {
     pub(super) facts: Facts,
 }
 
-/// A mistake in a script, formatted as FILE:LINE:COLUMN: problem.
+/// A mistake in a script. The message has the form FILE:LINE:COLUMN: problem.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidScript(pub(super) String);
@@ -66,7 +66,7 @@ impl Script {
         self.facts.ttl_ms
     }
 
-    /// Returns the shortest and the longest requested retry delay, in milliseconds.
+    /// Returns the shortest and the longest retry delay that the script requests, in milliseconds.
     pub fn retry_ms(&self) -> Option<(u64, u64)> {
         self.facts.retry_ms
     }

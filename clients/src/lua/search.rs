@@ -1,4 +1,5 @@
-//! Charges for pattern searches before Lua runs them, because Lua's matcher cannot be interrupted.
+//! Charges for pattern searches before Lua runs them, because a script's limits cannot interrupt
+//! Lua's matcher.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};
@@ -17,7 +18,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let Some(start) = start_of(first, text.len()) else { return Ok(0) };
     let kind = kind.as_bytes();
-    // string.gmatch treats `^` as an ordinary character.
+    // `^` anchors a pattern, except in string.gmatch, which treats `^` as an ordinary character.
     let (is_anchored, pattern) = match pattern.strip_prefix(b"^") {
         Some(rest) if kind != b"every" => (true, rest),
         _ => (false, pattern),

@@ -80,7 +80,7 @@ impl Source {
     }
 }
 
-/// Adds the line of the innermost script function in the traceback, if the error has none.
+/// Adds the line of the innermost script function in the traceback, if `raw` has no line.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

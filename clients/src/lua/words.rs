@@ -9,7 +9,7 @@ use std::time::Duration;
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
 pub(super) enum Request {
-    /// A Redis call. `place` is the number of the master from 1, or 0 for the only server.
+    /// A Redis call. `place` is the number of the master, counted from 1, or 0 for the only server.
     Call {
         place: usize,
         words: Words,
@@ -204,7 +204,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
         let told = number_text(value).unwrap_or_default();
         return Err(format!("{function}: {told} ms: expected 0 to 86400000"));
     }
-    // Returns at least a microsecond, so that no loop runs forever at one instant.
+    // A span lasts at least a microsecond, so that no loop runs forever at one instant.
     Ok(Duration::from_micros(((milliseconds * 1_000.0).round() as u64).max(1)))
 }
 

@@ -18,7 +18,8 @@ pub struct Item {
 }
 
 impl Answer {
-    /// Removes one complete answer from the buffer. Returns `None` until there is one.
+    /// Removes one complete answer from the buffer. Returns `None` if the buffer holds only part of
+    /// an answer.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {

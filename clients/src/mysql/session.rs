@@ -1,5 +1,5 @@
-//! A client of a MySQL server ([`Session`]). It replaces a connection that broke before a statement
-//! was sent, unless the connection may own a lock.
+//! A client of a MySQL server ([`Session`]). The session replaces a connection that broke before a
+//! statement was sent, unless the connection may own a lock.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -33,7 +33,8 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs a statement, and connects first if necessary. Adds `wait` to the statement's time limit.
+    /// Runs a statement, and connects first if necessary. Adds `wait` to the time limit of the
+    /// statement.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {

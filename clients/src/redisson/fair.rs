@@ -1,11 +1,11 @@
 //! `redisson-fair`: a queue serves waiters in order of arrival.
 //!
 //! Source: `RedissonFairLock` of the version that [`super`] names. The lock has two further keys: a
-//! list as the queue, and a sorted set with an expiry time for each waiter, by the **clock of the
-//! client** that arrived: the lock's remaining ttl plus a `wait` for each earlier waiter. The next
-//! acquire removes the first waiter if its time has passed.
+//! list as the queue, and a sorted set with each waiter's expiry time. This time is on the **clock
+//! of the waiting client**: the lock's remaining ttl plus a `wait` for each earlier waiter. The
+//! next acquire removes the first waiter if its expiry time has passed.
 //!
-//! The model keeps the library's oddities. While the queue is never empty, expiry times stay
+//! The model keeps the library's oddities. As long as the queue is never empty, expiry times stay
 //! constant, so **the script removes live waiters after a `wait` and a lease**, and the definition
 //! promises no fairness. A waiter behind a dead waiter **polls without a pause** while the lock is
 //! free. The release of an expired lock **counts as released**.

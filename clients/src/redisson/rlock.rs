@@ -21,7 +21,7 @@ pub fn fresh_uuid(env: &Env) -> Rc<str> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LockOptions {
-    /// `None` if a watchdog renews the lock.
+    /// Lease requested by the caller. `None` means that a watchdog renews the lock.
     pub lease: Option<Duration>,
     pub fair: bool,
     pub synchronous: bool,
@@ -72,7 +72,7 @@ impl RLock {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.options.lease.is_none() => self.start_renewing(key),
-            // The library calls `acquireFailed` only after a timeout, not after an interrupt.
+            // As in the library, call `acquireFailed` only after a timeout, not after an interrupt.
             Acquisition::Refused(_) if self.options.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
@@ -88,7 +88,8 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws here, although the server may have executed the acquire.
+                // The library throws an exception here, although the server may have executed the
+                // acquire.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -100,7 +101,8 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // The lock may have been released before the client subscribed.
+                    // Try again, because the holder may have released the lock before the client
+                    // subscribed.
                     continue;
                 }
             }
@@ -159,7 +161,8 @@ impl RLock {
         }
     }
 
-    /// Waits for at most a third of the reply timeout, the library's default.
+    /// Returns `true` if a replica has the lock. Waits for at most a third of the reply timeout, as
+    /// the library does.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {

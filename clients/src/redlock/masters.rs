@@ -127,7 +127,8 @@ impl Masters {
         standing
     }
 
-    /// Skips masters that did not confirm the lock. Returns `true` if any may still have the key.
+    /// Skips masters that did not confirm the lock. Returns `true` if a master may still have the
+    /// key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,
@@ -210,7 +211,8 @@ fn removal_of(reached: bool, answer: Result<bool, CallError>) -> Removal {
     }
 }
 
-/// Returns `Released` if a majority removed the key, and `NotHeld` if no majority can have had it.
+/// Returns `Released` if a majority of the masters removed the key, and `NotHeld` if fewer than a
+/// majority can have had the key.
 pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     let count =
         |wanted: fn(&Removal) -> bool| removals.iter().filter(|removal| wanted(removal)).count();

@@ -6,8 +6,8 @@
 //!   lock**. A master whose answer was lost keeps the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
 //!   processes**, which split the votes again and again. Its twin is `redlock-parallel`.
-//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**, which do
-//!   not follow the order of grants. Its twin is `fencing`.
+//! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. These
+//!   tokens do not follow the order of grants. Its twin is `fencing`.
 
 use super::masters::{Failure, Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};
@@ -189,7 +189,8 @@ impl Lock for Fencing {
     }
 }
 
-/// Takes 52 bits, because JSON represents such numbers exactly.
+/// Takes 52 bits, because many JSON parsers read numbers as doubles, which represent 52 bits
+/// exactly.
 fn token_of(owner: &Bytes) -> Option<FencingToken> {
     let digits = std::str::from_utf8(owner.get(..13)?).ok()?;
     u64::from_str_radix(digits, 16).ok().map(FencingToken)

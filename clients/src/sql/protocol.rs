@@ -97,7 +97,7 @@ pub enum Answer {
     Complete(String),
     Error(Refusal),
     Ready {
-        /// `true` if a transaction is open, even a failed one.
+        /// `true` if a transaction is open, including a failed transaction.
         in_transaction: bool,
     },
     /// `true` if the server is a standby (`in_hot_standby`).
@@ -119,7 +119,8 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Removes one complete answer from the buffer. Returns `None` until there is one.
+    /// Removes one complete answer from the buffer. Returns `None` if the buffer holds only part of
+    /// an answer.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

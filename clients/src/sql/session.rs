@@ -87,7 +87,8 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Returns `false` if the server rolled back the transaction, because it had failed.
+    /// Returns `false` if an earlier statement failed, so that the server rolled back the
+    /// transaction.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }

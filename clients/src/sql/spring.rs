@@ -307,7 +307,8 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // 7.0 throws ConcurrentModificationException here. Earlier generations do not check.
+            // Generation 7.0 throws a ConcurrentModificationException here. Earlier generations do
+            // not check the row count.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),

@@ -25,9 +25,9 @@ impl Call<'_> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Normal,
-    /// Executes the command on arrival, and replies this many milliseconds late.
+    /// Executes the command on arrival, and delays the reply by this many milliseconds.
     Late(u64),
-    /// Executes the command this many milliseconds late, and does not reply.
+    /// Delays the execution by this many milliseconds, and does not reply.
     AppliedLate(u64),
     Lost,
     Dropped,

@@ -39,7 +39,7 @@ const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// Leaves the node in place after one failed deletion.
+    /// Sends one deletion. If the deletion fails, the node remains.
     Once,
     /// Retries the deletion in the background until it succeeds (`delete().guaranteed()`).
     Guaranteed,
@@ -50,7 +50,7 @@ pub enum ConnectionState {
     Latent,
     Connected,
     Suspended,
-    /// The session has ended, or Curator assumes that it has.
+    /// The session has ended, or Curator assumes that the session has ended.
     Lost,
 }
 
@@ -138,8 +138,8 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Returns `false` if the node was gone at the first request. A later `NoNode` counts as
-    /// deleted, because Curator ignores it (`LockInternals.deleteOurPath`).
+    /// Returns `false` if the node was gone at the first request. For a later request, `NoNode`
+    /// counts as deleted, because Curator ignores it (`LockInternals.deleteOurPath`).
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {

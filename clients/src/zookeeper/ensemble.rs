@@ -46,7 +46,8 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// Begins a new session if the current one is known to have ended.
+    /// Returns the current session. If the client knows that this session has ended, begins a new
+    /// session.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

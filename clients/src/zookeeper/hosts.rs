@@ -37,7 +37,8 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Records that the last tried server has accepted the session.
+    /// Records that the server tried last has accepted the session. [`Hosts::next`] pauses before
+    /// it tries this server again.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

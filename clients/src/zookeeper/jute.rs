@@ -31,19 +31,16 @@ impl Encoder {
         self
     }
 
-    /// Writes the length as an `int`, then the bytes.
     pub fn buffer(mut self, bytes: &[u8]) -> Encoder {
         self = self.count(bytes.len());
         self.0.extend_from_slice(bytes);
         self
     }
 
-    /// Writes a `ustring`, which is a `buffer` of UTF-8.
     pub fn string(self, text: &str) -> Encoder {
         self.buffer(text.as_bytes())
     }
 
-    /// Writes a `vector<ustring>`: the number of strings as an `int`, then the strings.
     pub fn strings(self, texts: &[String]) -> Encoder {
         texts.iter().fold(self.count(texts.len()), |encoder, text| encoder.string(text))
     }

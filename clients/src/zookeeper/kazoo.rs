@@ -9,7 +9,7 @@
 //!   connection. A waiting lock then checks the queue again.
 //! - While the client is disconnected, requests wait instead of failing with a connection loss.
 //! - `release` retries forever. A release that finds no node returns `NotHeld`; the library ignores
-//!   it.
+//!   a missing node.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
 
 use super::ensemble::{Client, Ensemble};
@@ -61,7 +61,7 @@ struct State {
 }
 
 enum Exception {
-    /// An exception after which the library calls `_inner_acquire` again.
+    /// The library calls `_inner_acquire` again after this exception.
     Retryable(String),
     Final(String),
 }
@@ -208,7 +208,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Follows `_best_effort_cleanup`, but returns errors.
+    /// Follows `_best_effort_cleanup`, which ignores errors, but returns them.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {

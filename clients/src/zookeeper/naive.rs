@@ -63,11 +63,11 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Ends at the acquire timeout, or when the predecessor or the session changes.
+    /// The wait ends at the acquire timeout, or when the predecessor or the session changes.
     Predecessor,
-    /// Ends at the acquire timeout, or when the queue or the session changes.
+    /// The wait ends at the acquire timeout, or when the queue or the session changes.
     AllChildren,
-    /// Ends only with the deletion of the predecessor.
+    /// The wait ends only when the predecessor is deleted.
     DeletionOnly,
 }
 
@@ -121,7 +121,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1 of the recipe. The mistake: after a lost reply it creates another node.
+    /// Runs step 1 of the recipe. The mistake: after a lost reply the client creates another node.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

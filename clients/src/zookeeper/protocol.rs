@@ -9,7 +9,7 @@ pub const PING_XID: i32 = -2;
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
-    /// The connection was lost while the request was in transit, or the client could not open it.
+    /// The connection was lost while the request was in transit, or the client could not connect.
     #[error("connection loss")]
     ConnectionLoss,
     /// The session has ended, and the servers have deleted its ephemeral nodes.
@@ -83,7 +83,8 @@ pub enum Request {
         watch: bool,
     },
     Ping,
-    /// Sets watches again at a new server, which immediately reports the events that they missed.
+    /// Sets watches again at a new server. That server immediately reports events that happened
+    /// since `relative_zxid`.
     SetWatches {
         /// Zxid of the last transaction that the client saw at the previous server.
         relative_zxid: i64,
@@ -98,7 +99,7 @@ impl Request {
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
-            // The only ACL gives all permissions (31) to everyone (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
+            // This only ACL gives all permissions (31) to everyone (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
             Request::Create { path, mode } => header
                 .string(path)
                 .buffer(b"")
@@ -181,7 +182,8 @@ impl Stat {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplyHeader {
     pub xid: i32,
-    /// Zxid of the last transaction that the server has applied; 0 or less if it sends none.
+    /// Zxid of the last transaction that the server has applied; 0 or less if the server sends
+    /// none.
     pub zxid: i64,
     pub error: Option<ZooKeeperError>,
 }
@@ -221,7 +223,7 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
     Accepted {
-        /// Time by which the session outlives its last heartbeat.
+        /// Time after the last heartbeat at which the session expires.
         timeout: Duration,
         credentials: Credentials,
     },

@@ -9,7 +9,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session, which expires after its last clone is dropped.
+/// A session. It expires after its last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -52,7 +52,8 @@ impl Session {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// Returns `None` if the node does not exist. Sets a given watch in both cases.
+    /// Returns `None` if the node does not exist. If `watcher` is given, sets the watch in both
+    /// cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -99,7 +100,8 @@ impl Session {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Ends the session for this client only (`Testable.injectSessionExpiration`).
+    /// Ends the session for this client only (`Testable.injectSessionExpiration`). The servers keep
+    /// it until its timeout.
     pub fn give_up(&self) {
         self.0.shared.close();
     }

@@ -163,7 +163,8 @@ impl Transport {
         }
     }
 
-    /// Sends a due ping. Returns the time until the next action, or `None` after the read timeout.
+    /// Sends a ping if one is due. Returns the time until the next action, or `None` after the read
+    /// timeout.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;

@@ -54,7 +54,7 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Records the watcher if the server has set its watch. `exists` is `true` if the node exists.
+    /// Records the watcher if the server has set the watch. `exists` is `true` if the node exists.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {

@@ -21,7 +21,7 @@ pub(crate) enum Message {
     Prepare {
         ballot: u64,
     },
-    /// Accepts a `Prepare`. Contains the last state that the replica accepted.
+    /// Accepts a `Prepare`. Contains the state that the replica accepted last.
     Promise {
         ballot: u64,
         accepted: Accepted,

@@ -2,8 +2,8 @@
 //!
 //! A replica without a master for the duration of a master lease asks the others for promises, with
 //! a higher ballot than any it knows. With promises from a majority it becomes the master, and
-//! starts from the latest state that any of them has accepted. A replica that accepts a state
-//! grants the master a lease by its own clock.
+//! starts from the latest state that a replica of this majority has accepted. A replica that
+//! accepts a state grants the master a lease by its own clock.
 
 mod leading;
 
@@ -48,7 +48,8 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Supports no master until every lease that it may have granted has expired.
+    /// The new replica supports no master until every lease that it may have granted before a
+    /// restart has expired.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -135,7 +136,8 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The candidate promises last, so that its ballot does not rise while it is isolated.
+        // The candidate counts itself, but promises only once it is elected. Otherwise its ballot
+        // would keep rising while it is isolated.
         let is_elected = |candidacy: &Candidacy| candidacy.promises.len() + 1 >= majority;
         if !self.candidacy.as_ref().is_some_and(is_elected) {
             return;

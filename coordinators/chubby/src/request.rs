@@ -14,7 +14,7 @@ pub(crate) struct Caller {
 pub(crate) enum Request {
     Master,
     Open,
-    /// A KeepAlive, with the total number of events that the client has received.
+    /// A KeepAlive, with the total number of events that the client has received in this session.
     KeepAlive(Caller, u64),
     Acquire {
         caller: Caller,
@@ -22,7 +22,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// A release, which also cancels earlier acquires, whether granted or waiting.
+    /// A release, which also cancels earlier acquires of the session, whether granted or waiting.
     Release {
         caller: Caller,
         lock: String,

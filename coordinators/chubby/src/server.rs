@@ -305,7 +305,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // Runs before the input, because this master's lease may have expired.
+        // Settle before the input too, because this master's lease may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

@@ -16,7 +16,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Generation number of the sequencer: how often the lock went from free to held.
+    /// Generation number of the sequencer. Counts how often the lock went from free to held.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -52,7 +52,8 @@ impl State {
         Some(self.session_last)
     }
 
-    /// Ends a session and returns its locks. `left` maps a lock-delay to the lock's new state.
+    /// Ends a session and returns the names of its locks. `left` maps a lock-delay to the lock's
+    /// new state.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();

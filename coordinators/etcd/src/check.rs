@@ -1,4 +1,4 @@
-//! Checks requests without reading the stored keys (`api/v3rpc/key.go`).
+//! Checks of requests that do not read the stored keys (`api/v3rpc/key.go`).
 
 use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};

@@ -1,4 +1,5 @@
-//! Client connections, each of which serves one request at a time, or one watch until it closes.
+//! Client connections, each of which serves one request at a time, or one stream of watches until
+//! the connection closes.
 
 use crate::connection::{Activity, Connection, Stream};
 use crate::http::{self, Parsed, Payload, Request, Style};

@@ -39,7 +39,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Minimum election timeout (`--election-timeout`).
+    /// Minimum election timeout in milliseconds (`--election-timeout`).
     pub fn election_ms(&self) -> u64 {
         self.heartbeat_ms * self.election_ticks
     }

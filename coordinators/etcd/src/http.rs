@@ -4,14 +4,17 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
 use std::fmt::Write as _;
 
-/// Maximum size of a request's head: Go's `DefaultMaxHeaderBytes` plus the slack that Go adds.
+/// Maximum size of a request's head, in bytes: Go's `DefaultMaxHeaderBytes` plus the slack that Go
+/// adds.
 const HEAD_MAX: usize = (1 << 20) + 4096;
 const HEADERS_MAX: usize = 256;
-/// Maximum size of a body. The real server reads any body, but then refuses more than 2 MiB.
+/// Maximum size of a body, in bytes. The real server reads a body of any size, but then refuses
+/// more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
-/// Maximum length of the first line, by which `cmux` recognises HTTP.
+/// Maximum length in bytes of the first line, by which `cmux` recognises HTTP.
 const LINE_MAX: usize = 4096;
-/// Size of Go's buffer. A response that fits is sent in one piece, with Content-Length.
+/// Size of Go's buffer. A response that fits into the buffer is sent in one piece, with
+/// Content-Length.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +41,7 @@ pub(crate) enum Parsed {
 
 pub(crate) enum Payload {
     Json(String),
-    /// JSON for a call that failed behind the gateway, sent in chunks.
+    /// JSON for a call that failed behind the gateway. The server sends this payload in chunks.
     Failure(String),
     /// JSON from the server itself, without the gateway's header.
     Bare(String),

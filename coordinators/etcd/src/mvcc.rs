@@ -34,7 +34,8 @@ pub(crate) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// End of the range. Empty means a single key; a zero byte means all keys from `key` on.
+    /// End of the range. An empty end means the single key; a zero byte means all keys from `key`
+    /// on.
     pub(crate) end: Bytes,
 }
 
@@ -204,7 +205,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Equal entries keep their order in a descending sort too.
+        // Reverse entries with equal keys back, because they keep their order in a descending sort.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

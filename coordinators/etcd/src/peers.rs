@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// First bytes of a peer's connection, which differ from every HTTP method.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
 const FRAME_MAX: usize = 64 << 20;
-/// Maximum number of waiting messages (`pipelineBufSize`).
+/// Maximum number of messages that wait for a connection (`pipelineBufSize`).
 const WAITING_MAX: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -53,7 +53,8 @@ impl Peers {
 
     fn dial(&mut self, to: &Member, out: &mut Vec<Output>) {
         let connection = ConnectionId(self.next);
-        // Accepted connections use the lower half of the ids.
+        // Ids of opened connections stay in the upper half, because accepted connections use the
+        // lower half.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         self.links.insert(to.id, Link { connection, is_open: false, waiting: Vec::new() });
         out.push(Output::Connect { connection, host: to.host.clone(), port: to.port });

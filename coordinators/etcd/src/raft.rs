@@ -76,7 +76,7 @@ impl Raft {
         };
         raft.reset_election(now_ms);
         if raft.is_alone() {
-            // A single member skips most of the wait for its first election (`advanceTicks`).
+            // A single member skips most of the wait before its first election (`advanceTicks`).
             raft.election_due_ms -= (raft.election_ticks - 1) * raft.tick_ms;
         }
         raft
@@ -197,7 +197,7 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // The reply tells the leader about the higher term of an isolated candidate.
+            // Reply, so that the leader learns of the higher term of an isolated candidate.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });

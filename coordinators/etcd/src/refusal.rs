@@ -23,7 +23,7 @@ pub(crate) enum Refusal {
     TimeoutConnectionLost,
     DeadlineExceeded,
     SessionExpired,
-    /// An error of the server-side lock, which hides the original error code.
+    /// An error of the server-side lock. Clients get the code Unknown instead of the original code.
     Unknown(Box<Refusal>),
 }
 

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Delay in milliseconds after which the server assumes that it was paused.
 const LATE_MS: u64 = 100;
 
-/// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when it boots.
+/// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when the server boots.
 #[derive(Debug)]
 pub struct Etcd {
     pub(crate) config: Config,
@@ -127,7 +127,8 @@ impl Etcd {
                 let index = self.wal.disk_synced(last, &mut self.out.list);
                 self.raft.disk_synced(index);
             }
-            // `wal.Save` has failed, which is fatal (`server/etcdserver/raft.go`).
+            // As in the real server, a failure of `wal.Save` is fatal
+            // (`server/etcdserver/raft.go`).
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { connection, bytes } => self.unsent(connection, bytes),
         }
@@ -200,7 +201,8 @@ impl Etcd {
         }
     }
 
-    /// Sends messages. Members other than the leader wait until their writes are on disk.
+    /// Sends messages. The leader sends immediately; other members first wait until their writes
+    /// are on disk.
     fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

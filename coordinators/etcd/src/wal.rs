@@ -20,7 +20,7 @@ pub(crate) struct Wal {
     syncing: Option<(u64, u64)>,
 }
 
-/// Panics on a malformed record, which the checksums rule out.
+/// Reads the log. Panics on a malformed record, which the checksums rule out.
 pub(crate) fn load(records: &[Bytes]) -> (HardState, Vec<Entry>) {
     let (mut hard, mut log) = (HardState::default(), Vec::new());
     for record in records {

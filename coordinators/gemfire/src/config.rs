@@ -43,7 +43,7 @@ impl Config {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the time from the end of a member's connection to its removal.
+    /// Returns the time from the end of a member's connection to the removal of the member.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

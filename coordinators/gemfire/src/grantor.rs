@@ -55,7 +55,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// Grants nothing until these members have reported their locks.
+    /// The grantor grants no lock until `members` have reported their locks.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,

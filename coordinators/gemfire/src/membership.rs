@@ -74,7 +74,7 @@ impl Membership {
         }
     }
 
-    /// Rejoins the system as a new member (`forcedDisconnect`).
+    /// Leaves the system. The server then joins again as a new member (`forcedDisconnect`).
     fn disconnect(&mut self, born: u64) {
         self.me.born = born.max(self.me.born + 1);
         (self.view, self.agreed, self.proposal) = (None, None, None);
@@ -194,7 +194,8 @@ impl Membership {
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // Keeps the servers of the installed view, even if a later, uninstalled view omits them.
+        // Keep the servers of the installed view, even if a later view that was not installed omits
+        // them.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);
@@ -346,7 +347,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Another founder's proposal may replace the agreed view until a view is installed.
+        // Until a view is installed, another founder's proposal may replace the agreed view.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;
@@ -363,7 +364,7 @@ impl Membership {
         }
     }
 
-    /// Adopts a refusal's view if the view is newer and another server proposed it.
+    /// Adopts the view in a refusal, if that view is newer and another server proposed it.
     fn adopt(&mut self, other: Agreed) {
         let is_own = View::proposer(other.view.number) == self.me.id;
         let installed = self.view.as_ref().filter(|view| view.system == other.view.system);

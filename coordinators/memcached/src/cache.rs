@@ -23,10 +23,11 @@ pub(crate) enum RemovedItem {
     Flushed(Item),
 }
 
-/// The last flush (`oldest_live` and `oldest_cas` of memcached.c).
+/// The last flush_all (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading of the flush, which deletes older items and items with a cas id below `cas`.
+    /// Clock reading of the flush. The flush deletes older items, and items with a cas id below
+    /// `cas`.
     at: u64,
     cas: u64,
 }
@@ -68,7 +69,7 @@ impl Cache {
         None
     }
 
-    /// Follows `item_is_flushed` in memcached.c.
+    /// Returns `true` if a flush deletes the item (`item_is_flushed` in memcached.c).
     fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
         self.flush.is_some_and(|flush| {
             flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)

@@ -135,7 +135,7 @@ impl Memcached {
         CommandResult::Reply(reply(said, quiet))
     }
 
-    /// Runs `incr` and `decr` (`do_add_delta`). Pads a shorter result with spaces.
+    /// Runs `incr` and `decr` (`do_add_delta`). As in memcached, pads a shorter result with spaces.
     fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> CommandResult {
         let said = |text: &str| CommandResult::Reply(reply(text, quiet));
         let key = arguments[0];

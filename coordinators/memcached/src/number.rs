@@ -1,4 +1,4 @@
-//! Numbers in commands, parsed like `safe_strtol` in util.c, which ignores text after a space.
+//! Numbers in commands, parsed like `safe_strtol` in util.c. Text after a space is ignored.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
@@ -29,7 +29,8 @@ pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }
 
-/// Parses a number as `safe_strtoull` does, which accepts negative numbers that wrap to below 2^63.
+/// Parses a number as `safe_strtoull` does. Accepts a negative number if it wraps to a number below
+/// 2^63.
 pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     let (negative, value) = parse(text)?;
     let value = u64::try_from(value).ok()?;
@@ -37,7 +38,7 @@ pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     (wrapped as i64 >= 0 || !negative).then_some(wrapped)
 }
 
-/// Parses flags as `safe_strtoflags` does, which keeps the lower 32 of 64 bits.
+/// Parses flags as `safe_strtoflags` does: a 64-bit number, of which the lower 32 bits count.
 pub(crate) fn flags(text: &[u8]) -> Option<u32> {
     unsigned(text).map(|value| value as u32)
 }

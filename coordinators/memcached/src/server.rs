@@ -7,14 +7,14 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// Line length at which every command except `get` closes the connection.
+/// Length of a line in bytes from which every command except `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     pub memory_limit: usize,
     pub connections_max: usize,
-    /// Prefix of the keys to report to the judge after a change. `None` reports no changes.
+    /// Prefix of the keys whose changes the server reports to the judge. `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
 }
 
@@ -195,7 +195,7 @@ impl Memcached {
         }
     }
 
-    /// Stores a value, or reports a removal if the value has already expired.
+    /// Stores a value. If the value has already expired, reports the removal of the old value.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

@@ -8,7 +8,7 @@ use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 
 impl Memcached {
-    /// Follows `process_update_command` in proto_text.c.
+    /// Begins a storage command (`process_update_command` in proto_text.c).
     pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> CommandResult {
         let bad = || CommandResult::Reply(reply(BAD_LINE, quiet));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
@@ -23,7 +23,7 @@ impl Memcached {
         let length = usize::try_from(length).ok().filter(|length| *length <= i32::MAX as usize - 2);
         let Some(length) = length.filter(|_| words[0].len() <= KEY_MAX) else { return bad() };
         if !Cache::fits(words[0], length + 2) {
-            // A failed store must not leave a stale value.
+            // Remove the old item, because a failed store must not leave a stale value.
             self.cache.remove(words[0]);
             let said = reply("SERVER_ERROR object too large for cache", quiet);
             return CommandResult::Swallow(length + 2, said);
@@ -32,7 +32,7 @@ impl Memcached {
         CommandResult::Await(Storing { mode, key, flags, expiry, length, quiet })
     }
 
-    /// Follows `complete_nread_ascii` in proto_text.c.
+    /// Ends a storage command after its data block (`complete_nread_ascii` in proto_text.c).
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
         let quiet = storing.quiet;
         if &block[storing.length..] != b"\r\n" {
@@ -42,7 +42,7 @@ impl Memcached {
         reply(self.store(&storing, value), quiet)
     }
 
-    /// Follows `do_store_item` in memcached.c.
+    /// Stores the item if its mode allows (`do_store_item` in memcached.c).
     fn store(&mut self, storing: &Storing, value: Bytes) -> &'static str {
         const STORED: &str = "STORED";
         let Storing { mode, key, flags, expiry, .. } = storing;

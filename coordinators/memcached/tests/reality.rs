@@ -116,7 +116,7 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// Generates keys of valid length. After a longer key, memcached drops pending replies.
+/// Generates keys of valid length, because memcached drops pending replies after a longer key.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -130,7 +130,7 @@ fn expiry() -> impl Strategy<Value = String> {
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Generates numbers below 2^63. For larger numbers memcached reads uninitialised memory.
+/// Generates numbers below 2^63, because memcached reads uninitialised memory for larger numbers.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -219,14 +219,14 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares the replies of both servers, with cas ids relative to each server's first cas id.
+/// Compares the replies of both servers. Cas ids count from each server's first cas id.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
     let mut fake = Fake::start();
     let own = first_cas(&fake.ask(&fresh()));
     let mut answers = [Vec::new(), Vec::new()];
-    // The test sends one command at a time, because replies to a pipeline depend on timing.
+    // Send one command at a time, because replies to a pipeline depend on timing.
     for command in commands {
         let request = |first| [with_ids(command, first).as_bytes(), b"\r\n", LAST].concat();
         answers[0].extend(ask(&mut stream, &request(base)));
@@ -242,7 +242,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Deletes the keys too, because a delayed `flush_all` can bring flushed items back.
+/// Empties the server. Also deletes each key, because a delayed `flush_all` can bring flushed items
+/// back.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

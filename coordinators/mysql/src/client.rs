@@ -77,18 +77,19 @@ enum Stage {
     Ready,
 }
 
-/// A wait with a deadline on the wall clock, as in the real server.
+/// A wait. As in the real server, its deadline is on the wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` for a row lock. The session then does not check its client's connection.
+    /// `true` if the session waits for a row lock. It then does not check its client's connection.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// Returns `None` if the wait ends immediately, for example because its deadline overflows.
+    /// Begins a wait. Returns `None` if the wait ends immediately, for example because its deadline
+    /// overflows.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

@@ -42,7 +42,7 @@ struct Target {
     id: TableId,
     definition: Rc<Definition>,
     now: Instant,
-    /// Longest wait for a row lock in microseconds. `None` skips locked rows.
+    /// Longest wait for a row lock, in microseconds. `None` skips locked rows without a wait.
     patience: Option<i128>,
 }
 

@@ -41,7 +41,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Returns `false` if the request is refused because it would cause a deadlock.
+    /// Returns `false` if waiting would cause a deadlock, so the request is refused.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {
@@ -72,8 +72,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Returns the session to refuse: the one with the fewest refusals or, among equals, the one
-    /// nearest to the session that closed the cycle.
+    /// Returns the session to refuse: a session with the fewest refusals, and among several such
+    /// sessions, the nearest to the session that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::variables::Setting;
 
 const NAME_MAX: usize = 192;
-/// Minimum number of seconds that rounds to 2^63 as a double.
+/// Smallest number of seconds that is 2^63 when rounded to a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -215,7 +215,8 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Converts a value to a lock name, which ends at the first NUL byte. Treats an empty name as NULL.
+/// Converts a value to a lock name. The name ends at the first NUL byte, and an empty name counts
+/// as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -250,7 +251,8 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server stores a signed 64-bit number, and shows the minimum for larger numbers.
+    // The real server stores a signed 64-bit number. For larger numbers, its error shows the
+    // smallest such number.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;
@@ -262,7 +264,8 @@ fn get_lock(
     if locks.take(session.id, &name) {
         return Ok(Attempt::Over(Value::truth(true)));
     }
-    // A timeout of 0 fails before the deadlock check, and a negative fraction after that check.
+    // A timeout of 0 fails before the deadlock check. A negative fraction of a second fails after
+    // that check.
     if wanted.micros == 0 {
         session.forget_messages();
         return Ok(Attempt::Over(Value::truth(false)));

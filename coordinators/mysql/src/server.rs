@@ -15,15 +15,16 @@ use std::collections::{BTreeMap, BTreeSet};
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
-/// Id of the first session. The server itself uses the lower ids.
+/// Id of the first session. The server itself uses the ids below it.
 const FIRST_SESSION: SessionId = 3;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     pub clients_max: usize,
     pub seed: u64,
-    /// Prefix of the user locks and of the locked rows of tables named `locks` to report to the
-    /// judge. An empty prefix also reports locked rows of other tables, as `table/key`.
+    /// Prefix of the names that the server reports to the judge: user locks, and locked rows of
+    /// tables named `locks`. An empty prefix also reports locked rows of other tables, as
+    /// `table/key`.
     pub watch: Option<String>,
     pub schema: String,
 }
@@ -249,7 +250,7 @@ impl Machine for Mysql {
         if self.check.report(out) {
             return;
         }
-        // InnoDB aborts if its log cannot be synced.
+        // As InnoDB does, stop if the log cannot be synced.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

@@ -123,7 +123,7 @@ impl Session {
             return Err(SqlError::new(1102, "42000", message));
         }
         let is_known = |known: &&&str| {
-            // The names of other databases are case-sensitive, because they name folders.
+            // The names of other databases are case-sensitive, because a database is a folder.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
         let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());

@@ -47,7 +47,8 @@ pub(crate) fn read(text: &str) -> Result<Instant, ParseError> {
     if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ParseError::Form);
     }
-    // The real server allows a year, month or day of zero, which the model cannot represent.
+    // Refuse a year, month or day of zero, which the real server allows but the model cannot
+    // represent.
     if year == 0 || month == 0 || day == 0 {
         return Err(ParseError::Form);
     }

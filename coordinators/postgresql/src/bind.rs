@@ -15,7 +15,7 @@ pub(crate) struct Binder<'t> {
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
     pub(crate) parameters: Vec<Option<Type>>,
-    /// Arguments of the COUNT calls. `None` where COUNT is not allowed.
+    /// Arguments of the COUNT calls so far. `None` where COUNT is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
     loose_column: Option<(String, usize)>,
 }

@@ -26,7 +26,7 @@ pub(crate) struct Client {
     pub(crate) blocked: Option<Stop>,
     pub(crate) timers: Timers,
     portals: BTreeMap<String, Portal>,
-    /// `true` after an error, when the session skips messages until the next Sync.
+    /// `true` after an error. The session then skips messages until the next Sync.
     is_skipping: bool,
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
@@ -201,7 +201,8 @@ impl Client {
         }
     }
 
-    /// Ends a commit's wait for the standby with a warning. The transaction stays committed.
+    /// Ends a commit's wait for the standby with a warning. `is_over` also ends the session. The
+    /// transaction stays committed.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {

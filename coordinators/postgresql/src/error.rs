@@ -26,7 +26,7 @@ pub(crate) struct SqlError {
     pub(crate) message: String,
     pub(crate) detail: Option<String>,
     pub(crate) hint: Option<String>,
-    /// Position of the error in characters of the query, from 1.
+    /// Position of the error in characters of the query, counted from 1.
     pub(crate) position: Option<usize>,
     pub(crate) about: Option<Box<About>>,
 }

@@ -55,7 +55,7 @@ impl Default for Config {
     }
 }
 
-/// A PostgreSQL server. The driver sends [`Input::Timer`] when it boots.
+/// A PostgreSQL server. The driver sends [`Input::Timer`] when the server boots.
 #[derive(Debug)]
 pub struct Postgresql {
     pub(crate) core: Core,
@@ -78,7 +78,7 @@ impl Postgresql {
             Replication::Standby { .. } => FIRST_STANDBY_PID,
             _ => FIRST_PID,
         };
-        // A standby that was promoted before this start is a primary.
+        // A standby with a stored configuration was promoted before this start, and is a primary.
         let replication = match config.replication {
             Replication::Standby { .. } if files.config.is_some() => {
                 Replication::Primary { synchronous: false }
@@ -400,7 +400,8 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // A failed sync of the log is a PANIC (`issue_xlog_fsync`). Recovery needs the same file.
+        // A failed sync of the log is a PANIC (`issue_xlog_fsync`). The server stays down, because
+        // recovery needs the same file.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

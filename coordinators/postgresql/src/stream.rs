@@ -8,7 +8,8 @@ pub enum Replication {
     #[default]
     None,
     Primary {
-        /// `true` if commits wait until a standby has them on disk (`synchronous_standby_names`).
+        /// `true` if each commit waits until a standby has the commit on disk
+        /// (`synchronous_standby_names`).
         synchronous: bool,
     },
     /// A standby until it is promoted.

@@ -1,4 +1,4 @@
-//! Checks UTF-8, refusing NUL bytes, with PostgreSQL's error.
+//! Checks that a text is UTF-8 without NUL bytes. Otherwise returns PostgreSQL's error.
 
 use crate::error::{Outcome, SqlError};
 

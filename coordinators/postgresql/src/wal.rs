@@ -29,7 +29,8 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction id and command number of logged rows, which precede every running transaction.
+/// Transaction id and command number of rows loaded from the log, which are older than every
+/// running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {
@@ -61,7 +62,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Panics on a malformed record, which the checksums rule out.
+/// Reads a commit. Panics on a malformed record, which the checksums rule out.
 fn commit(group: Bytes) -> Vec<Record> {
     serde_json::from_slice(&group).expect("a commit as it was written")
 }

@@ -12,12 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Prefix of the names to report. An empty prefix also reports rows of other tables while they
-    /// are locked FOR UPDATE, as `table/key`.
+    /// Prefix of the names to report. An empty prefix also reports rows of tables outside `tables`
+    /// while these rows are locked FOR UPDATE, as `table/key`.
     pub prefix: String,
-    /// Tables with a lock per row, named by the key column.
+    /// Tables in which each row is a lock, named by the key column.
     pub tables: Vec<LockTable>,
-    /// An advisory lock and its name. Other advisory locks are named by their numbers.
+    /// The number of an advisory lock, and its name. Other advisory locks are named by their
+    /// numbers.
     pub advisory: (i64, String),
 }
 
@@ -44,7 +45,8 @@ pub enum HeldWhen {
         /// Maximum lease in microseconds.
         ttl_us: i64,
     },
-    /// A transaction has locked the row FOR UPDATE. The owner is its session's process id.
+    /// A transaction has locked the row FOR UPDATE. The owner is the process id of the
+    /// transaction's session.
     ForUpdate,
 }
 

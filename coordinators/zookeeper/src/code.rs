@@ -40,7 +40,7 @@ pub(crate) mod result {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, FromRepr)]
 #[repr(i32)]
 pub(crate) enum Refusal {
-    /// Code of the operations after the failed operation of a multi.
+    /// Code of each operation after the failed operation of a multi.
     RuntimeInconsistency = -2,
     Marshalling = -5,
     Unimplemented = -6,

@@ -25,11 +25,12 @@ pub struct Config {
     pub session_timeout_ms_max: Option<i32>,
     /// Maximum length of a client's frame, in bytes (`jute.maxbuffer`).
     pub frame_max: usize,
-    /// Maximum number of clients (`maxCnxns`). 0 means unlimited.
+    /// Maximum number of clients (`maxCnxns`). 0 means no limit.
     pub clients_max: usize,
-    /// Maximum number of clients per host (`maxClientCnxns`). 0 means unlimited.
+    /// Maximum number of clients per host (`maxClientCnxns`). 0 means no limit.
     pub clients_per_host_max: usize,
-    /// Prefix of reported lock queues' paths, without the leading slash. `None` reports no queues.
+    /// Prefix of the paths of reported lock queues, without the leading slash. `None` reports no
+    /// queues.
     pub tap_prefix: Option<String>,
 }
 

@@ -2,7 +2,7 @@ use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// First bytes of a member's connection, which are too large for the length of a client's frame.
+/// First bytes of a member's connection. As the length of a client's frame they would be too large.
 pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
 
 /// Interval in milliseconds at which the real server checks for idle connections.
@@ -35,7 +35,7 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
-    /// The server reads no further frame until it has answered the connect request.
+    /// The server has not answered the connect request. Until then, it reads no further frame.
     Establishing,
     Established,
 }

@@ -30,7 +30,8 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // Applies the whole log. The next leader may discard entries that are not committed.
+        // Apply the whole log, although the next leader may discard entries that were not
+        // committed.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

@@ -12,7 +12,8 @@ pub(crate) struct Record {
     pub(crate) children: usize,
 }
 
-/// Zxid of a proposal and the changed node, or `None` for a deletion.
+/// Zxid of a proposal, and the node after its change. `None` means that the proposal deletes the
+/// node.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

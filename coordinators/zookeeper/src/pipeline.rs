@@ -95,7 +95,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // The session has expired, because no client requested its end.
+            // No client requested this end, so the session has expired.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);
@@ -117,7 +117,7 @@ impl ZooKeeper {
             return self.establish(connection, *outcome == Outcome::SessionOpened);
         }
         if *outcome == Outcome::Checked {
-            // The real server fails to serialise this result, so it never replies.
+            // The real server never replies, because it fails to serialise this result.
             return;
         }
         let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);

@@ -66,7 +66,7 @@ impl Preparation<'_> {
         match operation {
             Operation::Multi => self.multi(&mut reader),
             Operation::Reconfig => Err(Refusal::ReconfigDisabled),
-            // The real server reads the path from the frame's header, where it is never valid.
+            // The real server reads the path from the frame's header, which is never a valid path.
             Operation::DeleteContainer => Err(Refusal::BadArguments),
             _ => {
                 let part = read_part(operation, &mut reader)?;
@@ -120,7 +120,8 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // The log records the owner that the operation implies, not the one that the flags imply.
+        // As in the real server, the log records the owner that the operation implies, even if the
+        // flags imply another.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,
@@ -191,7 +192,8 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Runs the parts of a multi. A refusal rolls back earlier parts and skips later parts.
+    /// Runs the parts of a multi. If a part is refused, rolls back the earlier parts and skips the
+    /// later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();
@@ -226,7 +228,8 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
-/// Refuses to change `/zookeeper/config`, the only node that is not open to all, and its children.
+/// Refuses to change `/zookeeper/config` or its children, because this node alone is not open to
+/// all.
 fn writable(path: &str) -> Result<(), Refusal> {
     if path == "/zookeeper/config" { Err(Refusal::NoAuth) } else { Ok(()) }
 }

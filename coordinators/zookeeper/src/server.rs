@@ -16,7 +16,8 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A ZooKeeper server, alone or in an ensemble. The driver sends [`Input::Timer`] when it boots.
+/// A ZooKeeper server, alone or in an ensemble. The driver sends [`Input::Timer`] when the server
+/// boots.
 #[derive(Debug)]
 pub struct ZooKeeper {
     pub(crate) config: Config,
@@ -132,7 +133,8 @@ impl ZooKeeper {
                 self.store.disk_synced(&mut self.out.list);
                 self.synced();
             }
-            // The syncing thread (`SyncRequestProcessor.run`) ends and shuts the server down.
+            // The real server's syncing thread (`SyncRequestProcessor.run`) would end and shut the
+            // server down.
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { .. } | Input::Operator { .. } => {}
         }

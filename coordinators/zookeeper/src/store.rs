@@ -160,7 +160,7 @@ fn encode(stored: &impl Serialize) -> Bytes {
     journal::record(&serde_json::to_vec(stored).expect("stored data are JSON"))
 }
 
-/// Panics on malformed data, which the checksums rule out.
+/// Reads stored data. Panics on malformed data, which the checksums rule out.
 fn decode<T: DeserializeOwned>(stored: &Bytes) -> T {
     serde_json::from_slice(stored).expect("data as they were written")
 }

@@ -81,7 +81,8 @@ impl LockHeads {
                 && self.prefix.as_deref() == Some("")
                 && head.path.strip_prefix('/') == Some(&key)
             {
-                // Owners of a single node differ only in their sessions.
+                // The contenders for a single node all use the same path, so name the holder by its
+                // session.
                 head.value = format!("session {:x}", head.session).into();
             }
             for (key, now) in [(key.clone(), first), (key + TWICE, twice)] {
@@ -109,7 +110,8 @@ impl LockHeads {
         changes
     }
 
-    /// Returns the locks of a reattached session, to be reported with its new connection.
+    /// Returns the locks of a session that has reconnected. The server reports them again with the
+    /// new connection.
     pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let changes = |(key, head): (&String, &Head)| {
@@ -120,7 +122,8 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first contender that is the second one of its session.
+/// Returns the first contender, and the first contender whose session has an earlier contender in
+/// the queue.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

@@ -17,7 +17,7 @@ const WORDS: [&[u8; 4]; 18] = [
     b"srst", b"stat", b"wchc", b"wchp", b"wchs", b"mntr", b"isro", b"hash",
 ];
 
-/// Answers a four-letter word. Allows only `srvr`, the real server's default.
+/// Answers a four-letter word. As with the real server's default, only `srvr` is allowed.
 pub(crate) fn answer(word: &[u8], about: About) -> Option<String> {
     let word = WORDS.iter().find(|known| known.as_slice() == word)?;
     if *word != b"srvr" {

@@ -15,7 +15,7 @@ impl Call<'_> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // Within EXEC, the last command from the client is EXEC, not the executed command.
+        // Within EXEC, the client's last command is EXEC itself, not the command that runs.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =

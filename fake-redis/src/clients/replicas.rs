@@ -26,7 +26,8 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Before 7.2, the offset that WAIT compares includes other clients' writes.
+    /// Records the offset that a later WAIT compares. Before 7.2, this offset includes other
+    /// clients' writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

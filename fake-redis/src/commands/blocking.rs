@@ -32,7 +32,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// Returns the deadline in wall-clock milliseconds; `None` means never
+/// Returns the deadline in wall-clock milliseconds; `None` means no deadline
 /// (`getTimeoutFromObjectOrReply`).
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");

@@ -1,4 +1,5 @@
-//! Helpers for commands on collections: type check, creation on first use, removal when empty.
+//! Access to collections by commands: checks the type, creates a missing collection, and removes an
+//! empty collection.
 
 use crate::config::events::EventClass;
 use crate::data::value::{List, Set, SortedSet, Stream, Value};

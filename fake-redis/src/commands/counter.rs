@@ -1,4 +1,4 @@
-//! Commands that increment and decrement a number stored as a string.
+//! Commands that change a number stored as a string: INCR, DECR and their variants.
 
 use crate::config::events::EventClass;
 use crate::data::decimal::{Decimal, Parsed, parse};

@@ -1,5 +1,3 @@
-//! Commands that set and query a key's time to live.
-
 use crate::config::RedisVersion;
 use crate::config::events::EventClass;
 use crate::data::number::parse_integer;

@@ -1,5 +1,3 @@
-//! Commands for the server as a whole, such as FLUSHALL, SWAPDB and TIME.
-
 use super::connection::database_number;
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandError, CommandResult, DB_OUT_OF_RANGE, SYNTAX};

@@ -173,7 +173,8 @@ impl Word {
     }
 }
 
-/// Encodes a word regardless of case. Returns 0 for a word that is longer than every option.
+/// Packs a word into a number, regardless of case. Returns 0 for a word that is longer than every
+/// option.
 const fn packed(word: &[u8]) -> u64 {
     // Setting this bit makes a letter lowercase, and turns no other byte into a letter.
     const CASE: u8 = 0x20;

@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that have an effect only in CONFIG.
+//! Parameters of redis.conf that CONFIG shows and changes, but that have no other effect.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

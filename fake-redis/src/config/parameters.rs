@@ -22,7 +22,7 @@ pub(crate) enum Change {
     Never,
     Switch(fn(&mut NodeConfig, bool)),
     Count(i64, i64, fn(&mut NodeConfig, u32)),
-    /// A number of bytes with a minimum, which accepts `kb`, `mb` and `gb`.
+    /// A number of bytes with a minimum. The text may have the unit `kb`, `mb` or `gb`.
     Memory(u64, fn(&mut NodeConfig, u64)),
     Text(fn(&mut NodeConfig, &str) -> Result<(), Refusal>),
 }
@@ -322,7 +322,7 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// Disables snapshots for an empty text (`setConfigSaveOption` in config.c).
+/// Sets the save points. An empty text disables snapshots (`setConfigSaveOption` in config.c).
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

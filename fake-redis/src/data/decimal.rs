@@ -1,4 +1,5 @@
-//! 17-decimal arithmetic for INCRBYFLOAT; Redis's `long double` may give other last decimals.
+//! Arithmetic with 17 decimals for INCRBYFLOAT. Redis uses `long double`, which may give other last
+//! decimals.
 
 /// Number of decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: usize = 17;
@@ -12,7 +13,7 @@ pub(crate) struct Decimal(i128);
 pub(crate) enum Parsed {
     Finite(Decimal),
     Infinite,
-    /// A number of 10^20 or more.
+    /// The number is 10^20 or more.
     TooLarge,
 }
 

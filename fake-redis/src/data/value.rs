@@ -14,7 +14,7 @@ pub(crate) use stream::{Entry, Keep, NODE_ENTRIES_MAX, Pairs, Stream, StreamId, 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Redis's `hash-max-listpack-entries`. Larger hashes do not keep their insertion order.
+/// Redis's `hash-max-listpack-entries`. A larger hash does not keep its insertion order.
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
@@ -68,12 +68,13 @@ impl Value {
     }
 }
 
-/// A hash, in insertion order while small, and later in another deterministic order.
+/// A hash. A small hash is in insertion order, and a larger hash in another deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` if the hash was ever too large for a listpack. Redis never converts it back.
+    /// `true` if the hash was ever too large for a listpack. Redis never converts a hash back to a
+    /// listpack.
     table: bool,
 }
 

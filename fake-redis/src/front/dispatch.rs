@@ -59,7 +59,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // The script that SHUTDOWN stopped has no client left to reply to.
+            // SHUTDOWN stopped the script, and the script's client gets no reply.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -112,7 +112,8 @@ impl Server {
         }
     }
 
-    /// Ends the server if its disk fails (`replica-ignore-disk-write-errors`).
+    /// Applies a replicated command. Ends the server if its disk has failed
+    /// (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();

@@ -1,5 +1,3 @@
-//! Completes an input and emits its outputs in order.
-
 use crate::state::server::Server;
 use fencepost_machine::{Notice, Output};
 

@@ -19,7 +19,7 @@ impl Server {
         }
     }
 
-    /// Reopens an established link immediately, and leaves other links to the cron.
+    /// Reconnects immediately after the loss of an established link. The cron reopens other links.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -55,7 +55,7 @@ impl Server {
         }
     }
 
-    /// Advances the offset once per transaction (`commandProcessed`).
+    /// Applies received commands. The offset advances once per transaction (`commandProcessed`).
     fn read_stream(&mut self) {
         self.replication.read_received();
         while self.replication.is_link_up() {

@@ -1,5 +1,5 @@
 //! Serves other clients while a script or a load takes long, like `processEventsWhileBlocked` in
-//! networking.c. They get `-BUSY` or `-LOADING`, and may stop the script or the server,
+//! networking.c. Those clients get `-BUSY` or `-LOADING`, and may stop the script or the server,
 //! but not change data.
 
 use crate::state::busy::Busy;
@@ -11,7 +11,7 @@ struct InterruptedServer<'s> {
 }
 
 impl InterruptedMachine for InterruptedServer<'_> {
-    /// The script's own client and outgoing links must wait.
+    /// Returns `false` for the script's own client and for outgoing links, whose input must wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.client_of(connection);
         let script = self.server.long_script.interrupted();

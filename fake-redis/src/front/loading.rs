@@ -63,7 +63,8 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // Commands after the snapshot may have extended the expiry (`RDBFLAGS_AOF_PREAMBLE`).
+        // Keep expired keys if an append-only file follows, because its commands may extend their
+        // expiry (`RDBFLAGS_AOF_PREAMBLE`).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);

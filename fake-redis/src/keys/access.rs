@@ -51,7 +51,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Call [`Server::changed`] after changing the value.
+    /// Returns a value to change. The caller must call [`Server::changed`] after the change.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;

@@ -7,7 +7,8 @@ use fencepost_machine::KeyChange;
 /// Keys per sample. Redis samples fewer keys, but also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server in bytes, above the limit of one byte that Redis's own tests set.
+/// Memory of an empty server, in bytes. Redis's own tests set a limit of one byte, which an empty
+/// server must exceed.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
@@ -92,7 +93,7 @@ impl Server {
     }
 }
 
-/// The server evicts the key with the smallest score in a sample.
+/// Rates a key. The server evicts the key with the smallest score in a sample.
 fn eviction_score(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

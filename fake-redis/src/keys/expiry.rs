@@ -16,7 +16,7 @@ impl Server {
     }
 
     fn delete_expired_in(&mut self, db: usize) {
-        // A removal moves the last key, so the loop runs backward.
+        // The loop runs backward, because a removal moves the last key to the freed position.
         for position in (0..self.database(db).len()).rev() {
             if self.database(db).volatile_len() == 0 {
                 return;

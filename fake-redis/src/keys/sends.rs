@@ -8,7 +8,8 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Sends at the end of the input, after the append-only file is written.
+    /// Queues bytes, which the server sends at the end of the input, after it has written the
+    /// append-only file.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });

@@ -1,4 +1,4 @@
-//! Tells the judge about changes to keys. Clients cannot observe these reports.
+//! Reports changes to keys to the judge of a run. Clients cannot observe these reports.
 
 use crate::data::keyspace::Entry;
 use crate::data::number::double_text;
@@ -47,7 +47,8 @@ impl Server {
     }
 }
 
-/// Returns `field=value` for a hash, `member=score` for a sorted set, the last id for a stream.
+/// Formats a value: `field=value` for a hash, `member=score` for a sorted set, the last id for a
+/// stream.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

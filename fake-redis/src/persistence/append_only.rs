@@ -41,9 +41,10 @@ impl Server {
         until.is_some()
     }
 
-    /// Rewrites the files immediately, whereas Redis forks a child process.
+    /// Rewrites the files immediately. Redis forks a child process for this.
     fn rewrite_files(&mut self) {
-        // If the rewrite fails, the old file must contain every command.
+        // Append pending commands first, because the old file must contain every command if the
+        // rewrite fails.
         if self.persistence.has_appended() {
             let bytes = self.persistence.take_appended(self.replication.offset());
             self.outbox.push_output(Output::DiskAppend { bytes });
@@ -121,7 +122,7 @@ impl Server {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // Data from before `appendfsync always` is still unsynced.
+            // Data written before `appendfsync` was set to `always` may still be unsynced.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
@@ -129,7 +130,8 @@ impl Server {
         }
     }
 
-    /// A restart loads even an old snapshot (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// Stores the primary's snapshot, even without persistence. A later restart loads this
+    /// snapshot, however old (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

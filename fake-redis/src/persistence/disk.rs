@@ -10,7 +10,8 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// With `appendfsync always`, sends nothing until the data is synced.
+    /// Releases the queued messages. With `appendfsync always`, holds them until the data is
+    /// synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());
@@ -27,8 +28,8 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
-    /// Exits before the reply with `appendfsync always` (`flushAppendOnlyFile`). Otherwise refuses
-    /// writes until a sync succeeds.
+    /// With `appendfsync always`, exits before the reply (`flushAppendOnlyFile`). With other
+    /// settings, refuses writes until a sync succeeds.
     pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
         match (of, self.persistence.mode()) {
             (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => self.life.end(),

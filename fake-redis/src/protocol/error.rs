@@ -1,11 +1,9 @@
-//! The texts of all error replies.
-
 use std::borrow::Cow;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// On an error, the command has written no reply.
+/// If a command fails, it has written no reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {

@@ -1,6 +1,6 @@
 //! Splits inline commands into words with shell-like quotes.
 
-/// Returns `None` for unbalanced quotes (`sdssplitargs` in sds.c).
+/// Returns `None` if quotes are unbalanced (`sdssplitargs` in sds.c).
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();

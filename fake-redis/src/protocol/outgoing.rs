@@ -8,7 +8,8 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Counts down from `u32::MAX`, as [`Output::Connect`] requires.
+/// Ids of connections that the server opens. They count down from `u32::MAX`, as
+/// [`Output::Connect`] requires.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,
@@ -26,7 +27,7 @@ impl OutgoingIds {
     }
 }
 
-/// As in hiredis, the connection queues commands before it is open.
+/// A connection that the server opens. As in hiredis, it queues commands until it is open.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,

@@ -164,7 +164,7 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// The caller must write `length` values next.
+    /// Begins an array. The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }

@@ -9,7 +9,7 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Number of processed bytes in the buffer above which the parser removes them.
+/// Number of processed bytes in the buffer from which on the parser removes these bytes.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
@@ -149,7 +149,7 @@ impl RequestReader {
         }
     }
 
-    /// Like C's `strchr`, stops at a NUL byte.
+    /// Finds the end of a line. Like C's `strchr`, stops at a NUL byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -282,7 +282,8 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// The words are never longer than the line, because quotes and escapes only shorten them.
+    /// Stores the words in place of their line. They fit, because quotes and escapes only shorten
+    /// words.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -294,7 +295,8 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Invalidates spans, so call it only between commands.
+    /// Removes processed bytes from the buffer. This invalidates spans, so call the function only
+    /// between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();

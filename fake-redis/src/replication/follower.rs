@@ -16,7 +16,8 @@ impl Server {
         self.link_lost();
     }
 
-    /// Keeps the applied data for a partial resynchronization (`replicationCacheMaster`).
+    /// Handles the loss of the link. Keeps the applied data for a partial resynchronization
+    /// (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);

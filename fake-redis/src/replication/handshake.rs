@@ -13,7 +13,7 @@ impl Server {
         }
     }
 
-    /// Reads RESP replies up to the reply to PSYNC, after which the primary sends no RESP.
+    /// Reads RESP replies until the reply to PSYNC. After that reply, the primary sends no RESP.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
@@ -76,7 +76,7 @@ impl Server {
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
         if self.replication.is_handing_over() {
-            // After PSYNC FAILOVER, either reply confirms that the other server has taken over.
+            // After PSYNC FAILOVER, both replies confirm that the other server has taken over.
             if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
                 return self.abort_failover();
             }

@@ -13,7 +13,8 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // Otherwise the new replica would get the pending effects twice.
+        // Flush the pending effects before the new replica joins, so that it does not get them
+        // twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -54,7 +55,8 @@ impl Server {
         }
     }
 
-    /// Also sends empty lines to waiting replicas to keep them connected.
+    /// Sends snapshots once the sync delay is over. Sends empty lines to waiting replicas, which
+    /// keep them connected.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -110,7 +112,8 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Announces the length only to replicas that cannot detect the end of a snapshot.
+    /// Sends a snapshot to all waiting replicas. Announces its length only to replicas that cannot
+    /// detect its end.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
@@ -166,7 +169,8 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Drops silent replicas and an unused backlog, once a second (`replicationCron`).
+    /// Pings replicas, and drops silent replicas and an unused backlog. Runs once a second
+    /// (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);

@@ -39,7 +39,8 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// The new primary continues its history (`replicationUnsetMaster`).
+    /// Makes the server a primary, which continues the replicated history under a new id
+    /// (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;
@@ -48,7 +49,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // Unlike a replica, a primary deletes expired keys.
+        // A primary deletes expired keys, which a replica does not.
         self.schedule_expiry();
         self.schedule_replication();
     }

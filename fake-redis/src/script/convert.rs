@@ -10,7 +10,7 @@ use luna_core::vm::Vm;
 /// Maximum nesting of a result. Redis fails at Lua's own limit ("reached lua stack limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// Limits results in which one table occurs many times.
+/// Maximum number of tables in a result, because one table may occur in it many times.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 

@@ -30,7 +30,8 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The VM never collects the functions of prelude.lua and the globals of scripts.
+    /// The VM pins these values, so it never collects the functions of prelude.lua and the scripts'
+    /// globals.
     run: Value,
     set_version: Value,
     #[cfg(test)]

@@ -15,7 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Before 7.0 the state is fixed, because replicas also run the scripts.
+    /// Before 7.0, replicas also run the scripts, so every script starts from the same state.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -120,7 +120,8 @@ impl Call<'_> {
     }
 }
 
-/// Returns the error to count; `None` if a command has counted it (`luaCallFunction`).
+/// Returns the error to count, or `None` if a command has already counted the error
+/// (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),

@@ -9,10 +9,10 @@ pub(super) type Result<T> = std::result::Result<T, LuaError>;
 
 pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 
-/// Bound below which C's `%.17g` prints whole numbers without an exponent.
+/// Whole numbers below this bound have no exponent in C's `%.17g`.
 pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
-/// Number of bytes from which reading a string costs instructions.
+/// Length in bytes from which on reading a string costs instructions.
 const LONG: usize = 4_096;
 /// Number of bytes that cost as much as one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
@@ -189,7 +189,7 @@ pub(super) fn set_number_check(wants_number: Native) {
     NUMBER_CHECK.set(Some(wants_number));
 }
 
-/// Returns Lua's own error, because only Lua knows the place of the call.
+/// Returns the text of Lua's own error, because only Lua knows the place of the call.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = NUMBER_CHECK.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()

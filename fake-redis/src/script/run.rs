@@ -1,5 +1,3 @@
-//! One run of a script, with its permissions and the commands that it calls.
-
 use super::random::ScriptRandom;
 use super::walks::Walks;
 use super::watch::Watch;

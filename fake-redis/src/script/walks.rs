@@ -5,7 +5,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of concurrent iterations that keep their sorted keys.
+/// Maximum number of iterations whose sorted keys are kept at the same time.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

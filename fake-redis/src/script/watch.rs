@@ -1,5 +1,3 @@
-//! The resources that a run uses, and their limits.
-
 use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Case-insensitive name or IP address.
+    /// Name or IP address, compared without regard to case.
     pub host: String,
     pub port: u16,
 }

@@ -14,7 +14,7 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Start of the attempt, including a random delay of up to a second.
+    /// Start of the attempt, to which Sentinel adds a random delay of up to a second.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,

@@ -1,13 +1,14 @@
 //! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
 //!
 //! Redis enters TILT if its clock goes back, or if two ticks, normally 52 to 100 ms apart, are over
-//! two seconds apart. This model sleeps longer, so it compares the clock with the due time and one
-//! tick.
+//! two seconds apart. This model sleeps longer, so it enters TILT if its timer is late by more than
+//! two seconds less one tick.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Redis draws each tick's frequency from `CONFIG_DEFAULT_HZ` to twice that.
+/// Ticks per second. Redis draws the frequency of each tick between `CONFIG_DEFAULT_HZ` and twice
+/// that value.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// Longest tick in milliseconds. A timer that is late by at most one tick needs no correction.

@@ -29,7 +29,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Deadline in milliseconds for the pending PING's reply; `i64::MAX` if none is pending.
+    /// Deadline in milliseconds for the reply to the pending PING; `i64::MAX` without a pending
+    /// PING.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -114,7 +115,8 @@ impl Master {
         }
     }
 
-    /// Repeats an unanswered request after a second (`sentinelAskMasterStateToOtherSentinels`).
+    /// Asks the other Sentinels. Repeats an unanswered request after a second
+    /// (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -151,7 +153,8 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Ignores an invalid reply (`sentinelReceiveIsMasterDownReply`).
+    /// Records the opinion in a reply. Ignores an invalid reply
+    /// (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

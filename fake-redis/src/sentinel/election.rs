@@ -26,7 +26,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Votes for the leading candidate or itself, and returns the leader (`sentinelGetLeader`).
+    /// Votes for the leading candidate or for itself, and returns the leader (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -52,7 +52,7 @@ impl Master {
     }
 }
 
-/// Resolves a tie in favour of the smallest run id.
+/// Returns the candidate with most votes; in a tie, the candidate with the smallest run id.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

@@ -76,7 +76,8 @@ impl Master {
         core.attention = true;
     }
 
-    /// The replica's INFO later confirms the promotion (`sentinelFailoverSendSlaveOfNoOne`).
+    /// Sends the order to become a primary. The replica's INFO later confirms it
+    /// (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);

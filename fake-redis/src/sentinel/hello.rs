@@ -182,7 +182,8 @@ fn forget_namesake(
     }
 }
 
-/// Returns `true` if the Sentinel was known (`removeMatchingSentinelFromMaster`).
+/// Removes a Sentinel. Returns `true` if the Sentinel was known
+/// (`removeMatchingSentinelFromMaster`).
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

@@ -55,7 +55,7 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
         b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
         b"role" if value == "master" => report.role = Some(Kind::Master),
         b"role" if value == "slave" => report.role = Some(Kind::Replica),
-        // A replica that was never connected to its primary reports -1.
+        // The field is -1 if the replica was never connected to its primary.
         b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
@@ -137,7 +137,8 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that claims to be a primary, unless a newer configuration arrives.
+    /// Demotes a replica that has claimed to be a primary for 8 s. By then, hellos would have
+    /// announced a newer configuration.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);

@@ -120,8 +120,8 @@ impl Instance {
         }
     }
 
-    /// Returns the interval between INFO commands. It is shorter for a replica that has lost its
-    /// primary or whose primary is down.
+    /// Returns the interval between INFO commands. The interval is shorter for a replica that has
+    /// lost its primary, and while the primary is down.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
@@ -136,7 +136,7 @@ impl Instance {
         self.down_since == 0 || now - self.down_since > span_ms
     }
 
-    /// Tries at most once a second (`sentinelReconnectInstance`).
+    /// Opens missing connections, at most once a second (`sentinelReconnectInstance`).
     pub(crate) fn reconnect(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         if !self.link.disconnected

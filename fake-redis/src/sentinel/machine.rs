@@ -282,7 +282,8 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// A server that loads or has no primary also counts as alive (`sentinelPingReplyCallback`).
+    /// Handles a reply to PING. A server that is loading or has lost its primary also counts as
+    /// alive (`sentinelPingReplyCallback`).
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))

@@ -15,7 +15,8 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Milliseconds; also half of the pause between two attempts.
+    /// Time limit of a failover step in milliseconds, and half of the pause between two failover
+    /// attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
@@ -87,7 +88,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Counts a promoted replica as the primary (`sentinelGetCurrentMasterAddress`).
+    /// Returns the primary's address. A promoted replica counts as the primary
+    /// (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -136,7 +138,8 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// The old primary becomes a replica of the new one (`sentinelResetMasterAndChangeAddress`).
+    /// Changes the primary. The old primary becomes a replica of the new primary
+    /// (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

@@ -131,7 +131,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Never replies that the primary is down in TILT mode. Votes if requested.
+/// Answers whether the primary is down, but never confirms it in TILT mode. Votes if the request
+/// asks for a vote.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

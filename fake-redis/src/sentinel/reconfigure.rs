@@ -58,7 +58,7 @@ impl Master {
                 core.event("-slave-reconf-sent-timeout", name_instance(replica, &self.node));
                 replica.reconfigured = Reconfigured::Done;
             }
-            // As in Redis, send SLAVEOF once more to a replica after its reconfiguration timed out.
+            // As in Redis, send SLAVEOF again to a replica whose reconfiguration has timed out.
             if !replica.reconfiguring()
                 && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
             {

@@ -57,7 +57,8 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // This check costs as much as working without the cache, so release builds omit it.
+                // Release builds omit this check, because it costs as much as working without the
+                // cache.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the schedule that is remembered is the one there is");

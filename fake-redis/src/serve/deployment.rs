@@ -14,9 +14,10 @@ use std::path::PathBuf;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServeOptions {
     pub bind: IpAddr,
-    /// Port of the first server; the others use the next ports. 0 selects any free ports.
+    /// Port of the first server. The other servers use the next ports. With 0, all servers use free
+    /// ports.
     pub port: u16,
-    /// Number of independent primaries; only a single one may have replicas and Sentinels.
+    /// Number of independent primaries. Only a single primary may have replicas and Sentinels.
     pub nodes: u16,
     pub replicas: u16,
     /// Number of Sentinels that monitor the only primary, as `mymaster`.
@@ -55,7 +56,7 @@ impl ServeOptions {
         Ok(())
     }
 
-    /// Fails if an option is invalid.
+    /// Returns the number of servers. Fails if an option is invalid.
     pub fn count(&self) -> Result<u16, ServeError> {
         Ok(self.parts()?.len() as u16)
     }
@@ -97,7 +98,7 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
         return Err(ServeError::Options(problem.to_owned()));
     }
     let parts = options.parts()?;
-    // A replica needs its primary's address, so all servers listen before any starts.
+    // All servers listen before any server starts, because a replica needs its primary's address.
     let listeners = listen(options.bind, options.port, parts.len() as u16)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
@@ -163,7 +164,7 @@ fn role(options: &ServeOptions, part: Part, port: u16, ports: &[u16]) -> Role {
     }))
 }
 
-/// The servers listen on these ports. Fails if an option is invalid.
+/// Creates servers for these ports, without starting them. Fails if an option is invalid.
 pub fn staged(options: &ServeOptions, ports: &[u16]) -> Result<Vec<StagedServer>, ServeError> {
     let server = |(part, port): (Part, &u16)| {
         let boot: MachineRebuilder = match role(options, part, *port, ports) {

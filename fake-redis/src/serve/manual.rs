@@ -20,7 +20,7 @@ pub struct ManualServers {
     answers: Vec<(u64, Sent)>,
 }
 
-/// Listens for primaries, replicas, Sentinels and then the admin connection. Needs a tokio runtime.
+/// Listens for primaries, then replicas, Sentinels and the admin connection. Needs a tokio runtime.
 /// Fails if an option is invalid or an address is in use.
 pub fn start_manual(options: &ServeOptions) -> Result<PreparedServers<ManualServers>, ServeError> {
     if options.dir.is_some() {

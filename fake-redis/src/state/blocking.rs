@@ -1,5 +1,3 @@
-//! The clients blocked on lists or sorted sets, and the keys that became ready.
-
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use std::collections::VecDeque;

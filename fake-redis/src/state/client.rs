@@ -43,7 +43,7 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// `true` if the key had already expired at WATCH; its deletion is then not a change.
+    /// `true` if the key had already expired at WATCH. Its later deletion is then not a change.
     pub(crate) was_expired: bool,
 }
 
@@ -148,7 +148,7 @@ impl Client {
         self.reply_mode
     }
 
-    /// SKIP has no effect after OFF.
+    /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;

@@ -1,4 +1,4 @@
-//! A server's wall clock, which stands still during an input.
+//! A server's wall clock, which does not advance during an input.
 
 use fencepost_machine::WallTime;
 
@@ -38,7 +38,8 @@ impl Clock {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// Each server has its own offset within 100 ms.
+    /// Returns the time of the next cron run. Each server's runs have their own offset within the
+    /// 100 ms.
     pub(crate) fn next_cron(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

@@ -1,9 +1,7 @@
-//! Metadata of a command, as in COMMAND INFO.
-
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// COMMAND INFO shows these names in lowercase.
+    /// Flags of a command. COMMAND INFO shows their names in lowercase.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;
@@ -47,7 +45,7 @@ impl Keys {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandInfo {
     pub(crate) name: &'static str,
-    /// Name including the container's, such as `config|get`.
+    /// Name with its container command, such as `config|get`.
     pub(crate) full_name: &'static str,
     pub(crate) arity: i32,
     pub(crate) flags: Flags,

@@ -111,7 +111,7 @@ impl PersistenceState {
         self.progress.replace(offset);
     }
 
-    /// Returns to the old file, and schedules another rewrite a second later.
+    /// Continues with the old file, and schedules another rewrite a second later.
     pub(crate) fn rewrite_failed(&mut self, offset: u64, second: i64) {
         self.size = self.size_before_rewrite;
         self.progress.append(offset);
@@ -141,7 +141,8 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// During a sync, postpones writes for at most two seconds.
+    /// Returns the second until which writes wait for a running sync, at most two seconds. `None`
+    /// lets the server write.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -175,7 +176,7 @@ impl PersistenceState {
         self.release_held()
     }
 
-    /// As in Redis, the next write to the file starts the next sync.
+    /// Records a failed sync. As in Redis, the next write to the file starts the next sync.
     pub(crate) fn fail_sync(&mut self, error: SyncError) -> Vec<Output> {
         self.failures.log_failed(error);
         self.progress.fail_sync();

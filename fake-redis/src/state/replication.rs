@@ -33,7 +33,7 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// Seconds before a primary without replicas drops its backlog (`repl-backlog-ttl`).
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// Only `follow` and `lead` change the role.
+/// A server's role and replication state. Only `follow` and `lead` change the role.
 #[derive(Debug)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
@@ -91,13 +91,13 @@ impl Replication {
         self.primary.is_some()
     }
 
-    /// The caller must have closed any link.
+    /// Makes this server a replica. The caller must have closed any earlier link.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// The caller must have closed the link.
+    /// Makes this server a primary. The caller must have closed the link.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -184,7 +184,8 @@ impl Replication {
             && !self.are_pings_suspended()
     }
 
-    /// Returns `None` if a snapshot's position has no meaning (`rdbPopulateSaveInfo`).
+    /// Returns `None` if the server has no replication position to store in a snapshot
+    /// (`rdbPopulateSaveInfo`).
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -16,7 +16,8 @@ pub(crate) struct Permissions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// Encodes an array with too many holes as an object instead of failing.
+    /// `true` to encode an array with too many holes as an object. `false` makes such an array an
+    /// error.
     pub(crate) sparse_convert: bool,
     /// Maximum ratio of an array's length to its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,

@@ -1,5 +1,3 @@
-//! The counters that INFO shows.
-
 use crate::protocol::error::CommandError;
 use crate::state::command_info::CommandInfo;
 use indexmap::IndexMap;
@@ -22,7 +20,7 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     errors_total: u64,
     errors_accounted: u64,
-    /// `true` if the command repeats an error that a called command has counted.
+    /// `true` if the command repeats an error that was counted for a command that it called.
     repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
@@ -76,7 +74,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// Counts a failure if the command added or repeats an error (`incrCommandStatsOnError`).
+    /// Counts a failed call if the command added or repeats an error (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

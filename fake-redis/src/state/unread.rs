@@ -1,5 +1,3 @@
-//! A client's unsent output.
-
 use crate::config::OutputLimit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

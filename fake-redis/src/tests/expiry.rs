@@ -142,7 +142,7 @@ fn what_a_primary_sends_meets_keys_that_have_expired_here_as_alive() {
     bench.pass(1_000);
     bench.node.server_mut().clock.show(bench.now);
     bench.node.server_mut().apply_replicated(&[b"INCR", b"n"]);
-    // Stepping the clock back shows that the key exists and that INCR counted from 5.
+    // Step the clock back to show that the key exists and that INCR counted from 5.
     bench.step_clock(-1_000);
     check_on(&mut bench, &[("GET n", "$1|6")]);
 }

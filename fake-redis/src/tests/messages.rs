@@ -81,7 +81,7 @@ fn keyspace_events_are_told_at_the_deletion_and_only_if_asked_for() {
     assert_eq!(bench.replies(1), "*4|$8|pmessage|$1|*|$22|__keyevent@0__:expired|$1|k");
 }
 
-/// A new key has a separate event (`dbAdd` in db.c).
+/// The creation of a key has an event of its own (`dbAdd` in db.c).
 #[test]
 fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     let mut bench = Bench::new();
@@ -95,7 +95,7 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     assert_eq!(bench.replies(1), [event("new"), event("set"), event("set")].join("|"));
 }
 
-/// If each removal moved all remaining names, this test would take seconds.
+/// This test would take seconds if each removal moved all remaining names.
 #[test]
 fn thousands_of_channels_end_with_their_client_and_leave_those_of_others() {
     let mut bench = Bench::new();

@@ -134,7 +134,7 @@ fn a_walk_sees_every_key_that_stays_while_others_go() {
         if cursor == "0" {
             break;
         }
-        // Deletes keys with odd numbers, some of which the cursor has passed.
+        // Delete keys with odd numbers. The cursor has passed some of these keys.
         bench.run(&format!("DEL key:{}", (round * 2 + 1) % 100));
         bench.run(&format!("DEL key:{}", (99 - round * 2) % 100));
     }

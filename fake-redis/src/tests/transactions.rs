@@ -120,7 +120,7 @@ fn nobody_gets_in_between_the_commands_of_a_transaction() {
     assert_eq!(bench.propagated(), "MULTI | INCR n | INCR n | EXEC");
 }
 
-/// If each key were compared with all others, this test would take seconds.
+/// This test would take seconds if each key were compared with all others.
 #[test]
 fn thousands_of_keys_are_watched_once_each() {
     let mut bench = Bench::new();

@@ -5,7 +5,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// 6.2 propagates a relative time as relative, and an absolute time as absolute (expire.c).
+/// Redis 6.2 propagates a relative time as relative, and an absolute time as absolute (expire.c).
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -29,7 +29,7 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
-/// 6.2 propagates SCRIPT LOAD to replicas, but not the scripts of EVAL (eval.c).
+/// Redis 6.2 propagates SCRIPT LOAD to replicas, but not the scripts of EVAL (eval.c).
 #[test]
 fn before_7_0_replicas_are_told_of_loaded_scripts() {
     for (version, told) in
@@ -43,7 +43,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Client libraries parse these texts.
+/// Compares the texts exactly, because client libraries parse them.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);

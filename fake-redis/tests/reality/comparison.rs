@@ -54,7 +54,7 @@ pub(crate) fn is_comparable(words: &[String]) -> bool {
         || words[0].eq_ignore_ascii_case("zadd")
             && words[1..].iter().any(|word| word == "INCR")
             && words[1..].iter().any(|word| word.starts_with('y'));
-    // The chosen members are random, unless the count selects all members or none.
+    // The server chooses members at random, unless the count selects all members or none.
     let is_chance = |count: &str| !matches!(count, "1000" | "0" | "-1");
     let draws = words[0].eq_ignore_ascii_case("spop")
         && words.get(1).is_some_and(|key| key != "missing")

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-/// Templates of commands. A word in braces stands for a random one of its `alternatives`.
+/// Templates of commands. A word in braces is replaced with a random choice from its
+/// `alternatives`.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",

@@ -18,7 +18,7 @@ async fn bob(holders: Holders) -> turmoil::Result {
 }
 
 async fn reunion() -> turmoil::Result {
-    // Sentinel disconnects the clients of a server that it demotes, so the loop retries.
+    // The loop retries, because Sentinel disconnects the clients of a server that it demotes.
     while !matches!(role_and_owner().await, Ok((role, owner)) if role == "slave" && owner == "bob")
     {
         sleep(1).await;

@@ -57,7 +57,7 @@ fn servers_whose_chance_is_not_a_function_of_the_seed_are_caught() {
 
 #[test]
 fn clocks_that_show_real_time_are_caught() {
-    // Without a configured epoch, turmoil's clock starts at the real time.
+    // If the epoch is not configured, turmoil's clock starts at the real time.
     fn since_epoch() -> Duration {
         turmoil::since_epoch().unwrap_or_else(fixed_clock)
     }

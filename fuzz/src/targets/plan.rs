@@ -1,4 +1,5 @@
-//! Reads arbitrary text as a fault plan. Both engines must have the same result with the plan.
+//! Reads arbitrary text as a fault plan. A run with this plan must have the same result on both
+//! engines.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

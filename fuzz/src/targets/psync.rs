@@ -1,4 +1,5 @@
-//! Tests a server as replica of an arbitrary primary, and as primary of an arbitrary replica.
+//! Connects a replica to a primary and to a sub-replica, which both send arbitrary bytes. The
+//! replica must then answer a client.
 
 use crate::bench::Bench;
 use crate::parts;

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 
 const WALL_START_US: i64 = 1_700_000_000_000_000;
 
-/// The machine's messages arrive immediately.
+/// Runs one machine, whose messages arrive immediately.
 #[derive(Debug)]
 pub struct Bench<M> {
     pub machine: M,
     pub disk: Disk,
-    /// Only the test advances these clocks.
+    /// Clocks of the machine, which only the test advances.
     pub clock: Now,
     pub taps: Vec<TapEvent>,
     pub closed: Vec<u32>,
     pub asked: Vec<ConnectionId>,
-    /// `true` if syncs finish immediately; otherwise [`Bench::finish_sync`] finishes them.
+    /// `true` if syncs finish immediately; `false` if the test calls [`Bench::finish_sync`].
     pub syncs_at_once: bool,
     pub has_stopped: bool,
     pub peer: &'static str,
@@ -51,7 +51,7 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// Keeps the disk, but no connections.
+    /// Boots another machine from the same disk. The connections are lost.
     pub fn restart(&mut self, boot: impl FnOnce(&DiskImage, Now) -> M) {
         (self.syncing, self.wake_at) = (0, None);
         self.sent.clear();
@@ -59,7 +59,7 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends an input, and handles all inputs that follow from it.
+    /// Sends an input to the machine, and handles all inputs that follow from its outputs.
     pub fn input(&mut self, input: Input<'_>) {
         let (mut out, mut next) = (Outputs::default(), Some(input));
         while let Some(input) = next.take() {

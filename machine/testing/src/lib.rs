@@ -13,7 +13,8 @@ pub use bench::Bench;
 pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
 pub use world::{Crash, End, Host, World};
 
-/// Lets tests use a wrapper as the [`Bench`] or [`World`] in one of its fields.
+/// Implements `Deref` for a wrapper of a [`Bench`] or [`World`], so that tests can use the wrapper
+/// directly.
 #[macro_export]
 macro_rules! deref {
     ($outer:ty, $field:tt: $inner:ty) => {

@@ -20,7 +20,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Connects instead of binding: other threads' child processes could inherit a bound socket.
+        // Connect instead of binding, because other threads' child processes could inherit a bound
+        // socket.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -70,7 +71,7 @@ fn is_stopped(pid: u32) -> bool {
     states.all(|is_stopped| is_stopped)
 }
 
-/// Reports a skipped test. Panics if the environment variable `variable` is set.
+/// Prints that a test was skipped. Panics instead if the environment variable `variable` is set.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

@@ -131,7 +131,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Pauses a server. Messages that arrive wait until [`World::resume`].
+    /// Pauses a server. Messages to it wait until [`World::resume`].
     pub fn pause(&mut self, host: usize) {
         self.hosts[host].is_paused = true;
     }
@@ -154,7 +154,7 @@ impl<M: Machine> World<M> {
         self.cuts.insert((from, to));
     }
 
-    /// Also delivers the messages held back.
+    /// Ends all cuts, and delivers the messages that the cuts held back.
     pub fn heal(&mut self) {
         self.cuts.clear();
         for (_, _, event) in std::mem::take(&mut self.held) {
@@ -318,7 +318,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Returns `None` while the server is down.
+    /// Returns the server's machine, or `None` while the server is down.
     pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }

@@ -218,7 +218,8 @@ impl Group {
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // The fields: pointer to the name, type A, class IN, 60 s, and a length of four bytes.
+            // Fields of an answer: pointer to the name, type A, class IN, 60 s, and a length of
+            // four bytes.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

@@ -1,14 +1,14 @@
-//! Makes `getpid` fast: replaces its machine code with code that returns the process id.
+//! Makes `getpid` fast, by replacing its machine code with code that returns the process id.
 
 use super::Call;
 use crate::group::Group;
 use crate::process::Number;
 
-/// Machine code of an unmodified `getpid`: `mov eax, 39; syscall; ret`
+/// Machine code of an unmodified `getpid`: `mov eax, 39; syscall; ret`.
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
 const BEFORE_STOP: u64 = 7;
 
-/// Returns the machine code of the replacement: `mov eax, number; nop; nop; ret`
+/// Returns the machine code of the replacement: `mov eax, number; nop; nop; ret`.
 fn getpid_code(number: Number) -> u64 {
     0xc390_9000_0000_00b8 | u64::from(number) << 8
 }

@@ -114,7 +114,8 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("disabled rdtsc with PR_SET_TSC, which is not emulated".to_owned())
         }
-        // The first would hide the process's memory from the tracer, and the second its orphans.
+        // PR_SET_DUMPABLE could hide the process's memory from the tracer, and
+        // PR_SET_CHILD_SUBREAPER would hide orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fail_with(libc::EINVAL),
         _ => Outcome::Native,

@@ -1,4 +1,4 @@
-//! Emulates signal descriptors and file syncs.
+//! Emulates signal descriptors (`signalfd`) and file syncs.
 
 use super::streams::Read;
 use super::{Call, Outcome, fail_with};

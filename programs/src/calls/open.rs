@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Hidden, because JVMs of concurrent runs would share files by process id.
+/// Hidden from programs, because JVMs of concurrent runs would share files by process id.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
@@ -91,7 +91,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // Replace the tracer's process id, to which `/proc/self` leads here.
+        // Here `/proc/self` leads to the tracer, so replace the tracer's process id.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,

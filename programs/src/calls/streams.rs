@@ -8,7 +8,7 @@ use rand_core::Rng;
 
 const BYTES_MAX: u64 = 1 << 24;
 const PLACES_MAX: u64 = 1024;
-/// `PIPE_BUF` in bytes.
+/// Size in bytes up to which a write to a pipe is atomic (`PIPE_BUF`).
 const ATOMIC: usize = 4096;
 
 impl Call {
@@ -268,7 +268,8 @@ impl Group {
         if !is_enough {
             return call.block_restartable(Interest::Files, None);
         }
-        // A blocking write passes all its bytes at once, even if the pipe has room for fewer.
+        // As in Linux, a blocking write passes all its bytes in one piece, even if the pipe has
+        // room for fewer.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
         let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);

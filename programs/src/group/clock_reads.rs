@@ -1,4 +1,4 @@
-//! Lets threads read the clocks without stopping them, up to a number of reads.
+//! Lets threads read the clocks without a stop, up to a limited number of reads.
 
 use super::{Group, Number};
 use crate::sys::clock_pages::{Budget, PAGE};

@@ -16,7 +16,8 @@ impl Group {
         self.keep_memory_reachable(process, number);
         self.thread(number).tracee.resume(0);
         if others && is_first {
-            // The kernel reports the end of a process's first thread last.
+            // Do not wait for the exit of a process's first thread, because the kernel reports it
+            // last.
             self.clear_thread_id(number);
             self.threads.remove(&number);
             return Turn::Over;
@@ -167,7 +168,8 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // Once all processes have ended, the tracer is the parent of every zombie.
+        // Reap all processes, because the tracer is the parent of every zombie once all processes
+        // have ended.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }

@@ -12,12 +12,13 @@ use crate::sys::trace::{Stop, Tracee};
 use libc::user_regs_struct;
 
 const ROUND_MAX: usize = 4096;
-/// Number of equal rounds. A counter in memory would change the parity flag within this many.
+/// Number of equal rounds that identify a waiting loop. A counter in memory would change the parity
+/// flag within this many rounds.
 const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
-/// Bytes below the stack pointer that a function may use.
+/// Size in bytes of the area below the stack pointer that a function may use.
 const RED_ZONE: u64 = 128;
-/// The trap flag and the resume flag, which the tracer changes.
+/// The trap flag and the resume flag. The tracer changes them.
 const FLAGS_OF_TRACER: u64 = 1 << 8 | 1 << 16;
 
 pub(crate) enum Activity {
@@ -95,7 +96,7 @@ impl Stepper {
         Err(Activity::Computes)
     }
 
-    /// Returns the floating-point registers and the stack's local variables.
+    /// Returns the floating-point registers and the two stack pages that hold local variables.
     fn surroundings(&self) -> (Vec<u8>, [Vec<u8>; 2]) {
         let page = (self.state.stack() - RED_ZONE) & !(PAGE - 1);
         let stack = [page, page + PAGE].map(|page| self.memory.read(page, PAGE as usize));
@@ -116,7 +117,8 @@ impl Stepper {
     }
 }
 
-/// Refuses system calls, software interrupts, and instructions that expose the trap flag.
+/// Returns `false` for system calls, software interrupts, and instructions that expose the trap
+/// flag.
 fn is_safe_to_step(code: &[u8]) -> bool {
     let [first, second] = code else { return false };
     let first = if *first == 0x66 { *second } else { *first };

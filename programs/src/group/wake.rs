@@ -1,11 +1,11 @@
-//! Wakes threads at their deadlines and events.
+//! Wakes threads when their deadlines pass and when their events happen.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
 use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// Interval for polling wall-clock waits, which a clock step may end.
+/// Interval at which the group checks waits for a wall-clock time, which a clock step may end.
 const WALL_CHECK_NS: u64 = 100_000_000;
 
 impl Now {

@@ -7,14 +7,15 @@ use libc::{
 
 /// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is that of the first argument's lower half.
+/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is the offset of the first argument's lower
+/// half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor after 2; the kernel handles descriptors 3 to 255.
+/// First emulated descriptor after 2. The kernel handles descriptors 3 to 255.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -22,7 +23,8 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls, each with a command that stops the thread and the number from which all commands do.
+/// Calls on descriptors, each with a command that stops the thread, and the number from which every
+/// command stops the thread.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
@@ -72,7 +74,8 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// First system call that the libc crate does not know. From here on, calls fail with `ENOSYS`.
+/// First system call that the libc crate does not know. This call and all later calls fail with
+/// `ENOSYS`.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {

@@ -6,7 +6,7 @@ type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]
 type Request = libc::c_uint;
 
-/// The register set that XSAVE writes (`linux/elf.h`).
+/// Number of the register set that XSAVE writes (`linux/elf.h`).
 const NT_X86_XSTATE: c_ulong = 0x202;
 const EXTENDED_REGISTERS_MAX: usize = 16 << 10;
 
@@ -30,7 +30,8 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// The words of a `siginfo_t`: signal, error number and code, then data that depends on these.
+/// The 32-bit words of a `siginfo_t`: signal, error number and code, then data that depends on
+/// signal and code.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
@@ -263,7 +264,8 @@ impl Tracee {
         }
     }
 
-    /// Returns the call's result, and the signals that arrived meanwhile.
+    /// Makes the thread execute a system call. Returns the call's result, and the signals that
+    /// arrived during the call.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -42,7 +42,8 @@ fn an_answer_wakes_who_made_many_calls_in_the_same_instant() {
     assert!(run.elapsed_us < 1_000_000, "{} us", run.elapsed_us);
 }
 
-/// Runs `first` in the main thread and `second` in another. Each thread then prints its name.
+/// Runs `first` in the main thread and `second` in another thread. Each thread then prints its
+/// name.
 fn beside_another(declarations: &str, (first, second): (&str, &str)) -> Option<Alone> {
     run_c(&format!(
         "#include <pthread.h>\n#include <unistd.h>\n{declarations}\n\
@@ -149,7 +150,7 @@ fn looks_at_the_clock_need_no_stop_and_take_time() {
     let Some(run) = python("looks-9731", script) else { return };
     let (stops, looks) = looks_of(&run);
     assert!(stops < 100 && looks > 1_900, "{stops} {looks}");
-    // A clock read takes 100 ns. From the thousandth read on, it takes 2 us.
+    // The first thousand clock reads take 100 ns each, and the next thousand 2 us each.
     assert_eq!(run.stdout, "True True\nFalse\n", "{}", run.stderr);
 }
 

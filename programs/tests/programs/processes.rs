@@ -64,7 +64,7 @@ fn a_parent_that_ignores_its_children_has_none_to_wait_for() {
 
 #[test]
 fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
-    // Calls `clone` with CLONE_UNTRACED and SIGCHLD, and then also with CLONE_PARENT.
+    // Call `clone` with CLONE_UNTRACED and SIGCHLD, and then also with CLONE_PARENT.
     let script = "for flags in (0x00800011, 0x00808011):\n \
                   if libc.syscall(56, flags, 0, 0, 0, 0) == 0:\n  \
                    while True: time.sleep(1000)\n\

@@ -67,7 +67,7 @@ fn a_program_that_allocates_without_end_is_told_that_there_is_no_more() {
                   while (got < 1 << 16 && malloc(64 << 20)) got++; \
                   printf(\"%d\\n\", got > 31 ? got < 65 : -1); return 3; }";
     let Some(run) = run_c(source) else { return };
-    // The program ends normally. Its memory limit is between 2 GiB and 4 GiB.
+    // The program ends normally, and its memory limit is between 2 GiB and 4 GiB.
     assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(3), "1\n"));
 }
 

@@ -116,7 +116,7 @@ fn a_set_that_the_release_overtakes_brings_the_lock_back() {
         });
     let mut other = world.lock("watchdog-resurrecting", &one(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
-    // The daemon connects, reads the owner, and sends its SET at 3337.333 ms.
+    // At 3337.333 ms, the daemon has connected and read the owner, and sends its SET.
     world.pass(3_336);
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     world.pass(10);

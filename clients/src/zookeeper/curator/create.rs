@@ -9,10 +9,10 @@ use crate::zookeeper::session::Session;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     None,
-    /// The client accepts any node with its GUID in the name.
+    /// The client accepts any node whose name contains the client's GUID.
     AnySession,
-    /// The client accepts a node with its GUID if its own session created the node, and otherwise
-    /// deletes the node (`validateFoundNode`).
+    /// The client accepts a node with its GUID only if its own session created the node. Otherwise
+    /// it deletes the node (`validateFoundNode`).
     SameSession,
 }
 

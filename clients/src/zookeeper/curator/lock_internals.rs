@@ -54,7 +54,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // An exception during the deletion replaces the earlier exception, as in the library.
+            // As in the library, an exception during the deletion replaces the earlier exception.
             self.delete(path).await?;
         }
         outcome
@@ -123,7 +123,8 @@ struct RemainingWait {
 }
 
 impl RemainingWait {
-    /// Subtracts the time since the last call. A clock that was set back adds time.
+    /// Subtracts the time since the last call. If the clock was set back, adds the time instead.
+    /// Returns `false` when no time is left.
     fn has_time_left(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());

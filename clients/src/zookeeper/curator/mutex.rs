@@ -2,7 +2,7 @@
 //!
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`), with the queue of
 //! [`super::lock_internals`]. **The holder does not notice that its session has ended**. A release
-//! that finds no node returns `NotHeld`; the library ignores it.
+//! that finds no node returns `NotHeld`; the library ignores a missing node.
 //!
 //! - `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as Curator's
 //!   documentation demands.

@@ -2,7 +2,7 @@
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
 //! (`internalAcquire1Lease`). A process that holds the semaphore's mutex creates a lease, and waits
-//! until no other lease is left. A second acquire by the holder waits in vain until its timeout.
+//! until no other lease is left. A second acquire by the holder always times out.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -72,7 +72,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // An exception during this release hides `outcome`, as in the library.
+        // As in the library, an exception during this release hides `outcome`.
         lock.delete(&turn).await?;
         outcome
     }

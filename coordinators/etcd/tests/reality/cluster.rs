@@ -140,7 +140,7 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A transaction whose condition is false, so that it writes nothing.
+/// A transaction whose condition is false. The transaction therefore writes nothing.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -157,7 +157,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // A slow election adds this text to an answer.
+        // Remove this text, which the real server adds to an answer if an election takes long.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -200,9 +200,11 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // Unless a new leader extends the lease, it ends before the write that follows the failure.
+    // Unless a new leader extends the lease, the lease ends before the write that follows the
+    // failure.
     script.cluster.pass(2_500);
-    // An election after this check would make the test stop the wrong member.
+    // Find the leader after the wait, because an election during the wait would make the test stop
+    // the wrong member.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
     script.cluster.stop(leader);
     let calls = [
@@ -278,7 +280,8 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These calls see all earlier changes. Before other calls, the members must catch up.
+        // These calls see all earlier changes. Before all other calls, wait until the members have
+        // caught up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));
@@ -320,7 +323,8 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         pair.ours.read_reply(&mut watches.1, are_watching, PATIENCE_MS);
         for _ in 0..dice.roll(14) {
             let bytes = call(&mut dice, latest);
-            // After a transaction that only one member refuses, the members' states differ.
+            // Skip calls that name a revision. If only one member refuses such a transaction, the
+            // members' states differ.
             if String::from_utf8_lossy(&bytes).contains("\"revision\":\"") {
                 continue;
             }

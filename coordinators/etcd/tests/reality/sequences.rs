@@ -137,7 +137,7 @@ pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
         _ if dice.chance(50) => {
             ("/v3/lock/unlock", format!("{{\"key\":\"{}\"}}", dice.pick(&KEYS)))
         }
-        // No call waits, because all calls lock with the same lease.
+        // No lock call waits, because all lock calls use the same lease.
         _ => ("/v3/lock/lock", "{\"name\":\"bQ==\",\"lease\":\"71\"}".to_owned()),
     };
     post(path, &body)

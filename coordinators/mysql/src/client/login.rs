@@ -22,7 +22,7 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const MULTI_STATEMENTS: u32 = 1 << 16;
 const PLUGIN_AUTH: u32 = 1 << 19;
 const LENGTH_ENCODED: u32 = 1 << 21;
-/// The real server's capabilities that the model supports.
+/// Capabilities of the real server that the model also announces.
 const CAPABILITIES: u32 = 0x807f_f75f;
 
 #[derive(Clone, Debug)]

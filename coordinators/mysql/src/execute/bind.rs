@@ -139,7 +139,8 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Binds two operands. Converts a string to a time if it is compared with a time.
+    /// Binds the operands of a comparison. Converts a string that is compared with a time to a
+    /// time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {

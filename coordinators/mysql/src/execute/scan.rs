@@ -218,7 +218,7 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // Without gap locks, a row counts as missing once its deletion is committed.
+        // Without gap locks, a row with a committed deletion counts as missing, and needs no lock.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()
@@ -227,7 +227,8 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // A semi-consistent read skips a locked row if its committed version does not match.
+            // A semi-consistent read skips a locked row whose committed version does not match the
+            // condition.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Blocked(_)
@@ -247,7 +248,7 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // The real server also locks the gap before the next row.
+                // As in the real server, also lock the gap before the next row.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }
@@ -262,7 +263,8 @@ impl Scan {
             }
             other => other,
         };
-        // A query for one row keeps the row's lock even if the row does not match.
+        // As in the real server, a query for one row keeps the row's lock even if the row does not
+        // match.
         let keeps = self.only.is_some() && matches!(self.action, Action::Read { .. });
         let is_kept = keeps && values.is_some();
         let is_own = context.store.changer(target.id, &wanted.place) == Some(wanted.by);

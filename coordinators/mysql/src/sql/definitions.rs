@@ -1,5 +1,3 @@
-//! Parses statements that create and drop databases and tables.
-
 use super::ast::Statement;
 use super::expression::Expression;
 use super::parser::Parser;

@@ -35,7 +35,7 @@ pub(crate) enum Expression {
     Field(usize),
     Inserted(usize),
     Count,
-    /// Current time, with its number of decimals. The flag is `true` for UTC.
+    /// Current time. The number is the number of decimals, and the flag is `true` for UTC.
     Now(u8, bool),
     /// Sum of a time and an interval. The number is the interval's unit in signed microseconds.
     Later(Inner, Inner, i64),
@@ -144,7 +144,7 @@ pub(crate) enum Comparison {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
-    /// Operator `<=>`, which treats NULL as a value.
+    /// Operator `<=>`, for which NULL equals NULL.
     Same,
 }
 

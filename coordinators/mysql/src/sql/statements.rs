@@ -100,7 +100,8 @@ impl Parser<'_> {
 
     pub(super) fn wrong(&self) -> SqlError {
         let token = self.peek();
-        // The real server's tokenizer is already past the comma when it reports a syntax error.
+        // Report a comma's end, because the real server's tokenizer has passed the comma when it
+        // finds the error.
         let is_comma = token.kind == Kind::Symbol(",");
         wrong(self.text, if is_comma { token.end } else { token.start })
     }
@@ -265,7 +266,8 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
         Expression::Column(named, _) => named.name.clone().into_bytes(),
-        // The column name of a number omits its brackets, unless the number has a sign.
+        // The column name of a number omits brackets around the number, unless the number has a
+        // sign.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
             written.iter().copied().filter(is_digit).collect()

@@ -54,7 +54,7 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// Intention locks on tables, which only influence the choice of a deadlock victim.
+/// Intention locks on tables. They only influence the choice of a deadlock victim.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {
@@ -89,7 +89,8 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Turns a lock on the supremum, which has no row, into a lock on its gap.
+    /// Turns a lock on the supremum into a lock on the gap before it, because the supremum has no
+    /// row.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

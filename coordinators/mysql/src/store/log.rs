@@ -24,7 +24,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&serde_json::to_vec(records).expect("a commit is JSON"))
 }
 
-/// Panics on a malformed group, which the checksums rule out.
+/// Replays the log. Panics on a malformed group, which the checksums rule out.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {

@@ -29,7 +29,7 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// Returns a row's lock name: the key, prefixed with the table's name except for table `locks`.
+    /// Returns the lock name of a row: its key, after the table's name unless the table is `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();

@@ -101,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Requests a row lock. A transaction has an implicit lock on each row that it changed.
+    /// Requests a row lock. A transaction already has an implicit lock on each row that it changed.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {
@@ -138,7 +138,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Returns `false` if the request is refused because it would cause a deadlock.
+    /// Returns `false` if waiting would cause a deadlock, so the request is refused.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -160,8 +160,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Returns the session to refuse: the one with the fewest changes and locks or, among equals,
-    /// the one that closed the cycle.
+    /// Returns the session to refuse: a session with the fewest changes and locks, and among
+    /// several such sessions, the session that closed the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -33,7 +33,8 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Compares the display width of `TRUE`, which differs between releases.
+/// Returns `true` for MariaDB 10.11.19. Other releases report other versions, and other display
+/// widths of `TRUE`.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -46,7 +47,8 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // A starting server deletes all temporary tables that it finds, even those of other servers.
+    // Use the server's own folder, because a starting server deletes all temporary tables that it
+    // finds, even those of other servers.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
@@ -130,7 +132,8 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Lists the sessions. Queries of information_schema can crash MariaDB 10.11.19.
+    /// Lists the sessions with SHOW PROCESSLIST, because queries of information_schema can crash
+    /// MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -76,7 +76,8 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An operand of unknown type gets the other operand's type, if that type has the operator.
+        // An operand of unknown type gets the type of the other operand, if the operator exists for
+        // that type.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();
@@ -114,7 +115,8 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // Parses the sign too, because the smallest integer has no positive counterpart.
+                // Parse the sign together with the digits, because the smallest integer has no
+                // positive counterpart.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

@@ -38,7 +38,7 @@ impl Client {
                 self.out.put_u8(b'N');
             }
             version if version >> 16 < 3 => {
-                // As in protocol 2, the error is a string that ends with a NUL byte.
+                // The error has the form of protocol 2: a string that ends with a NUL byte.
                 let (major, minor) = (version >> 16, version & 0xffff);
                 let text = format!(
                     "EFATAL:  unsupported frontend protocol {major}.{minor}: server supports 3.0 \

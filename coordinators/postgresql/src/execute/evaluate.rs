@@ -75,7 +75,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates constants before reading any row, as the planner does.
+    /// Evaluates constants before any row is read, as the planner does.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),

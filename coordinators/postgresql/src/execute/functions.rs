@@ -12,7 +12,7 @@ use crate::store::transaction::Undo;
 use crate::types::Value;
 
 impl Execution<'_> {
-    /// Calls a function. A restarted statement does not repeat a call with side effects.
+    /// Calls a function. When a statement restarts, a call with side effects is not repeated.
     pub(super) fn call(&mut self, function: Function, values: &[Value]) -> Result<Value, Stop> {
         let began = self.session.transaction.as_ref().map_or(self.run.began, |open| open.began);
         match function {

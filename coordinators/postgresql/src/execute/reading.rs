@@ -20,7 +20,8 @@ impl Execution<'_> {
         self.session.transaction.as_ref()?.tracked
     }
 
-    /// Returns the visible rows on the access path. Records the reads that precede the first row.
+    /// Returns the visible rows on the access path. Records all reads that come before the read of
+    /// the first row.
     pub(super) fn look_up_versions(
         &mut self,
         table: TableId,
@@ -141,7 +142,7 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// Records that an insertion with DO NOTHING read the existing row, as in PostgreSQL 15.20.
+    /// Records that an INSERT with DO NOTHING has read the existing row, as PostgreSQL 15.20 does.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let Some(id) = self.tracked() else { return Ok(()) };
         if self.touch_version(id, table, version)? {

@@ -122,7 +122,7 @@ impl Execution<'_> {
             match self.take_row_lock((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
-                // PostgreSQL reports a deleted row as updated, but only in SELECT.
+                // Unlike UPDATE and DELETE, SELECT reports a deleted row as updated.
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
                 }

@@ -12,7 +12,7 @@ use fencepost_machine::WallTime;
 
 /// The protocol's epoch, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
-/// System identifier of the cluster, which a standby must share.
+/// System identifier, which the primary and its standbys must share.
 const SYSTEM: &str = "7338219457620161536";
 
 pub(super) fn stamp(wall: WallTime) -> i64 {
@@ -93,7 +93,7 @@ impl Client {
         if let Some(sender) = &mut self.sender {
             sender.sent = Some(from);
         }
-        // This CopyBothResponse declares a text format and no columns.
+        // A CopyBothResponse with text format and no columns.
         wire::message(&mut self.out, b'W', |out| out.put_slice(&[0, 0, 0]));
         Ok(())
     }

@@ -215,7 +215,7 @@ impl Reader {
         let starts_name = |c: char| c.is_alphabetic() || c == '_';
         if self.peek(0).is_some_and(starts_name) {
             self.skip_while(|c| c.is_alphanumeric() || c == '_');
-            // The real server quotes the number and the name that follows it.
+            // Like the real server, quote the number together with the name that follows.
             let raw: String = self.characters[start..self.at].iter().collect();
             let message = format!("trailing junk after numeric literal at or near \"{raw}\"");
             return Err(SqlError::new("42601", message).at(start + 1));

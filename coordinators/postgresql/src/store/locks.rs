@@ -101,8 +101,9 @@ impl Lock {
         }
     }
 
-    /// Returns a new request's place in the queue, and `true` if the lock can be granted
-    /// immediately. A backend queues before waiters that conflict with locks it already has.
+    /// Returns the place of a new request in the queue, and `true` if the lock can be granted
+    /// immediately. A backend queues before waiters that conflict with locks that the backend
+    /// already has.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -236,7 +237,8 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A backend that waited for the end of a transaction does not keep the lock.
+            // A backend that waits for the end of a transaction needs only the wake-up, not the
+            // lock.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }

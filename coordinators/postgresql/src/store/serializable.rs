@@ -43,12 +43,14 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// Earliest commit of an unseen writer that committed first (`earliestOutConflictCommit`).
+    /// Earliest commit among the writers that this transaction did not see and that committed
+    /// before it (`earliestOutConflictCommit`).
     earliest_out: Option<Moment>,
     finished_before: u64,
-    /// `true` if the transaction has committed and has not written.
+    /// `true` if the transaction has committed without a write.
     is_read_only: bool,
-    /// `true` if the transaction must roll back. It then conflicts with no other transaction.
+    /// `true` if the transaction must roll back. Other transactions then ignore their conflicts
+    /// with this transaction.
     is_doomed: bool,
     has_written: bool,
     outs: Vec<Tracked>,
@@ -64,7 +66,8 @@ pub(crate) struct Serializable {
     readers: BTreeMap<Target, Vec<Tracked>>,
     finished: VecDeque<Tracked>,
     last: Moment,
-    /// Oldest `xmin` of the running tracked transactions, and how many of them share it.
+    /// Oldest `xmin` of the running tracked transactions, and the number of transactions with this
+    /// `xmin`.
     global_xmin: Option<(u64, usize)>,
 }
 

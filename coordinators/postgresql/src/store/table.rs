@@ -41,7 +41,8 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The version that this version replaced, if no indexed column changed.
+    /// The version that this version replaced; `None` for a row's first version, and after a change
+    /// of an indexed column.
     pub(crate) follows: Option<VersionId>,
     /// The first of the versions linked by `follows`. Indexes point to this version.
     pub(crate) place: VersionId,

@@ -108,9 +108,11 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // Retries often, because a promotion waits for the next attempt to connect to the primary.
+        // A short interval, because a promotion waits for the standby's next attempt to connect to
+        // the primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
-        // With mmap the shared memory is in the data folder, so a killed server leaves none behind.
+        // With mmap, the shared memory is a file in the data folder, so a killed server leaves no
+        // shared memory behind.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));
@@ -159,7 +161,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // The server's deadlock check may end the wait a moment later.
+                // Wait longer, because the server's deadlock check may end the session's wait.
                 rest(25);
                 return !connection.has_answer();
             }

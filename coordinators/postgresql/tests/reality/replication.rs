@@ -157,7 +157,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
         world.standby.ask(&mut reader, sql);
     }
 
-    // An acknowledged commit is on a synchronous standby, and visible there a moment later.
+    // A synchronous standby has an acknowledged commit on disk, and shows it a moment later.
     world.synchronous("*");
     let (mut writer, mut other) = (world.primary.session(), world.primary.session());
     world.primary.send(&mut writer, "UPDATE t SET v = 2");
@@ -211,7 +211,8 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
 }
 
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
-    // The waiting session cannot report its id. The test derives it from the next session's id.
+    // Derive the session's id from the id of the next session, because a waiting session cannot
+    // report its id.
     let probe = fake.connect();
     fake.send(probe, &startup());
     let welcome = fake.answer(probe).unwrap();

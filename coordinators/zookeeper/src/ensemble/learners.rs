@@ -83,7 +83,8 @@ impl ZooKeeper {
         true
     }
 
-    /// Handles an accepted epoch. Stops leading if the follower's history is newer.
+    /// Handles a follower's acknowledgement of the epoch. Stops leading if the follower's history
+    /// is newer.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

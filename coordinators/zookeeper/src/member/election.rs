@@ -4,7 +4,7 @@ use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// Time to wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
+/// Time in milliseconds to wait for a better vote once a majority agrees (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
 /// First and longest interval between notifications, in milliseconds.
 const REPEAT_MS: (u64, u64) = (200, 60_000);
@@ -49,7 +49,7 @@ impl Election {
     }
 
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // Rounds wrap around, because a peer may have claimed the last possible round.
+        // Rounds wrap around, because another member may have claimed the last possible round.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();

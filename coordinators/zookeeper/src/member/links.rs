@@ -32,7 +32,8 @@ impl Links {
 
     pub(crate) fn new_connection(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.next);
-        // Accepted connections use the lower half of the ids.
+        // Ids of opened connections stay in the upper half, because accepted connections use the
+        // lower half.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         connection
     }

@@ -52,7 +52,7 @@ pub(crate) enum Message {
         is_new: bool,
         progress: Progress,
     },
-    /// Drops the log after this zxid, because the ensemble never agreed on it.
+    /// Drops the log after this zxid, because the ensemble never agreed on that part.
     Truncate {
         zxid: i64,
     },

@@ -75,7 +75,7 @@ fn a_leader_without_a_majority_stops_and_its_proposals_are_cut_off() {
     let mut client = Client::enter(&mut world, leader);
     world.isolate(leader);
     assert_eq!(client.create(&mut world, "/lost", 0), None, "no majority, no answer");
-    // The leader gives up at most one tick after syncLimit ticks.
+    // The leader gives up at the latest one tick after `sync_limit` ticks without a majority.
     world.run(12_000);
     assert!(world.is_closed(client.connection));
     assert!(!world.server(leader).unwrap().is_serving());
@@ -198,7 +198,8 @@ fn random_faults_lose_nothing_and_the_members_agree_in_the_end() {
         for round in 0..6 {
             world.settle(3);
             let (victim, at) = (draw(3) as usize, draw(3) as usize);
-            // An isolated server may believe that it serves clients until it gets a request.
+            // Retry for up to 20 s, because an isolated server may believe that it serves clients
+            // until it gets a request.
             let mut client = (0..20)
                 .find_map(|_| {
                     world.run(1_000);

@@ -22,8 +22,8 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// Uses different xids, because a server answers a request as soon as any request with its xid
-    /// commits (`CommitProcessor`).
+    /// Uses other xids than `self`, because a server answers a request when any request with the
+    /// same xid commits (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }

@@ -159,7 +159,7 @@ fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     assert!((least..most).contains(&stood_ms), "the session ends after {stood_ms} ms");
     said.push(heir.read_reply(ensemble, PING));
     said.push(heir.create(ensemble, "/held", true));
-    // The client continues after the pause as if it still held the node.
+    // After the pause, the client continues as if it still held the node.
     said.push(holder.set(ensemble, "/held", "mine"));
     let password = holder.session.password.clone();
     said.push(holder.reconnect(ensemble, 1, &password));
@@ -246,7 +246,8 @@ fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said.push(outside.set(ensemble, "/outside", "new"));
     ensemble.resume(leader);
     said.push(inside.read_reply(ensemble, CREATE));
-    // Until the resumed leader finds that it has no followers, its replies depend on timing.
+    // Wait until the resumed leader finds that it has no followers, because its replies depend on
+    // timing until then.
     let awake_since = ensemble.now_ms();
     while ensemble.leads(leader) {
         assert!(ensemble.now_ms() - awake_since < 60_000, "it never finds that nobody follows it");

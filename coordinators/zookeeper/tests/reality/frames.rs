@@ -94,7 +94,7 @@ fn odd_frames_are_answered_as_by_a_real_server() {
             fake.send(ours, &asked);
             assert!(reality.frame().is_some() && fake.frame(ours).is_some());
         }
-        // CLOSE makes the server end its replies, unless it closes the connection first.
+        // CLOSE ends the server's replies, unless the server closes the connection first.
         let closing = request(2, CLOSE, Record::default());
         let all = if has_session { [bytes, closing].concat() } else { bytes };
         reality.send(&all);

@@ -66,7 +66,8 @@ impl RealEnsemble {
             }
             Real::start(free_port(), at as u8 + 1, TICK_MS, &more)
         };
-        // The second and the third server form a majority, and the greater id wins the election.
+        // Start the second and the third server first: they form a majority, and the greater id
+        // wins the election.
         let (third, second) = (start(2), start(1));
         third.wait_until_serving();
         let first = start(0);

@@ -82,7 +82,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     let looks = prop::sample::select(vec![EXISTS, GET_DATA, GET_CHILDREN, GET_CHILDREN2]);
     let paths = || prop::collection::vec(path(), 0..3);
     prop_oneof![
-        // Neither server replies to a check that succeeds outside a multi.
+        // Leave out checks outside a multi, because neither server replies if they succeed.
         14 => change().prop_filter("is answered", |ask| !matches!(ask, Ask::Check(..))),
         10 => (looks, path(), any::<bool>()).prop_map(|(operation, path, is_watched)| {
             Ask::Look(operation, path, is_watched)
@@ -201,8 +201,8 @@ struct Play<'a, S: Server> {
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// Index of the first event without a fixed order, because a closed session's nodes are deleted
-    /// in hash-table order.
+    /// Index of the first event without a fixed order. A closed session's nodes are deleted in
+    /// hash-table order.
     unordered_from: Option<usize>,
 }
 
@@ -236,7 +236,7 @@ impl<'a, S: Server> Play<'a, S> {
 
     fn step(&mut self, step: &Step) {
         let who = step.client;
-        // Requests of two clients are ordered only if one waits for the other.
+        // Wait for the other client, because requests of two clients have no order otherwise.
         self.await_all(1 - who);
         match step.ask {
             Ask::CloseAndReturn => {
@@ -292,7 +292,7 @@ impl<'a, S: Server> Play<'a, S> {
         self.said.push(format!("{who} is gone: {is_closed}"));
     }
 
-    /// Ends the sequence with a ping. Events in transit arrive before its reply.
+    /// Ends the sequence with a ping. Events in transit arrive before the ping's reply.
     fn end(mut self) -> Vec<String> {
         for who in 0..2 {
             self.await_all(who);

@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
     fn check_sum(&mut self) -> Result<(), RdbError> {
         let end = self.position;
         let sum = u64::from_le_bytes(self.array()?);
-        // A checksum of 0 means that the writer computed none (`rdbchecksum no`).
+        // A checksum of 0 means that the writer computed no checksum (`rdbchecksum no`).
         if sum != 0 && sum != checksum(&self.bytes[..end]) {
             return Err(RdbError::Checksum);
         }
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(Value::SortedSet(Box::new(set)))
     }
 
-    /// Returns `None` for a malformed stream, or one with consumer groups.
+    /// Returns `None` for a malformed stream, and for a stream with consumer groups.
     fn stream(&mut self) -> Result<Option<Value>, RdbError> {
         let mut all = Vec::new();
         for _ in 0..self.length()? {

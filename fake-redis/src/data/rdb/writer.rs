@@ -1,5 +1,3 @@
-//! Writes snapshots as `rdbSaveRio` does.
-
 use super::{Origin, VERSION, crc64::checksum, kind, opcode};
 use crate::data::keyspace::Keyspace;
 use crate::data::number::parse_integer;
@@ -109,7 +107,7 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
             length(out, stream.len());
             length(out, last.ms as usize);
             length(out, last.sequence as usize);
-            // Consumer groups are not modelled.
+            // Number of consumer groups, which are not modelled.
             length(out, 0);
         }
     }

@@ -42,7 +42,8 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` is true. It must be true for all later ranks.
+    /// Returns the first rank for which `is_reached` is true. `is_reached` must be true for all
+    /// later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -167,7 +168,8 @@ impl Ranked {
         }
     }
 
-    /// Joins two trees under a root. Their balance may be off by one node.
+    /// Joins two trees under a root. Restores the balance, which one insertion or removal may have
+    /// disturbed.
     fn balanced(&mut self, root: u32, left: Tree, right: Tree) -> u32 {
         if self.weight(right) > DELTA * self.weight(left) {
             self.turned_left(root, left, right)

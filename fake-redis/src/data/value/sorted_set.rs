@@ -40,7 +40,8 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// Returns the member at a place. A removal moves the last member to the freed place.
+    /// Returns the member at a place, which is not its rank. A removal moves the last member to the
+    /// freed place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }
@@ -55,7 +56,7 @@ impl SortedSet {
 
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
-            // 0 and -0 are equal, so the stored zero remains unchanged.
+            // Keep the stored zero if it has the other sign, because 0 and -0 are equal.
             Some(place) if *place == score => return Some(score),
             Some(place) => Some(std::mem::replace(place, score)),
             None => {

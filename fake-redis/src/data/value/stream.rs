@@ -38,7 +38,8 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// May be empty, because a stream keeps its last identifier.
+/// A stream without entries can exist, because Redis keeps the last identifier of an emptied
+/// stream.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     entries: VecDeque<Entry>,
@@ -92,7 +93,7 @@ impl Stream {
         self.entries.front().map(|entry| entry.id)
     }
 
-    /// Returns `None` if the entries are not in order.
+    /// Returns `None` if the entries are not in order, or if `last` precedes the last entry.
     pub(crate) fn restored(entries: Vec<Entry>, last: StreamId) -> Option<Stream> {
         let is_ordered = entries.windows(2).all(|pair| pair[0].id < pair[1].id);
         if !is_ordered || entries.last().is_some_and(|newest| last < newest.id) {
@@ -102,7 +103,7 @@ impl Stream {
         Some(Stream { entries: entries.into(), last, bytes })
     }
 
-    /// `id` must be greater than the last entry's.
+    /// `id` must be greater than all identifiers in the stream.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let entry = Entry { id, pairs };
         self.bytes += entry.bytes();

@@ -6,7 +6,7 @@ use redis_protocol::resp2::types::BytesFrame;
 const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
  KEYS[1]) else return 0 end";
 
-/// Scripts are kept only in memory (eval.c; docs "Scripting with Lua", volatile script cache).
+/// Redis keeps scripts only in memory (eval.c; docs "Scripting with Lua", volatile script cache).
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -77,7 +77,7 @@ fn a_message_that_is_published_while_nobody_listens_is_never_delivered() {
     assert_eq!(world.next_frame(back), None, "what was missed stays missed");
 }
 
-/// A replica still counts as good just after losing its link (`refreshGoodSlavesCount`).
+/// A replica still counts as good shortly after losing its link (`refreshGoodSlavesCount`).
 #[test]
 fn min_replicas_leaves_a_window_in_which_granted_locks_are_lost() {
     let mut world = deployment(1, |config| config.min_replicas_to_write = 1);

@@ -75,7 +75,7 @@ fn pack_length(length: usize, (short, long): (u8, u8), packed: &mut Vec<u8>) {
 
 fn pack_number(number: f64, packed: &mut Vec<u8>) {
     let whole = number as i64;
-    // 2^63 is too large for an i64, although the saturating cast hides that.
+    // 2^63 does not fit into an i64, but the saturating cast hides this.
     if whole as f64 == number && number < 9_223_372_036_854_775_808.0 {
         return pack_integer(whole, packed);
     }

@@ -26,7 +26,7 @@ impl Transaction {
         self.is_open
     }
 
-    /// Ignores commands of a transaction that will fail in any case (`queueMultiCommand`).
+    /// Queues a command, unless the transaction will fail in any case (`queueMultiCommand`).
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
         if !self.is_invalid && !self.has_failed_watch {
             self.flags |= flags;

@@ -37,7 +37,7 @@ impl Failures {
         self.of_log.is_some()
     }
 
-    /// Expects success, unless [`Failures::save_failed`] follows.
+    /// Records the snapshot as successful, unless [`Failures::save_failed`] follows.
     pub(crate) fn begin_save(&mut self, before: BeforeSave) {
         (self.saving, self.save_failed_at) = (Some(before), None);
         self.is_undecided = true;
@@ -96,7 +96,8 @@ impl Failures {
         }
     }
 
-    /// Returns the result of `refuses_writes` if it differs from the last result. Call this after each input.
+    /// Returns the result of `refuses_writes` if it has changed since the last call. Call this
+    /// after each input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

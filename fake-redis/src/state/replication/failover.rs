@@ -1,5 +1,3 @@
-//! The ongoing failover, and the arguments of FAILOVER.
-
 use super::Replication;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +65,8 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Pauses pings, as Redis does, because pings lengthen the stream.
+    /// Returns `true` during a failover with a TIMEOUT. As in Redis, the primary then sends no
+    /// pings, because pings lengthen the stream.
     pub(super) fn are_pings_suspended(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

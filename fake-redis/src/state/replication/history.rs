@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct History {
     id: String,
-    /// Id of this history's parent, valid up to `second_offset`.
+    /// Id of the history from which this history branched off, valid up to `second_offset`.
     second_id: String,
     second_offset: Option<u64>,
     offset: u64,
@@ -80,7 +80,7 @@ impl History {
         self.backlog = None;
     }
 
-    /// The old id stays valid up to the next byte (`shiftReplicationId`).
+    /// Begins a new history. The old id stays valid up to the next byte (`shiftReplicationId`).
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);
@@ -107,7 +107,8 @@ impl History {
         }
     }
 
-    /// Returns the backlog from `next` on (`masterTryPartialResynchronization`).
+    /// Returns the backlog from offset `next` on, or `None` if a snapshot is needed
+    /// (`masterTryPartialResynchronization`).
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)

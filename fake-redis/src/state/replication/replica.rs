@@ -24,7 +24,7 @@ pub(crate) enum Progress {
     Follows,
 }
 
-/// As in Redis, a replica is online once the primary has sent its snapshot.
+/// A connected replica. As in Redis, a replica is online once the primary has sent its snapshot.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
@@ -116,14 +116,15 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Repeats SELECT in the stream, because new replicas do not know the database.
+    /// Makes the stream repeat SELECT, because new replicas do not know the selected database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// `send` returns `true` if the replica must acknowledge the snapshot.
+    /// Sends the snapshot to all waiting replicas. `send` returns `true` if the replica must
+    /// acknowledge the snapshot.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,

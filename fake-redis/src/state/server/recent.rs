@@ -1,4 +1,4 @@
-//! A cache of recent commands, because most clients use few commands.
+//! A cache of recently used commands, because most clients use few commands.
 
 use super::Command;
 

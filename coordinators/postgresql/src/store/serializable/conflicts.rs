@@ -4,7 +4,8 @@ use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// `is_concurrent` is `true` if the reader's snapshot excludes the writer.
+    /// Records a conflict from a reader to a writer. `is_concurrent` is `true` if the reader's
+    /// snapshot excludes the writer.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -77,7 +78,7 @@ impl Serializable {
         let entries = |ids: &[Tracked]| -> Vec<&Entry> {
             ids.iter().filter_map(|id| self.get(*id)).collect()
         };
-        // The writer may be the pivot, the middle transaction of a dangerous structure.
+        // First case: the writer is the pivot, the middle transaction of a dangerous structure.
         let is_out = |third: &&Entry| {
             let by =
                 |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
@@ -89,7 +90,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // The reader may be the pivot, the middle transaction of a dangerous structure.
+        // Second case: the reader is the pivot, the middle transaction of a dangerous structure.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed

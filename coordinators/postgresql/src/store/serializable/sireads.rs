@@ -1,4 +1,5 @@
-//! Recorded reads of a row, a page, a table, or an index leaf, which covers missing rows.
+//! Recorded reads of a row, a page, a table, or an index leaf. A leaf covers rows that are missing
+//! in the index.
 
 use super::{Serializable, Tracked};
 use crate::store::{TableId, VersionId};

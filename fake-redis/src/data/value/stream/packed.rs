@@ -91,7 +91,8 @@ impl Elements {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends the length in groups of seven bits, for reading backward (`lpEncodeBacklen`).
+    /// Appends the element's length in groups of seven bits, for reading backward
+    /// (`lpEncodeBacklen`).
     fn close(&mut self, start: usize) {
         let length = self.bytes.len() - start;
         let places = backward_length(length);
@@ -113,7 +114,8 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads a node's entries, except those that are marked as removed.
+/// Reads a node's entries, except those that are marked as removed. Returns `None` for a malformed
+/// node.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<Vec<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
