@@ -1,5 +1,3 @@
-//! Generates random Lua programs that use the whole script library.
-
 use arbitrary::Unstructured;
 use std::fmt::Write;
 

@@ -1,5 +1,3 @@
-//! The types that a driver and a group of processes exchange.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

@@ -1,5 +1,3 @@
-//! Realistic reports and sweeps for tests.
-
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
 use crate::record::programs::Ran;

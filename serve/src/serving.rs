@@ -1,5 +1,3 @@
-//! Running servers, each machine on its own thread behind a listener.
-
 use crate::ServeError;
 use crate::event::Event;
 use crate::files::Files;

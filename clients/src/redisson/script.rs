@@ -1,5 +1,3 @@
-//! Scripts equivalent to Redisson's, with times in milliseconds.
-
 use crate::script::Script;
 
 pub const UNLOCK_MESSAGE: &[u8] = b"0";

@@ -1,5 +1,3 @@
-//! Storage commands, which consist of a line and a data block.
-
 use crate::block::{Mode, Storing};
 use crate::cache::Cache;
 use crate::number::{self, flags, signed, unsigned};

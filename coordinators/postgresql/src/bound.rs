@@ -1,5 +1,3 @@
-//! Bound expressions, with resolved names and types.
-
 use crate::span::Span;
 use crate::sql::ast::Operator;
 use crate::types::{Type, Value};

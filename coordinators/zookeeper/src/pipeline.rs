@@ -1,5 +1,3 @@
-//! Processes each request, from its queue to its reply.
-
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
 use crate::prepare::{Kind, Request};

@@ -1,5 +1,3 @@
-//! Starts, extends and ends CLIENT PAUSE, and runs the postponed commands.
-
 use crate::state::pause::PauseScope;
 use crate::state::server::Server;
 use crate::state::timers::Timer;

@@ -1,5 +1,3 @@
-//! The CLUSTER command on a server that belongs to no cluster.
-
 use crate::protocol::error::{CommandError, CommandResult};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};

@@ -1,5 +1,3 @@
-//! The FUNCTION command on a server without functions.
-
 use crate::config::RedisVersion;
 use crate::protocol::error::{CommandResult, SYNTAX};
 use crate::state::command_info::{Flags, Keys};

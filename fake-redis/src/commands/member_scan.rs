@@ -1,5 +1,3 @@
-//! The SSCAN and ZSCAN commands, with cursors like those of SCAN.
-
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};
 use crate::data::glob;

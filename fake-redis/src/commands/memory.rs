@@ -1,5 +1,3 @@
-//! The MEMORY USAGE command, with the size estimate that eviction uses.
-
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};
 use crate::state::command_info::{Flags, Keys};

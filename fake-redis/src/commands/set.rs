@@ -1,5 +1,3 @@
-//! SET and GETEX with their options.
-
 use crate::config::RedisVersion;
 use crate::config::events::EventClass;
 use crate::data::number::parse_integer;

@@ -1,5 +1,3 @@
-//! Queues messages to clients until the end of the input.
-
 use crate::protocol::reply::Reply;
 use crate::state::client::ReplyMode;
 use crate::state::client_key::ClientKey;

@@ -1,5 +1,3 @@
-//! Splits inline commands into words with shell-like quotes.
-
 /// Returns `None` if quotes are unbalanced (`sdssplitargs` in sds.c).
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();

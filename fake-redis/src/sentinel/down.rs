@@ -1,5 +1,3 @@
-//! Detects instances that are subjectively or objectively down.
-
 use super::{
     core::{Context, Core},
     events::{name_instance, name_master},

@@ -1,5 +1,3 @@
-//! The state of a long script, which the driver may interrupt.
-
 use crate::state::client_key::ClientKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

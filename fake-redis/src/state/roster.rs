@@ -1,5 +1,3 @@
-//! The clients of a server, in the order of service.
-
 use crate::state::client::{Client, Role};
 use crate::state::client_key::ClientKey;
 use fencepost_machine::{ConnectionId, WallTime};

@@ -1,5 +1,3 @@
-//! Emulates epoll, both level-triggered and edge-triggered.
-
 use super::poll::with_synonyms;
 use super::{Call, Outcome, fail_with};
 use crate::file::{Kind, Watched};

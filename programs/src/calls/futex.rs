@@ -1,5 +1,3 @@
-//! Emulates futexes, which are words in memory that threads wait for.
-
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Deadline, Interest, Word};

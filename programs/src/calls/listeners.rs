@@ -1,5 +1,3 @@
-//! Emulates listening sockets, which bind to ports and accept connections.
-
 use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind, Socket, Stage, Waiting};
 use crate::group::Group;

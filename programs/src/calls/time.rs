@@ -1,5 +1,3 @@
-//! Emulates calls that read clocks, sleep or set timers.
-
 use super::{Call, Outcome, fail_with};
 use crate::file::{Kind, Timer};
 use crate::group::Group;

@@ -1,5 +1,3 @@
-//! Records the files that a group executes and opens.
-
 use super::Group;
 use crate::interface::FilesUsed;
 use crate::process::Number;

@@ -1,5 +1,3 @@
-//! Writes a gallery page about an anomaly in a run.
-
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
 use crate::summary::report::RunReport;

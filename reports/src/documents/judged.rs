@@ -1,5 +1,3 @@
-//! The results of judging recorded histories again.
-
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};
 use crate::summary::violation::Violation;

@@ -1,5 +1,3 @@
-//! The JSON Schemas of the published formats.
-
 use crate::documents::boundary::BoundaryReport;
 use crate::documents::certificate::Certificate;
 use crate::documents::certificate::unfinished::Unfinished;

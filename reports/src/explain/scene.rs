@@ -1,5 +1,3 @@
-//! The facts about two conflicting acquisitions that sentences mention.
-
 use super::evidence::{
     COARSE, EarlyExpiry, LateRelease, Lease, ROUNDING, early_loss, flight, is_of_members,
     last_lease, lost_at, overwritten_until, release, renewed_over,

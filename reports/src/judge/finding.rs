@@ -1,5 +1,3 @@
-//! The findings of checkers, and the rules.
-
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! Output and exit status of the user's programs.
-
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! The trace of all messages in a run, recorded on request.
-
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! A published violation: its finding, cause, description and stable fingerprint.
-
 use crate::explain::cause::Cause;
 use crate::explain::narrative::Line;
 use crate::judge::finding::{Kind, Severity};

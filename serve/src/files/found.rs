@@ -1,5 +1,3 @@
-//! Reads a server's files at startup, from their current generation.
-
 use super::{GENERATION, append_only_path, config_path, failed, snapshot_path};
 use crate::ServeError;
 use bytes::Bytes;

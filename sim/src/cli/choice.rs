@@ -1,5 +1,3 @@
-//! Parses options that name variants of enums in other crates.
-
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use strum::{EnumMessage, VariantArray};

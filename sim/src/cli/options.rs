@@ -1,5 +1,3 @@
-//! Derives the scenario, the locks and the faults from the arguments.
-
 use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments, ServersArguments};
 use super::lock_scripts::add_scripts;

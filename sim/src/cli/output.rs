@@ -1,5 +1,3 @@
-//! Writes results to stdout, or atomically to files.
-
 use super::Failure;
 use fencepost_reports::record::visible::one_line;
 use fencepost_reports::show::format::{Detail, Page};

@@ -1,5 +1,3 @@
-//! Reads fencepost's files, and warns if a file has no checksum.
-
 use super::Failure;
 use super::output::{log, read_file};
 use fencepost_reports::documents::read::{read_report, read_sweep};

@@ -1,5 +1,3 @@
-//! Varies a plan with slightly earlier, later or stronger faults.
-
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
 const SHIFTS_US: [i64; 11] = [

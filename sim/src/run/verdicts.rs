@@ -1,5 +1,3 @@
-//! Turns a run's outcome into a report.
-
 use crate::engine::Engine;
 use crate::hosts::programs::ran::ran;
 use crate::hosts::programs::record::Life;

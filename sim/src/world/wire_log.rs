@@ -1,5 +1,3 @@
-//! A log of sent and received messages, for diagrams.
-
 use super::socket::Kind;
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Trace, WireMessage};

@@ -1,5 +1,3 @@
-//! Executes a query's statements, each of which gets its own reply.
-
 use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};
 use crate::error::{Outcome, SqlError};

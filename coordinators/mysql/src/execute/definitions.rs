@@ -1,5 +1,3 @@
-//! Creates and drops databases and tables, after committing the open transaction.
-
 use super::assign::Slot;
 use super::{Context, whole};
 use crate::error::{Outcome, SqlError};

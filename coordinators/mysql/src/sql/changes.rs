@@ -1,5 +1,3 @@
-//! Parses statements that read and change rows.
-
 use super::ast::Statement;
 use super::definitions::tables;
 use super::expression::{Expression, Item, Named};

@@ -1,5 +1,3 @@
-//! Parses expressions: literals, variables, calls and comparisons.
-
 use super::expression::{Comparison, Expression, Function, Inner, List, Named};
 use super::parser::Parser;
 use super::token::Kind;

@@ -1,5 +1,3 @@
-//! Parses statements by their first word.
-
 use super::ast::Statement;
 use super::expression::{Expression, Item};
 use super::expressions::RESERVED;

@@ -1,5 +1,3 @@
-//! Type conversion of expressions: unknown types, casts, and assignments to columns.
-
 use super::Binder;
 use crate::bound::{Bound, Typed};
 use crate::error::{Outcome, SqlError};

@@ -1,5 +1,3 @@
-//! Creates and drops tables within transactions.
-
 use super::{Execution, StatementResult, Stop};
 use crate::bind::Binder;
 use crate::error::{About, Outcome, Severity, SqlError};

@@ -1,5 +1,3 @@
-//! Executes statements about transactions, settings and table locks.
-
 use super::{Execution, StatementResult, Stop, transactions};
 use crate::error::{Severity, SqlError};
 use crate::sql::ast::{Isolation, Modes, Set, Statement, TransactionStatement};

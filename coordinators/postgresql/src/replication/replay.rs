@@ -1,5 +1,3 @@
-//! Replays the log on a standby, with one transaction per commit.
-
 use crate::core::Core;
 use crate::sql::ast::Strength;
 use crate::store::TableId;

@@ -1,5 +1,3 @@
-//! Expires timeouts and detects deadlocks.
-
 use super::Postgresql;
 use crate::error::SqlError;
 use crate::execute::Stop;

@@ -1,5 +1,3 @@
-//! Parses statements about transactions and settings.
-
 use super::Parser;
 use super::ast::{Isolation, Modes, Set, Statement, TransactionStatement};
 use super::token::Kind;

@@ -1,5 +1,3 @@
-//! Messages from followers to the leader.
-
 use crate::config::MemberId;
 use crate::member::learners::{Learner, Stage};
 use crate::member::message::{Message, Progress};

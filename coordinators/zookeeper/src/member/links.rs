@@ -1,5 +1,3 @@
-//! Outgoing connections, on which a member sends votes.
-
 use super::message::Message;
 use crate::config::{Config, MemberId};
 use crate::connection::PEER_GREETING;

@@ -1,5 +1,3 @@
-//! A failover in which an operator promotes the only standby.
-
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};
 use crate::family::replication_lag::lagging;

@@ -1,5 +1,3 @@
-//! Lists the differences between two certificates, one value per line.
-
 use super::{Certificate, Slice};
 use serde_json::Value;
 

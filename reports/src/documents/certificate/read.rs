@@ -1,5 +1,3 @@
-//! Reads certificates and explorations, and rejects edited, truncated and unknown documents.
-
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};
 use crate::record::checksum::{Damaged, Protection, Uncovered, verify};

@@ -1,5 +1,3 @@
-//! Writes the findings store as text and Markdown.
-
 use super::{Finding, Findings};
 use crate::record::visible::one_line;
 use crate::show::format::text::layout::counted;

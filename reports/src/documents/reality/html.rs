@@ -1,5 +1,3 @@
-//! Writes a comparison with real servers as a self-contained page.
-
 use super::{Reality, Row, Timelines, limit, summary, timelines, title, with_timelines};
 use crate::show::format::html::page::{heads, page};
 use maud::{Markup, html};

@@ -1,5 +1,3 @@
-//! Changes of the fencing token counter between two grants.
-
 use super::early_loss;
 use super::loss::is_of_members;
 use crate::judge::finding::Clash;

@@ -1,5 +1,3 @@
-//! Finds out why a critical section took long.
-
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};
 use fencepost_faults::Micros;

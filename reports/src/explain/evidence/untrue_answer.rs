@@ -1,5 +1,3 @@
-//! Finds out why a process got a wrong answer.
-
 use super::period::Period;
 use super::session;
 use crate::judge::finding::Finding;

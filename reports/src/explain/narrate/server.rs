@@ -1,5 +1,3 @@
-//! Describes the changes that servers made to the lock's keys.
-
 use super::{after_event, before_event, wait_end_text};
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Action, Change, Event, History, Turn, What};

@@ -1,5 +1,3 @@
-//! Selects the faults that a story of two conflicting acquisitions tells.
-
 use super::lost;
 use crate::explain::evidence::{flight, release};
 use crate::judge::finding::Clash;

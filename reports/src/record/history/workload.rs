@@ -1,5 +1,3 @@
-//! The workloads, each with its guarded value.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};

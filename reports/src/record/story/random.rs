@@ -1,5 +1,3 @@
-//! Generates random histories with all events that a run can record.
-
 use super::{KEY, Story};
 use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};
 use fencepost_faults::{FaultKind, Node};

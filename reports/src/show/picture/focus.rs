@@ -1,5 +1,3 @@
-//! The time windows of a picture around its violations.
-
 use crate::summary::report::RunReport;
 
 pub(crate) struct Focus {

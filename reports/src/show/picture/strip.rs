@@ -1,5 +1,3 @@
-//! The strip that shows which processes are in their critical sections.
-
 use super::Span;
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};

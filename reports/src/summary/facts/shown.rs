@@ -1,5 +1,3 @@
-//! Selects the events for the report's timeline.
-
 use crate::explain::narrate;
 use crate::judge::timeline::Timeline;
 use crate::record::history::{Action, Change, Event, History, Turn, What};

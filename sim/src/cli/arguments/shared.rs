@@ -1,5 +1,3 @@
-//! Arguments that several commands share, and those of small commands.
-
 use crate::cli::progress::Verbosity;
 use clap::Args;
 use fencepost_reports::show::format::Detail;

@@ -1,5 +1,3 @@
-//! Arguments that choose the lock under test and its servers.
-
 use crate::hosts::programs::ProgramDeployment;
 use clap::Args;
 use std::path::PathBuf;

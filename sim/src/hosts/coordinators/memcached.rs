@@ -1,5 +1,3 @@
-//! memcached: one server without persistence.
-
 use super::serving::Served;
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::{Factory, Scenario};

@@ -1,5 +1,3 @@
-//! Steps the processes of a program on their host.
-
 use super::Program;
 use super::desk::HolderDesk;
 use super::judge::{Answer, Judge};

@@ -1,5 +1,3 @@
-//! The environment variables that give programs the servers' addresses.
-
 use super::{Program, ProgramDeployment};
 use crate::setup::scenario::OwnServer;
 use fencepost_clients::sql::advisory;

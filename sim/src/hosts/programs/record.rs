@@ -1,5 +1,3 @@
-//! Records of programs outside the history: output, ends and system calls.
-
 use super::error_text::{error_line, is_of_dead_thread, is_of_traceback};
 use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};

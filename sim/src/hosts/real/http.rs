@@ -1,5 +1,3 @@
-//! Parses an HTTP server's replies, complete or chunked.
-
 use bytes::{Buf, BytesMut};
 
 #[derive(Default)]

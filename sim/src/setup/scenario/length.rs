@@ -1,5 +1,3 @@
-//! The lengths in a scenario that a seed can draw.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! Settings for the replication and the promotion of a PostgreSQL standby.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,3 @@
-//! Splits a command into words, as a shell does.
-
 pub(super) fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

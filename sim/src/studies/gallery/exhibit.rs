@@ -1,5 +1,3 @@
-//! An anomaly in the gallery, and the run that shows it.
-
 use fencepost_reports::{Cause, Kind};
 
 pub struct Exhibit {

@@ -1,5 +1,3 @@
-//! The server of a load measurement, which records its work.
-
 use super::Book;
 use crate::hosts::coordinators::{Entry, ServerSetup};
 use crate::setup::scenario::Scenario;

@@ -1,5 +1,3 @@
-//! Draws the plan of a seed for served machines.
-
 use crate::hosts::coordinators::entry;
 use fencepost_clients::Coordinator;
 use fencepost_faults::{

@@ -1,5 +1,3 @@
-//! Starts and ends faults on staged servers.
-
 use super::command;
 use fencepost_faults::{Direction, Fault, Node, OperatorCommand};
 use fencepost_machine::OperatorAction;

@@ -1,5 +1,3 @@
-//! Converts the faults of a run to actions on real servers.
-
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};
 use crate::hosts::real::redis_commands;

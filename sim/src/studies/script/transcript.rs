@@ -1,5 +1,3 @@
-//! Extracts the requests and replies between clients and servers.
-
 use super::step::{Class, Span, Step};
 use super::{ScriptError, inexpressible};
 use crate::hosts::programs::resp;

@@ -1,5 +1,3 @@
-//! The progress of a sweep, from which a killed sweep resumes.
-
 use super::{SweepSpec, config};
 use crate::run::verdicts::tool;
 use fencepost_reports::Sweep;

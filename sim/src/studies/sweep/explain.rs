@@ -1,5 +1,3 @@
-//! Minimizes and explains the smallest run of every anomaly.
-
 use super::repeat::{Inspection, repeat_runs};
 use super::{FailedRun, SweepSpec};
 use crate::diagnosis::{Rates, diagnose_with};

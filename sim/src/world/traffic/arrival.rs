@@ -1,5 +1,3 @@
-//! Handles due messages at their receivers.
-
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;
 use super::super::socket::{Kind, Message, NONE, Owner, Socket, Stage};

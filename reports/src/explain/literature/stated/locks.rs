@@ -1,5 +1,3 @@
-//! Groups of locks about which sources make the same statements.
-
 /// Locks with a lease on one primary and without tokens, released by a script or after a check.
 pub(super) const COMPARING: &[&str] = &[
     "set-px-get-del", "thread-id-get-del", "setnx-stale-compare", "setnx-getset-owner",

@@ -1,5 +1,3 @@
-//! Citations of the sources, each with its section.
-
 pub(super) const SETNX: &str = "Redis documentation, SETNX, Handling deadlocks";
 pub(super) const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";
 pub(super) const REDISSON_FAILOVER: &str =

@@ -1,5 +1,3 @@
-//! Generates random histories of locks, some of them incorrect.
-
 use crate::record::history::History;
 use crate::record::story::Story;
 use fencepost_faults::draw::{chance, uniform};

@@ -1,5 +1,3 @@
-//! Sequential models of locks.
-
 use fencepost_faults::Node;
 use stateright::semantics::SequentialSpec;
 

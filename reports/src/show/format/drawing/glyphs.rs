@@ -1,5 +1,3 @@
-//! The symbols of events, and the legend that explains them.
-
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;
 

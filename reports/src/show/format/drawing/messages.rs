@@ -1,5 +1,3 @@
-//! Selects the messages to show in a picture, and draws them.
-
 use super::canvas::Canvas;
 use super::space_time::{Drawing, Places};
 use crate::record::trace::WireMessage;

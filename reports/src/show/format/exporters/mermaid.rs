@@ -1,5 +1,3 @@
-//! Writes the first violation as a sequence diagram for Mermaid.
-
 use crate::record::history::{Action, What};
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

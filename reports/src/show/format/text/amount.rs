@@ -1,5 +1,3 @@
-//! Writes counts and durations on the first screen.
-
 use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;

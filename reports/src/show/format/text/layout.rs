@@ -1,5 +1,3 @@
-//! The styles, numbers and line breaks of the text format.
-
 use crate::judge::finding::Severity;
 use crate::summary::verdict::Verdict;
 use anstyle::{AnsiColor, Style};

@@ -1,5 +1,3 @@
-//! Splits a Redis client's bytes into commands.
-
 use crate::hosts::programs::resp::{name, words};
 use crate::hosts::real::judged::Trigger;
 use crate::hosts::real::work::{Work, next_message};

@@ -1,5 +1,3 @@
-//! Converts bounds, counts and slices to and from documents.
-
 use crate::setup::scenario::{LockScript, Scenario};
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};

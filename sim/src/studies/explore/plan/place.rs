@@ -1,5 +1,3 @@
-//! Extends a plan by one fault in all possible ways.
-
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
 use super::level::Level;

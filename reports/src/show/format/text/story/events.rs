@@ -1,5 +1,3 @@
-//! Selects and describes the events of a story.
-
 use super::Story;
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
