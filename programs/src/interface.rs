@@ -132,7 +132,8 @@ pub struct Output {
     pub bytes: Vec<u8>,
 }
 
-/// Files that a group executed or opened for reading, up to a limit. Some may not exist.
+/// Files that a group executed, and paths that it tried to open for reading. `opened` has a limited
+/// size, and some of its paths may not exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
     pub executed: BTreeSet<PathBuf>,

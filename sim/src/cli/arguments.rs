@@ -199,7 +199,7 @@ pub(crate) struct SweepArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Maximum number of violations to keep for each lock and fault. The sweep keeps the smallest
-    /// violations of each anomaly first.
+    /// violation of each anomaly, then the second smallest of each, and so on.
     #[arg(
         long,
         value_name = "K",
@@ -306,7 +306,7 @@ pub(crate) struct CommonArguments {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "World")]
 pub(crate) struct ScenarioArguments {
-    /// Lock processes per run [default: 3].
+    /// Number of processes that compete for the lock in each run [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) processes: Option<u16>,
     /// Acquire/hold/release cycles per process [default: 20].

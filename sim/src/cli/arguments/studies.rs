@@ -172,7 +172,7 @@ pub(crate) struct CompareArguments {
 
 #[derive(Args, Debug)]
 #[command(
-    mut_arg("processes", |arg| arg.help("Lock processes per run [default: 2]")),
+    mut_arg("processes", |arg| arg.help("Number of processes that compete for the lock in each run [default: 2]")),
     mut_arg("cycles", |arg| arg.help("Acquire/hold/release cycles per process [default: 1]")),
     mut_arg("hold", |arg| arg.help("Length of a critical section [default: 4s]")),
     mut_arg("retry", |arg| arg.help("Delay between attempts to acquire the lock [default: 2s]")),
