@@ -20,7 +20,7 @@ use serde_json::error::Category;
 pub enum ReadError {
     #[error("not JSON: {0}")]
     NotJson(String),
-    #[error("truncated: the JSON ends at line {line}, column {column}")]
+    #[error("the JSON is truncated: it ends at line {line}, column {column}")]
     CutShort {
         /// Lines and columns count from 1.
         line: usize,
@@ -259,7 +259,7 @@ mod tests {
         for end in (1..report.len()).step_by(97) {
             let said = refused(&report[..end]);
             assert!(
-                said.starts_with("truncated: the JSON ends at line 1, column "),
+                said.starts_with("the JSON is truncated: it ends at line 1, column "),
                 "{end}: {said}"
             );
         }
