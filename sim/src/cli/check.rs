@@ -38,8 +38,8 @@ fn check_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
         let name = format!("client {}, fault {}", run.client, run.fault);
         let Some(history) = &run.history else {
             let problem = format!(
-                "{name}: the report has no history: record the history with --with-history, or run \
-                 the plan again with `fencepost replay`"
+                "the run of {name} has no history: make the report with --with-history, or run the \
+                 plan again with `fencepost replay`"
             );
             return Err(Failure::content(path, problem));
         };
