@@ -116,7 +116,7 @@ pub(crate) enum Command {
     /// Export a violation as scripts that reproduce it on real servers, without fencepost.
     Export(ExportArguments),
     /// Check a recorded history, or the histories in a report, against the rules.
-    Check(FileArguments),
+    Check(CheckArguments),
     /// Merge the results of the shards of a sweep or an exploration.
     Merge(MergeArguments),
     /// List, accept or retest the findings of earlier sweeps.
@@ -143,7 +143,7 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to run with --lock.
     Lock(NewArguments),
-    /// Write a program that uses a lock library of a language, to run with --program.
+    /// Write a program that uses a lock library of LANGUAGE, to run with --program.
     Program(NewProgramArguments),
 }
 
@@ -183,7 +183,7 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
-    /// Seeds to run: A..B without B, or +N for the N seeds after those in the --findings store.
+    /// Seeds to run: A..B, excluding B, or +N for the N seeds after those in the --findings store.
     #[arg(long, value_name = "A..B|+N", value_parser = seeds)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
@@ -361,8 +361,17 @@ pub(crate) struct ScenarioArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct CheckArguments {
+    /// JSON file of a history or a report, or - for standard input.
+    pub(crate) file: PathBuf,
+    /// Output format: text or json.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct FileArguments {
-    /// JSON file, or - for standard input.
+    /// JSON file of a report, or - for standard input.
     pub(crate) file: PathBuf,
     /// Output format (see `fencepost list formats`).
     #[arg(long, value_name = "F", default_value = "text")]

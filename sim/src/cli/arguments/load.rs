@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub(crate) struct LoadArguments {
-    /// Lock to measure; only locks on a single server (see `fencepost list clients`).
+    /// Lock to measure, which must run on a single server (see `fencepost list clients`).
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
     /// Retry delays to compare: none, fixed:D, random:A..B, exponential:A..B, or own (the lock's

@@ -60,11 +60,12 @@ pub(crate) struct ServeArguments {
     /// Time without a reply after which a Sentinel considers a server down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data of a redis server that survives a restart. Every value except `none` requires --dir.
+    /// Data of a redis server that survives a restart. Without --fault, every value except `none`
+    /// requires --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
     /// Folder for the servers' files, with a subfolder for each server. redis keeps the data that
-    /// --persistence selects. zookeeper, postgresql, etcd and chubby keep all their data.
+    /// --persistence selects. zookeeper, postgresql, mysql, etcd and chubby keep all their data.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Redis version to imitate.

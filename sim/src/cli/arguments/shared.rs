@@ -61,7 +61,7 @@ pub(crate) struct ProjectArguments {
     /// Also apply the options in the table [profile.NAME] of the TOML file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
-    /// Read no fencepost.toml.
+    /// Do not read fencepost.toml.
     #[arg(
         long,
         conflicts_with_all = ["config", "profile"],

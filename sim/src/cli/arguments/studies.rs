@@ -70,8 +70,8 @@ pub(crate) struct BoundaryArguments {
     /// Count only violations of this rule, such as overlap [default: all rules].
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
-    /// Seeds to run at each value: A..B without B [default: 0..200; for programs and real servers,
-    /// as many seeds as fit in 400 runs].
+    /// Seeds to run at each value: A..B, excluding B [default: 0..200; for programs and real
+    /// servers, as many seeds as fit in 400 runs].
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct ExportArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct MatrixArguments {
-    /// Seeds to run for each lock and fault: A..B without B.
+    /// Seeds to run for each lock and fault: A..B, excluding B.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
     /// JSON file of a sweep or a matrix from which to read the results, instead of running seeds.
@@ -176,7 +176,7 @@ pub(crate) struct CompareArguments {
     /// Fault families: `a,b` compares locks under each, `a+b` combines them.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Seeds to run for each lock and fault: A..B without B.
+    /// Seeds to run for each lock and fault: A..B, excluding B.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
     #[command(flatten)]
@@ -304,7 +304,7 @@ pub(crate) struct RealityArguments {
         value_delimiter = ','
     )]
     pub(crate) fault: Vec<String>,
-    /// Seeds to search for a violation: A..B without B.
+    /// Seeds to search for a violation: A..B, excluding B.
     #[arg(long, value_name = "A..B", default_value = "0..50", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
     /// Servers to compare with: `real` for the installed servers, or NAME=PATH for another binary,
