@@ -37,7 +37,7 @@ pub enum ReadError {
          a newer build"
     )]
     NewerVersion { format: String, found: u64, supported: u32 },
-    #[error("version {found} of {format} does not exist: versions start at 1")]
+    #[error("unknown version {found} of {format}: expected a number of at least 1")]
     NoVersion { format: String, found: String },
     #[error("not a valid {format}: {problem}")]
     Invalid { format: String, problem: String },
@@ -296,7 +296,7 @@ mod tests {
         let odd = report().replace("\"version\":2,\"tool\"", "\"version\":\"one\",\"tool\"");
         assert_eq!(
             refused(&odd),
-            "version \"one\" of fencepost.report does not exist: versions start at 1"
+            "unknown version \"one\" of fencepost.report: expected a number of at least 1"
         );
     }
 
