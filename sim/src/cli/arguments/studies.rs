@@ -14,7 +14,7 @@ const LOCK: &str = "Lua file of the lock to test, instead of --client (see docs/
 const PROGRAM: &str =
     "Command of the program to test, instead of --client (see docs/own-programs.md)";
 
-const PROCESSES: &str = "Number of processes that take the lock, 1 to 64 [default: 2]";
+const PROCESSES: &str = "Number of processes that compete for the lock, 1 to 64 [default: 2]";
 
 const RETRY: &str = "Delay between two attempts to acquire the lock [default: 2s]";
 
