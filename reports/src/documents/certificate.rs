@@ -213,7 +213,7 @@ mod tests {
         let edited = text.replace("\"faults\": 1", "\"faults\": 2");
         assert_ne!(edited, text);
         for (text, says) in [
-            (edited, "was edited"),
+            (edited, "damaged or edited"),
             (text.replace("\"checksum\"", "\"checksums\""), "checksum"),
             (text[..text.len() / 2].to_owned(), "invalid or truncated JSON"),
             (text.replace("fencepost.certificate", "fencepost.report"), "fencepost.report"),

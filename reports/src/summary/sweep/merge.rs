@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_slice_that_does_not_state_the_whole_is_refused_unless_allowed() {
         let silent = Sweep { whole: None, ..slice(2) };
-        assert!(refused(std::slice::from_ref(&silent)).contains("is slice 2 of 3 and does not"));
+        assert!(refused(std::slice::from_ref(&silent)).contains("is shard 2 of 3 and does not"));
         assert!(merge(&[silent], Gaps::Allowed).is_ok());
         let older = Sweep { whole: None, ..samples::sweep(0, 9) };
         assert_eq!(merge(&[older], Gaps::Refused), Ok(whole(0, 9)));

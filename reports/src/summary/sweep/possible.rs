@@ -197,7 +197,7 @@ mod tests {
     fn rejects_seeds_in_disorder() {
         let gap = |from, to| SeedRange { from: Seed(from), to: Seed(to) };
         let said = "seeds 3..44: the gaps are not in ascending order, or some seeds are outside \
-                    the slice of the sweep";
+                    the shard of the sweep";
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(9, 5)]), said);
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(5, 9), gap(8, 10)]), said);
         assert_eq!(refused(|sweep| sweep.whole = Some(gap(10, 44))), said);
