@@ -40,7 +40,7 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
     );
     assert_eq!(check(&one.stdout, &[]).status, 0);
     for (text, says) in [
-        (one.stdout.replace("\"violated\": 0", "\"violated\": 1"), "was edited or damaged"),
+        (one.stdout.replace("\"violated\": 0", "\"violated\": 1"), "damaged or edited"),
         (one.stdout[..one.stdout.len() / 2].to_owned(), "truncated"),
         (one.stdout.replace("fencepost.certificate", "fencepost.sweep"), "fencepost.sweep"),
         (one.stdout.replace("\"version\": 1,", "\"version\": 3,"), "version 3"),
@@ -246,7 +246,7 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
     for (refused, says) in [
         (merge(&["1", "3"]), "are missing"),
         (merge(&["1", "2", "3", "2"]), "is also in an earlier file"),
-        (merge(&["1", "edited", "3"]), "edited or damaged"),
+        (merge(&["1", "edited", "3"]), "damaged or edited"),
         (merge(&["1", "cut", "3"]), "truncated"),
         (merge(&["1", "sweep", "3"]), "expected fencepost.exploration"),
         (merge(&["1", "2", "3", "--format", "svg"]), "svg"),
