@@ -1,5 +1,6 @@
 -- etcd: the mutex of its Go client. Each process creates a key with a lease that the client keeps
--- alive. The process with the oldest key holds the lock; the others wait for the keys before theirs.
+-- alive. The process with the oldest key holds the lock; each other process waits for the key before
+-- its own.
 --
 --   fencepost --lock examples/locks/etcd-mutex.lua --seed 7 --fault pause
 
