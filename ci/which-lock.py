@@ -176,8 +176,8 @@ def advice(cells):
   {percent("pg-advisory", "restart", HARM)} and {percent("mysql-get-lock", "restart", HARM)} harm under `restart`.
 - **A token that the storage checks prevents harm.** Under `pause`, `suspend` and `storage-delay` two
   processes still believe that they hold `fencing` ({percent("fencing", "pause,suspend,storage-delay", BELIEF)}), `curator-fencing` ({percent("curator-fencing", "pause,suspend", BELIEF)}) or
-  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage. The counter must be durable: with a counter in one Redis, tokens go
-  back and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
+  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage. The counter must be durable: with a counter in one Redis, tokens
+  decrease and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
   revision of etcd and the sequencer of Chubby are durable: `curator-fencing`, `etcd-mutex-fencing` and `chubby-sequencer`
   show no harm in any column.
 - **If the storage cannot check a token**, no lock here prevents harm by a delayed holder. Keep critical sections
