@@ -136,8 +136,8 @@ impl Family {
                  several masters within one lease; with `struck-servers` 1, it steps one clock."
             }
             Family::Restart => {
-                "Every server restarts. This family often hits several masters within one lease; \
-                 with `struck-servers` 1, it hits one."
+                "Every server that stops restarts. This family often hits several masters within \
+                 one lease; with `struck-servers` 1, it hits one."
             }
             Family::Eviction => {
                 "This family never stops a server. It often hits several masters together; with \

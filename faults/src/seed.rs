@@ -127,7 +127,7 @@ impl JsonSchema for Seed {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "A u64 in \
-         decimal.", "pattern": "^[0-9]{1,20}$" })
+        schemars::json_schema!({ "type": "string", "description": "A number \
+         from 0 to 2^64-1, in decimal.", "pattern": "^[0-9]{1,20}$" })
     }
 }

@@ -157,16 +157,20 @@ pub struct Knobs {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
-    #[error("fault window {begin}..{end}: the end is before the start", begin = .0.begin_us, end = .0.end_us)]
+    #[error(
+        "fault window {begin}..{end}: expected an end after the start",
+        begin = .0.begin_us,
+        end = .0.end_us
+    )]
     Window(Window),
     #[error(
-        "range {name} {min}..{max}: the minimum is above the maximum",
+        "range {name} {min}..{max}: expected the minimum first",
         min = .spans.min_us,
         max = .spans.max_us
     )]
     Spans { name: &'static str, spans: Spans },
     #[error(
-        "fault counts {min}..{max}: the minimum is above the maximum",
+        "fault counts {min}..{max}: expected the minimum first",
         min = .0.min,
         max = .0.max
     )]

@@ -38,20 +38,21 @@ pub enum StartError {
     Empty,
     #[error("program '{0}' not found: expected a path, or a name in one of the folders of PATH")]
     NotFound(String),
-    #[error("'{0}' is not executable")]
+    #[error("'{0}' is not executable: expected an executable file")]
     NotExecutable(String),
-    #[error("'{0}' is a 32-bit program: only 64-bit programs can be traced")]
+    #[error("'{0}' is a 32-bit program: expected a 64-bit program")]
     ThirtyTwoBit(String),
-    #[error("'{0}' is a program for another processor: only x86-64 programs can be traced")]
+    #[error("'{0}' is a program for another processor: expected an x86-64 program")]
     OtherProcessor(String),
     #[error(
-        "this system does not allow one process to trace another ({0}): in a container, allow \
-         ptrace and seccomp (docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined)"
+        "this system does not allow a process to trace another process ({0}): in a container, \
+         allow ptrace and seccomp (docker run --cap-add SYS_PTRACE --security-opt \
+         seccomp=unconfined)"
     )]
     NotAllowed(String),
     #[error(
-        "programs can be traced only on Linux x86-64: on other systems, start the simulated servers \
-         with 'fencepost serve' and run the program against them in real time"
+        "programs can be traced only on Linux x86-64: on other systems, start the simulated \
+         servers with 'fencepost serve' and run the program against them in real time"
     )]
     Unsupported,
     #[error("{0}")]
@@ -132,7 +133,8 @@ pub struct Output {
     pub bytes: Vec<u8>,
 }
 
-/// Files that a group executed or opened for reading, up to a limit. Some may not exist.
+/// Files that a group executed, and paths that it tried to open for reading. `opened` has a limited
+/// size, and some of its paths may not exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
     pub executed: BTreeSet<PathBuf>,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Merges the slices in a folder, and writes sweep.json, page.html, findings.sarif and comment.md
+# Merges the shards in a folder, and writes sweep.json, page.html, findings.sarif and comment.md
 # there; comment.md is also the job's summary:  report.sh FOLDER
 # Updates the findings store $FINDINGS. The output `status` is the exit status of the merged sweep.
 set -euo pipefail

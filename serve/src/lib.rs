@@ -82,7 +82,7 @@ pub enum ServeError {
     #[error("{}: {what}", .path.display())]
     Damaged { path: PathBuf, what: String },
     #[error(
-        "{} is in use by process {holder}: use another folder, or stop that process",
+        "folder {} is in use by process {holder}: use another folder, or stop that process",
         .folder.display()
     )]
     InUse {
@@ -90,7 +90,7 @@ pub enum ServeError {
         /// Process id of the server that has locked the folder.
         holder: String,
     },
-    #[error("cannot start: {0}")]
+    #[error("cannot start the servers: {0}")]
     System(std::io::Error),
 }
 

@@ -30,7 +30,7 @@ use std::rc::Rc;
 pub enum Engine {
     /// Unmodified turmoil, the reference engine. All bytes pass through turmoil's simulated TCP.
     Turmoil,
-    /// fencepost's own discrete-event loop, which is meant for sweeps.
+    /// fencepost's own discrete-event loop, which is faster and gives the same histories.
     Fast,
 }
 

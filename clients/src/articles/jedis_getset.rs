@@ -37,8 +37,8 @@ const SLEEP_MS: i64 = 100;
 
 pub const DEFINITION: Definition = Definition {
     name: "jedis-getset",
-    about: "the Java class: SETNX key end-time, GETSET and a string comparison, 100 ms between \
-            attempts, DEL",
+    about: "the Java class JedisLock: SETNX key end-time, GETSET and a string comparison, 100 ms \
+            between attempts, DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,

@@ -26,8 +26,8 @@ pub(crate) enum RemovedItem {
 /// The last flush_all (`oldest_live` and `oldest_cas` of memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Clock reading of the flush. The flush deletes older items, and items with a cas id below
-    /// `cas`.
+    /// Last clock reading before the flush. The flush deletes items stored at this reading or
+    /// earlier, and items with a cas id below `cas`.
     at: u64,
     cas: u64,
 }

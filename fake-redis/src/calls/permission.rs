@@ -1,4 +1,4 @@
-//! Refuses writes on a replica and reads of stale data, regardless of the sender.
+//! Decides whether the state of a server permits writes and reads. The caller exempts senders.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

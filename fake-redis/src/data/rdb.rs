@@ -58,15 +58,17 @@ pub(crate) enum RdbError {
     Signature,
     #[error("the snapshot has version {0}: expected {VERSION}")]
     Version(u32),
-    #[error("the snapshot is truncated")]
+    #[error("the snapshot is truncated: expected more data")]
     Truncated,
-    #[error("the checksum of the snapshot does not match its content")]
+    #[error(
+        "the checksum of the snapshot does not match its content: the file was damaged or edited"
+    )]
     Checksum,
-    #[error("a key is in database {0}, which is not configured")]
+    #[error("the snapshot has a key in database {0}, which this server does not have")]
     Database(usize),
-    #[error("unknown type or opcode {0}")]
+    #[error("the snapshot has the unknown type or opcode {0}")]
     Kind(u8),
-    #[error("malformed {0}")]
+    #[error("the snapshot has a malformed {0}")]
     Malformed(&'static str),
 }
 

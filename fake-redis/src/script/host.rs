@@ -282,7 +282,7 @@ pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
 
 fn number_text(number: f64) -> String {
     if number.is_nan() {
-        // C on x86-64 prints the sign of NaN, which depends on the processor.
+        // C prints the sign of a NaN. The sign of a computed NaN depends on the processor.
         return String::from(if number.is_sign_negative() { "-nan" } else { "nan" });
     }
     number::general(number, 14)

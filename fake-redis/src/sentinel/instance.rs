@@ -11,7 +11,7 @@ use crate::protocol::outgoing::Outgoing;
 
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// Limit of unanswered commands (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// Maximum number of unanswered commands (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -48,10 +48,10 @@ impl ServeOptions {
     fn check(&self) -> Result<(), ServeError> {
         let wrong = |what: &str| Err(ServeError::Options(what.to_owned()));
         if self.nodes == 0 {
-            return wrong("nodes '0': expected at least 1");
+            return wrong("--nodes '0': expected at least 1");
         }
         if self.nodes > 1 && (self.replicas > 0 || self.sentinels > 0) {
-            return wrong("replicas and Sentinels need a single master: expected 1 node");
+            return wrong("replicas and Sentinels need a single master: expected --nodes 1");
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Part {
 /// runtime. Fails if an option is invalid, an address is in use, or a file cannot be read.
 pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     if options.node.persistence != Persistence::None && options.dir.is_none() {
-        let problem = "persistence without a folder: expected --dir";
+        let problem = "persistence needs a folder: expected --dir DIR";
         return Err(ServeError::Options(problem.to_owned()));
     }
     let parts = options.parts()?;

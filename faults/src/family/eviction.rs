@@ -1,4 +1,5 @@
-//! Family `eviction`: servers evict keys with an expiry (locks first), or an operator flushes them.
+//! Family `eviction`: a server evicts every key that it may evict, including the locks, or an
+//! operator flushes it.
 
 use super::Incident;
 use super::strike::victims;

@@ -110,7 +110,7 @@ fn spans_and_instants_saturate() {
 #[test]
 fn the_table_holds_the_families_of_the_command_line_in_their_places() {
     let names: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
-    // This list may only grow at the end, because a family's index numbers its random stream.
+    // This list may only grow at the end, because a family's index selects its random stream.
     let promised = [
         "none", "pause", "replication-lag", "failover", "clock-drift", "clock-jump", "restart",
         "partition", "lost-reply", "latency", "storage-delay", "suspend", "client-crash",

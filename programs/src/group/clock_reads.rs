@@ -1,4 +1,4 @@
-//! Lets threads read the clocks without a stop, up to a limited number of reads.
+//! Lets threads read the clocks a limited number of times without a ptrace stop.
 
 use super::{Group, Number};
 use crate::sys::clock_pages::{Budget, PAGE};

@@ -20,7 +20,7 @@ use serde_json::error::Category;
 pub enum ReadError {
     #[error("not JSON: {0}")]
     NotJson(String),
-    #[error("truncated: the JSON ends at line {line}, column {column}")]
+    #[error("the JSON is truncated: it ends at line {line}, column {column}")]
     CutShort {
         /// Lines and columns count from 1.
         line: usize,
@@ -37,7 +37,7 @@ pub enum ReadError {
          a newer build"
     )]
     NewerVersion { format: String, found: u64, supported: u32 },
-    #[error("version {found} of {format} does not exist: versions start at 1")]
+    #[error("unknown version {found} of {format}: expected a number of at least 1")]
     NoVersion { format: String, found: String },
     #[error("not a valid {format}: {problem}")]
     Invalid { format: String, problem: String },
@@ -259,7 +259,7 @@ mod tests {
         for end in (1..report.len()).step_by(97) {
             let said = refused(&report[..end]);
             assert!(
-                said.starts_with("truncated: the JSON ends at line 1, column "),
+                said.starts_with("the JSON is truncated: it ends at line 1, column "),
                 "{end}: {said}"
             );
         }
@@ -296,7 +296,7 @@ mod tests {
         let odd = report().replace("\"version\":2,\"tool\"", "\"version\":\"one\",\"tool\"");
         assert_eq!(
             refused(&odd),
-            "version \"one\" of fencepost.report does not exist: versions start at 1"
+            "unknown version \"one\" of fencepost.report: expected a number of at least 1"
         );
     }
 

@@ -66,6 +66,7 @@ use crate::judge::timeline::Timeline;
 use entry::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
@@ -212,15 +213,16 @@ impl Cause {
         self.entry().meaning
     }
 
-    /// Returns, for each row of the table with this cause, the necessary evidence and the reason to
-    /// check the row early.
+    /// Returns the rows of the table with this cause, without repetition. Each row states the
+    /// necessary evidence, and the reason to check the row before others.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
             "" => row.asks.to_owned(),
-            first => format!("{}; checked early because {first}", row.asks),
+            first => format!("{}; checked before other causes because {first}", row.asks),
         };
-        rows.map(rule).collect()
+        let mut seen = BTreeSet::new();
+        rows.map(rule).filter(|rule| seen.insert(rule.clone())).collect()
     }
 
     pub fn is_of_failover(self) -> bool {

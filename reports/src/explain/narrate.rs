@@ -7,7 +7,7 @@ mod tests;
 
 use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
-use fencepost_faults::Node;
+use fencepost_faults::{FaultKind, Impact, Node};
 use server::server;
 pub(crate) use server::{ended_with_membership, is_part_of_grant};
 use std::collections::BTreeMap;
@@ -69,16 +69,27 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Server { .. } => server(history, event),
         What::Storage { .. } => storage(history, event),
         What::FaultBegan { fault, kind, nodes } => {
-            let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
-            let on =
-                if nodes.is_empty() { String::new() } else { format!(" on {}", nodes.join(", ")) };
-            format!("fault {fault} begins: {kind}{on}")
+            format!("fault {fault} begins: {kind}{}", place(*kind, nodes))
         }
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
         What::Healed => match has_faults(history) {
             true => "all faults have ended".to_owned(),
             false => "the run has no faults".to_owned(),
         },
+    }
+}
+
+/// Names the servers and processes that a fault hits, or between which it hits messages.
+fn place(kind: FaultKind, nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    let between = match kind.impact() {
+        Impact::HoldsUpMessages | Impact::LosesReply | Impact::LosesRequest => " between ",
+        _ => " on ",
+    };
+    match &names[..] {
+        [] => String::new(),
+        [one] => format!(" on {one}"),
+        [first @ .., last] => format!("{between}{} and {last}", first.join(", ")),
     }
 }
 

@@ -177,7 +177,7 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why the run is inconclusive, if the run was cut off while a live process had been in its
+/// Returns why the run is inconclusive, if the run was cut off when a live process had been in its
 /// critical section for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;

@@ -80,9 +80,9 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run many seeds in parallel and summarize the results.
     Sweep(SweepArguments),
-    /// Replay the plans in a report on the turmoil engine.
+    /// Replay the fault plans in a report on the turmoil engine.
     ///
-    /// The exit status is 2 if a history differs from the report.
+    /// The exit status is 2 if a replay records another history than the report.
     Replay(ReplayArguments),
     /// Explain a rule, a cause or a fault family.
     Explain(ExplainArguments),
@@ -91,33 +91,33 @@ pub(crate) enum Command {
     /// Create a lock or a worker from a template.
     #[command(subcommand, arg_required_else_help = false)]
     New(New),
-    /// Run every fault plan within bounds, and print a counterexample or a certificate.
+    /// Run every fault plan up to a given size, and print a counterexample or a certificate.
     ///
     /// The exit status is 1 for a counterexample (the smallest one) and 0 for a certificate.
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Compare two locks or two sweeps by their violations and the causes.
+    /// Compare the violations, and their causes, of two locks or two sweeps.
     Compare(CompareArguments),
-    /// Run every lock under every fault and compare the results with the literature.
+    /// Run every lock under every fault family, and compare the results with the literature.
     ///
     /// The exit status is 1 if a result contradicts the literature.
     Matrix(MatrixArguments),
     /// Measure the load that waiting processes put on a lock server.
     Load(LoadArguments),
-    /// Replay violations found in simulation on real servers.
+    /// Find violations in simulation, and replay them on real servers.
     ///
     /// The exit status is 1 if the results on simulated and real servers differ.
     Reality(RealityArguments),
     /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
     Serve(ServeArguments),
-    /// Minimize and explain the plans in a --no-shrink report.
+    /// Minimize and explain the violations in a report made with --no-shrink.
     Shrink(ShrinkArguments),
     /// Export a violation as scripts that reproduce it on real servers, without fencepost.
     Export(ExportArguments),
-    /// Judge a recorded history, or the histories in a report.
-    Check(FileArguments),
-    /// Merge the sweep summaries or explorations of shards, in any order.
+    /// Check a recorded history, or the histories in a report, against the rules.
+    Check(CheckArguments),
+    /// Merge the results of the shards of a sweep or an exploration.
     Merge(MergeArguments),
     /// List, accept or retest the findings of earlier sweeps.
     #[command(subcommand, arg_required_else_help = false)]
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     Man(ManArguments),
     /// Print a completion script for a shell.
     Completions {
-        /// Shell to complete for.
+        /// Shell that will load the script.
         shell: Shell,
     },
 }
@@ -143,24 +143,24 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to run with --lock.
     Lock(NewArguments),
-    /// Write a worker for --program that uses a lock library for the given language.
+    /// Write a program that uses a lock library of LANGUAGE, to run with --program.
     Program(NewProgramArguments),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct NewProgramArguments {
-    /// Language: python, node, java, go, rust, ruby or php.
+    /// Language of the program: python, node, java, go, rust, ruby or php.
     pub(crate) language: String,
-    /// Coordinator: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
+    /// Coordinator to use: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) on: String,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct NewArguments {
-    /// Name of the lock.
+    /// Name of the lock, of letters, digits, `-` and `_`.
     pub(crate) name: String,
-    /// Coordinator: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
+    /// Coordinator to use: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) on: String,
 }
@@ -168,7 +168,7 @@ pub(crate) struct NewArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
-    /// Seed for all random values, in decimal or hexadecimal.
+    /// Seed for all random values, in decimal or hexadecimal (0x...).
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -183,12 +183,12 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
-    /// Seeds to run, excluding B. +N runs the N seeds after those recorded in the findings store.
+    /// Seeds to run: A..B, excluding B, or +N for the N seeds after those in the --findings store.
     #[arg(long, value_name = "A..B|+N", value_parser = seeds)]
     pub(crate) seeds: Seeds,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// Divide the seeds into N slices and run only slice M (1 <= M <= N).
+    /// Divide the seeds into N shards and run only shard M (1 <= M <= N).
     ///
     /// By default, M and N are read from JOB_COMPLETION_INDEX and JOB_COMPLETIONS, from
     /// SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or from CI_NODE_INDEX and CI_NODE_TOTAL, if
@@ -199,7 +199,7 @@ pub(crate) struct SweepArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Maximum number of violations to keep for each lock and fault. The sweep keeps the smallest
-    /// violations of each anomaly first.
+    /// violation of each anomaly, then the second smallest of each, and so on.
     #[arg(
         long,
         value_name = "K",
@@ -208,29 +208,31 @@ pub(crate) struct SweepArguments {
         hide_short_help = true,
     )]
     pub(crate) max_violations: u64,
-    /// Continue from the checkpoint, or start from the beginning if there is none.
+    /// Continue from the checkpoint, or start from the beginning if there is no checkpoint.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Checkpoint file [default: DIR/sweep-M-of-N.checkpoint with --out DIR].
+    /// Checkpoint file, from which --resume continues [default: with --out DIR,
+    /// DIR/sweep-M-of-N.checkpoint].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Stop starting runs after this much real time. Minimization may take up to T longer.
+    /// Start no more runs after the real time T, such as 10m. Minimization may take up to T longer.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
-    /// Stop the sweep if fencepost uses more memory than this, such as 512mb or 4gb.
+    /// Memory limit, such as 512mb or 4gb. The sweep stops if fencepost uses more.
     ///
-    /// The sweep keeps its results so far and exits with status 2. This option works only on Linux.
+    /// A sweep that stops keeps its results so far and exits with status 2. This option works only
+    /// on Linux.
     #[arg(long, value_name = "BYTES", value_parser = memory, hide_short_help = true)]
     pub(crate) max_memory: Option<u64>,
     /// Minimum real time between two checkpoints [default: 1s].
     #[arg(long, value_name = "T", hide_short_help = true)]
     pub(crate) checkpoint_every: Option<Span>,
-    /// Compare with this JSON file of an earlier sweep: print new and missing findings, and
-    /// changed rates.
+    /// JSON file of an earlier sweep. The sweep prints which findings are new or missing, and which
+    /// rates changed.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Findings store to update. The sweep runs the seeds in the store first, and then adds new
-    /// findings to the store.
+    /// Findings store to update. The sweep first repeats the seeds of known findings, and adds new
+    /// findings.
     ///
     /// The exit status is 1 only if a finding is not accepted. See docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -246,7 +248,7 @@ pub(crate) struct SweepArguments {
 pub(crate) struct CommonArguments {
     /// Locks to test, or `all` (see `fencepost list clients`).
     ///
-    /// With --coordinator, the default is every lock on that coordinator.
+    /// With --coordinator, the default is `all`: every lock on that coordinator.
     #[arg(
         long,
         value_name = "C[,C]",
@@ -259,9 +261,10 @@ pub(crate) struct CommonArguments {
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
-    /// Coordinator to use (see `fencepost list coordinators`).
+    /// Coordinator of the locks (see `fencepost list coordinators`).
     ///
-    /// Without --client or --program, test all locks on this coordinator.
+    /// Without --client, --lock and --program, fencepost tests all locks on this coordinator.
+    /// Programs use redis by default.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
@@ -294,7 +297,7 @@ pub(crate) struct CommonArguments {
     /// Write one report file per violation to this folder.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
-    /// TOML file with the expected verdict, "safe" or "violates", for each lock and fault.
+    /// TOML file with the expected verdict, "safe" or "violates", of each lock under each fault.
     ///
     /// The exit status is 0 if all verdicts match, and 1 otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
@@ -306,33 +309,32 @@ pub(crate) struct CommonArguments {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "World")]
 pub(crate) struct ScenarioArguments {
-    /// Lock processes per run [default: 3].
+    /// Number of processes that compete for the lock, 1 to 64 [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) processes: Option<u16>,
-    /// Acquire/hold/release cycles per process [default: 20].
+    /// Number of times that each process acquires, holds and releases the lock [default: 20].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) cycles: Option<u32>,
-    /// Duration of a lease [default: 10s].
+    /// Lease duration [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Length of a critical section. With `until-validity`, a critical section lasts until the
-    /// validity reported by the lock ends, or until the ttl ends if the lock reports no validity
-    /// [default: 10ms..8s].
+    /// Duration of a critical section: a range, or `until-validity` for the validity that the lock
+    /// reports (the ttl if it reports none) [default: 10ms..8s].
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
-    /// Delay between attempts to acquire the lock [default: 50ms..200ms].
+    /// Delay between two attempts to acquire the lock [default: 50ms..200ms].
     #[arg(long, value_name = "A..B", hide_short_help = true)]
     pub(crate) retry: Option<SpanRange>,
-    /// Downtime before a restarted server is back [default: 0us].
+    /// Time for which a server stays down before it restarts [default: 0us].
     #[arg(long, value_name = "A..B", help_heading = "Faults", hide_short_help = true)]
     pub(crate) restart_delay: Option<SpanRange>,
-    /// Message latency [default: 200us..2ms].
+    /// Latency of a message in one direction [default: 200us..2ms].
     #[arg(long, value_name = "A..B", hide_short_help = true)]
     pub(crate) latency: Option<SpanRange>,
     /// Virtual time after which a run stops [default: 30m].
     #[arg(long, value_name = "D", hide_short_help = true)]
     pub(crate) max_time: Option<Span>,
-    /// Data that survives a restart [default: none].
+    /// Data of a Redis server that survives a restart [default: none].
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
     /// Report a lock that stays free for longer than D while a process waits for it and enough
@@ -340,29 +342,38 @@ pub(crate) struct ScenarioArguments {
     /// the ttl plus timeouts and applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
-    /// Workload of the critical sections [default: register].
+    /// Work that a critical section does [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
     /// How the storage checks fencing tokens [default: fenced].
     #[arg(long, value_name = "S", value_parser = choice::<StorageRule>(), hide_short_help = true)]
     pub(crate) storage: Option<StorageRule>,
-    /// Strategy that decides when faults begin. See docs/search.md [default: aimed].
+    /// Strategy that decides when faults begin (see docs/search.md) [default: aimed].
     #[arg(long, value_name = "S", help_heading = "Faults", hide_short_help = true)]
     pub(crate) strategy: Option<Strategy>,
-    /// TOML file that describes the deployment and the workload. Flags override --set, and --set
-    /// overrides the file.
+    /// TOML file with scenario keys, which describe the deployment and the workload. --set
+    /// overrides the file, and all other options override --set.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) scenario: Option<PathBuf>,
-    /// Set one scenario key, for example `--set down-after=2s`.
+    /// Set one scenario key, such as down-after=2s. Repeat the option for several keys.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct FileArguments {
-    /// Input file, or - for standard input.
+pub(crate) struct CheckArguments {
+    /// JSON file of a history or a report, or - for standard input.
     pub(crate) file: PathBuf,
-    /// Output format.
+    /// Output format: text or json.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FileArguments {
+    /// JSON file of a report, or - for standard input.
+    pub(crate) file: PathBuf,
+    /// Output format (see `fencepost list formats`).
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }
@@ -371,12 +382,12 @@ pub(crate) struct FileArguments {
 pub(crate) struct ReplayArguments {
     #[command(flatten)]
     pub(crate) source: FileArguments,
-    /// Replay the minimal plans instead of the original ones. The command fails if a plan does not
-    /// reproduce its violation.
+    /// Replay the minimal plans instead of the original plans. The exit status is 2 if a minimal
+    /// plan does not reproduce its violation.
     #[arg(long)]
     pub(crate) minimal: bool,
-    /// Run programs and real servers even if their files have changed since the report. The command
-    /// does not compare their histories with the report.
+    /// Run programs and real servers even if their files have changed since the report, and do not
+    /// compare their histories with the report.
     #[arg(long)]
     pub(crate) allow_changed: bool,
     #[command(flatten)]
@@ -395,25 +406,25 @@ pub(crate) struct ShrinkArguments {
 pub(crate) struct MergeArguments {
     #[command(flatten)]
     pub(crate) project: ProjectArguments,
-    /// JSON files of sweeps or explorations. All shards of an exploration together give a
+    /// JSON files of the shards, in any order. All shards of an exploration together give a
     /// certificate.
     #[arg(required_unless_present = "watch")]
     pub(crate) files: Vec<PathBuf>,
-    /// Show the progress of running slices until all seeds are done. DIR is the --out folder of the
-    /// slices, or the parent of their --out folders.
+    /// Show the progress of running shards until all seeds are done. DIR is the --out folder of the
+    /// shards, or the parent of their --out folders.
     #[arg(long, value_name = "DIR", conflicts_with = "files")]
     pub(crate) watch: Option<PathBuf>,
-    /// Accept missing seeds or units. With missing units, `merge` writes no certificate and the
-    /// exit status is 3.
+    /// Merge even if seeds of a sweep or units of an exploration are missing. If units are missing,
+    /// `merge` writes no certificate and the exit status is 3.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// TOML file with expected verdicts, as for `sweep --expect`.
+    /// TOML file with the expected verdicts, as for `sweep --expect`.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
     /// Findings store to update with the merged results.
     #[arg(long, value_name = "FILE")]
     pub(crate) findings: Option<PathBuf>,
-    /// Output format.
+    /// Output format (see `fencepost list formats`).
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }
@@ -435,26 +446,26 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum Listing {
-    /// Locks.
+    /// Locks to test.
     #[value(alias = "locks")]
     Clients,
     /// Lock servers and databases.
     Coordinators,
     /// Fault families.
     Faults,
-    /// Workloads of the critical sections.
+    /// Kinds of work that critical sections do.
     Workloads,
     /// Rules by which the storage checks fencing tokens.
     Storages,
-    /// Output formats of run and sweep.
+    /// Output formats of `fencepost run` and `fencepost sweep`.
     Formats,
-    /// Settings that `boundary` can vary.
+    /// Settings that `fencepost boundary` can vary.
     Quantities,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// Format: plan, history, report, sweep, boundary, matrix, load, compare, certificate,
-    /// exploration, reality or findings.
+    /// Name of the format: plan, history, report, sweep, boundary, matrix, load, compare,
+    /// certificate, exploration, reality or findings.
     pub(crate) what: String,
 }

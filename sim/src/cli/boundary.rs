@@ -109,7 +109,7 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
     }
     let expected: Vec<&str> = quantity.families.iter().map(|family| family.name()).collect();
     Err(Failure::wrong(format!(
-        "--fault '{families}': with --vary {}, expected one of {}",
+        "--fault '{families}' does not work with --vary {}: expected one of {}",
         quantity.name,
         expected.join(", ")
     )))

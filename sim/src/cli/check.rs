@@ -1,4 +1,4 @@
-use super::arguments::FileArguments;
+use super::arguments::CheckArguments;
 use super::options::view;
 use super::output::{print, read_file};
 use super::{Failure, Outcome};
@@ -7,7 +7,7 @@ use fencepost_reports::documents::read::{Document, line_of_event, read_any, read
 use fencepost_reports::{Report, judge, validate};
 use std::path::Path;
 
-pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
+pub(crate) fn check(arguments: &CheckArguments) -> Result<Outcome, Failure> {
     let path = &arguments.file;
     let content = read_file(path, "a report or a history in JSON")?;
     let view = view(VIEWS, &arguments.format)?;
@@ -38,8 +38,8 @@ fn check_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
         let name = format!("client {}, fault {}", run.client, run.fault);
         let Some(history) = &run.history else {
             let problem = format!(
-                "{name}: the report has no history: record the history with --with-history, or run \
-                 the plan again with `fencepost replay`"
+                "the run of {name} has no history: make the report with --with-history, or run the \
+                 plan again with `fencepost replay`"
             );
             return Err(Failure::content(path, problem));
         };

@@ -33,8 +33,7 @@ pub(crate) fn place(
         arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
     match path {
         None if arguments.resume => Err(Failure::wrong(
-            "--resume: expected --checkpoint FILE, or --out DIR with a folder that contains a \
-             checkpoint",
+            "--resume: expected --checkpoint FILE, or --out DIR with the checkpoint in that folder",
         )),
         path => Ok(path),
     }

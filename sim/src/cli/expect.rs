@@ -38,7 +38,7 @@ impl Expectations {
                 if all.insert((lock.clone(), families.to_string()), wanted).is_some() {
                     return Err(Failure::content(
                         path,
-                        format!("[{lock}] {families}: listed twice"),
+                        format!("[{lock}] {families} is listed twice: expected one entry"),
                     ));
                 }
             }

@@ -21,7 +21,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<Outcome, Failure> {
     }
     if !is_new(out) {
         return Err(Failure::wrong(format!(
-            "--out {} already exists: expected a new folder",
+            "--out '{}' already exists: expected a new folder",
             out.display()
         )));
     }

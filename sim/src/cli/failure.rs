@@ -96,6 +96,12 @@ fn expectation(message: &str) -> String {
         let example = if missing.starts_with("--seeds ") { ", like --seeds 0..1000" } else { "" };
         return format!("missing argument: expected {missing}{example}");
     }
+    if let Some(option) = message
+        .strip_prefix("a value is required for '")
+        .and_then(|rest| rest.strip_suffix("' but none was supplied"))
+    {
+        return format!("missing value: expected {option}");
+    }
     if let Some(rest) = message.strip_prefix("unexpected argument '-") {
         return format!("unknown option '-{}", rest.trim_end_matches(" found"));
     }
@@ -155,9 +161,6 @@ mod tests {
             "invalid value '65' for '--seed <N>': expected a number from 1 to 64"
         );
         assert_eq!(line("test --seed x"), "invalid value 'x' for '--seed <N>': expected a number");
-        assert_eq!(
-            line("test --seed"),
-            "a value is required for '--seed <N>' but none was supplied"
-        );
+        assert_eq!(line("test --seed"), "missing value: expected --seed <N>");
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let lock = client(&arguments.client)?;
     if !takes(lock) {
         return Err(Failure::wrong(format!(
-            "--client '{}': expected a lock that runs on one server",
+            "--client '{}': expected a lock that runs on one server, like single-node",
             lock.name
         )));
     }

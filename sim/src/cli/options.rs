@@ -128,7 +128,7 @@ fn own_servers(arguments: &[String], folder: &Path) -> Result<Vec<OwnServer>, Fa
     if let Some(twice) = all.iter().find(|server| has_name(&server.name) > 1) {
         let name = &twice.name;
         return Err(Failure::wrong(format!(
-            "--server {name} is given twice: expected different names"
+            "--server '{name}' is given twice: expected different names"
         )));
     }
     for (place, text) in arguments.iter().enumerate() {

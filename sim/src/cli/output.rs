@@ -79,7 +79,7 @@ fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
         return Err(io::Error::other(found));
     }
     String::from_utf8(text).map_err(|_| {
-        io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
+        io::Error::new(io::ErrorKind::InvalidData, "not valid UTF-8: expected a text file")
     })
 }
 

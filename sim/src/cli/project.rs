@@ -81,8 +81,8 @@ impl<'c> Called<'c> {
         let found = named.or_else(Found::search);
         match (found, self.text("profile")) {
             (None, Some(name)) => Err(Failure::wrong(format!(
-                "--profile '{name}': expected {} in the current folder or a parent folder, or \
-                 --config FILE",
+                "--profile '{name}': expected a file {} in the current folder or a parent folder, \
+                 or --config FILE",
                 found::NAME
             ))),
             (found, _) => Ok(found),
@@ -111,9 +111,9 @@ impl<'c> Called<'c> {
             return Err(Failure::content(
                 &found.path,
                 format!(
-                    "{key}: a file in a parent folder may set programs only if it has the same \
-                     repository and the same owner as the current folder: expected --config {path} \
-                     to allow this file, or --no-config"
+                    "'{key}' may be in a file of a parent folder only if both folders have the \
+                     same repository and owner: expected --config {path} to allow this file, or \
+                     --no-config"
                 ),
             ));
         }

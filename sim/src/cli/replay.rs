@@ -131,7 +131,7 @@ impl Replay<'_> {
             if self.is_compared && report.violations.iter().all(|it| it.violation.id != *id) {
                 let (path, client) = (self.path.display(), &self.run.client);
                 return Err(Failure::Mismatch(format!(
-                    "{path}: client {client}: the minimal plan does not reproduce violation {id}"
+                    "{path}: the minimal plan of client {client} does not reproduce violation {id}"
                 )));
             }
             replayed.push(report);

@@ -120,7 +120,7 @@ fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Resul
     let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
     let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(" or ");
     Err(Failure::wrong(format!(
-        "{flag} works only with {owners}: expected --coordinator {owners}, or no {flag} with {}",
+        "{flag} works only with {owners}: expected --coordinator {owners}, or {} without {flag}",
         coordinator.name()
     )))
 }

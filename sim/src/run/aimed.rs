@@ -37,7 +37,8 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Incidents move to an early part of the window, because later times would make scouts slow.
+/// Returns the part of the window to which aimed incidents move. A scout runs up to the time of the
+/// incident, so late incidents would make scouts slow.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));

@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub enum Incompatible {
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
-    #[error("slow-link '{link}': expected two of {valid}")]
+    #[error("slow-link '{link}': expected two of the machines {valid}")]
     SlowLink { link: SlowLink, valid: String },
     #[error("{key} '{value}' works only with locks on {expected}, but {client} uses {coordinator}")]
     Coordinator {
@@ -29,8 +29,8 @@ pub enum Incompatible {
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
     FailoverBy { by: FailoverBy, client: &'static str, expected: &'static str },
     #[error(
-        "{key} '{value}' does not work with {program}: remove this setting, because a program sets its \
-         own timeouts"
+        "{key} '{value}' does not work with {program}: remove this setting, because a program sets \
+         its own timeouts"
     )]
     GivesUp { key: &'static str, value: &'static str, program: String },
     #[error(

@@ -55,7 +55,7 @@ impl Playing {
             let port = self.injector.stage().port(number);
             (self.log)(format!("{node} is the server at port {port}"));
         }
-        (self.log)(format!("{} represents all clients", Node::Client(1)));
+        (self.log)(format!("in the plan, {} represents all clients", Node::Client(1)));
         for timed in &drawn.plan.faults {
             (self.log)(format!("plan: {timed}"));
         }

@@ -34,7 +34,7 @@ pub enum ScriptError {
     Inexpressible(String),
     #[error(transparent)]
     Run(EngineError),
-    #[error("the run no longer shows {0}")]
+    #[error("the repeated run does not show {0}, so there is nothing to export")]
     NotShown(String),
 }
 

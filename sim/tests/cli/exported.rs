@@ -85,7 +85,7 @@ fn wrong_arguments_of_an_export_are_named() {
     fs::write(full.join("file"), "").unwrap();
     for (arguments, why) in [
         ("--as scrip", "unknown --as 'scrip' (did you mean 'script'?)"),
-        ("--as script --out full", "--out full already exists: expected a new folder"),
+        ("--as script --out full", "--out 'full' already exists: expected a new folder"),
         ("--as script --violation 0", "--violation '0' is not in report.json: expected one of "),
     ] {
         let words: Vec<&str> =

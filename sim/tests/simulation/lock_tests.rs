@@ -201,7 +201,7 @@ fn every_plan_refuses_what_cannot_be_enumerated() {
     let most = |faults, delays| every().faults("pause").at_most(Level { faults, delays });
     let drift = every().faults("clock-drift").check().unwrap_err().to_string();
     assert!(
-        drift.contains("explore does not enumerate fault 'clock-drift': expected any of pause"),
+        drift.contains("does not enumerate fault 'clock-drift': expected one or more of pause"),
         "{drift}"
     );
     let many = most(3, 0).check().unwrap_err().to_string();

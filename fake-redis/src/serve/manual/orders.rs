@@ -140,7 +140,7 @@ fn advance(scene: &mut Scene, text: &str) -> Result<(), String> {
     let end = scene.stage.now_us().saturating_add(by);
     match scene.stage.advance_to(end) {
         true => Ok(()),
-        false => Err("the servers still have work after a long time: expected RESET".to_owned()),
+        false => Err("the servers did not finish their work in time: expected RESET".to_owned()),
     }
 }
 
@@ -178,7 +178,7 @@ fn restart(scene: &mut Scene, name: Option<&str>, is_empty: bool) -> Result<(), 
 fn act(scene: &mut Scene, order: &str, name: Option<&str>) -> Result<(), String> {
     let place = server(scene, name)?;
     if !scene.stage.is_up(place) {
-        return Err(format!("{} is crashed: expected RESTART first", scene.names[place]));
+        return Err(format!("{} has crashed: expected RESTART first", scene.names[place]));
     }
     let entry = match order {
         "CRASH" => "crashes",

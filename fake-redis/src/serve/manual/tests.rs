@@ -109,7 +109,7 @@ fn a_crash_closes_connections_and_a_restart_finds_nothing_without_persistence() 
     assert_eq!(desk.closed, [client]);
     let refused = desk.open(0);
     assert_eq!(desk.closed, [client, refused]);
-    assert!(desk.say(ADMIN, "FREEZE").starts_with("-ERR master-1 is crashed: expected RESTART"));
+    assert!(desk.say(ADMIN, "FREEZE").starts_with("-ERR master-1 has crashed: expected RESTART"));
     desk.order("RESTART EMPTY");
     let client = desk.open(0);
     assert_eq!(desk.say(client, "GET lock"), "$-1");

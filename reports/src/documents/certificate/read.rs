@@ -15,7 +15,7 @@ pub enum InvalidCertificate {
          this build"
     )]
     Version(String, &'static str),
-    #[error("the checksum does not match the content: the document was edited or damaged")]
+    #[error("the checksum does not match the content: the file was damaged or edited")]
     Damaged,
     #[error("the document has no checksum: expected the file that `fencepost explore` wrote")]
     Unsealed,

@@ -20,7 +20,9 @@ impl Findings {
             let finding = finding(text).map_err(wrong)?;
             let id = finding.id.clone();
             if all.insert(id.clone(), finding).is_some() {
-                return Err(wrong(format!("{id} is listed twice: expected one line per finding")));
+                return Err(wrong(format!(
+                    "finding {id} is listed twice: expected one line per finding"
+                )));
             }
         }
         Ok(Findings { next_seed: header.next_seed, all })

@@ -83,21 +83,21 @@ table! {
             "the owner did release the lock"
         LostReply: "the lock's owner never received the grant, because a message was lost",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Loss)));
-            "a loss explains it without any pause or delay"
+            "the loss alone explains the missing grant"
         LostReply: "the release only lowered a count that an acquire without an answer had raised",
             When(|case| case.is_at(Standstill::KeptByCount));
-            "a loss explains it without any delay"
+            "the loss alone explains the missing answer"
         Latency: "the release only lowered a count that an acquire with a late answer had raised",
             When(|case| case.is_at(Standstill::KeptByCount));
         HolderPause: "the lock's owner never received the grant, because it was paused",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Pause)));
-            "the answer had arrived when the owner resumed"
-        Latency: "the lock's owner never received the grant, because the answer was late",
+            "the answer had arrived by the time the owner resumed"
+        Latency: "the lock's owner never received the grant, because the answer was late; only if \
+                  no loss and no pause explains it",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Delay)));
-            "a delay is the weakest of the three obstacles"
         UnfoundedAnswer: "the lock's owner was refused although no fault interfered",
             When(|case| case.is_at(Standstill::OwnerMisinformed));
-        UnfoundedAnswer: "the lock's owner was told that it had released the lock",
+        UnfoundedAnswer: "the lock's own code told the owner that the lock was released",
             When(|case| case.is_at(Standstill::OwnerReleased));
         GivenUpCall: "the lock remained from a call that the application gave up",
             When(|case| case.is_at(Standstill::CallGivenUp));
@@ -137,24 +137,24 @@ table! {
             When(|case| case.is_at(Standstill::MessagesLate));
     }
     Overtaken {
-        LostPlace: "a lock that promises an order did not keep it", When(|_| true);
+        LostPlace: "a lock that promises an order did not keep the order", When(|_| true);
     }
     Held {
         HolderPause: "without its pauses the holder would have met the bound",
             When(|case| case.held().is_some_and(|held| held.was_paused()));
-            "otherwise every critical section beyond the bound was too long"
+            "a pause also makes a critical section longer than the bound"
         HoldTooLong: "the holder worked beyond the bound",
             When(|case| case.held().is_some());
     }
     UntrueAnswer {
         OrphanNode: "the process waited with a second node",
             When(|case| case.is_untrue_answer(UntrueAnswer::OfAnotherNode));
-            "the answer about that node was true"
+            "the process got a true answer about the other node"
         LostReply: "the process was refused the lock, and a message had been lost",
             When(|case| case.is_untrue_answer(UntrueAnswer::Refused(Obstacle::Loss)));
         LostReply: "the release only lowered a count that an acquire without an answer had raised",
             When(|case| case.is_untrue_answer(UntrueAnswer::KeptByCount));
-            "a loss explains it without any delay"
+            "the loss alone explains the missing answer"
         Latency: "the release only lowered a count that an acquire with a late answer had raised",
             When(|case| case.is_untrue_answer(UntrueAnswer::KeptByCount));
         LostRelease: "the process reported a successful release, and a message had been lost",
@@ -162,7 +162,7 @@ table! {
         LostRelease: "a release of the process removed the lock that the process was acquiring, \
                       while a fault delayed messages",
             When(|case| case.is_untrue_answer(UntrueAnswer::TakenBack));
-            "the removal is recorded"
+            "the history records the removal"
         Partition: "the process received its grant after the lease, because a partition delayed \
                     the answer",
             When(|case| case.is_untrue_answer(UntrueAnswer::CutOff));
@@ -182,7 +182,7 @@ table! {
             "threads of one process also share a client id"
         SharedClientId: "two processes share a client id in a row",
             When(|case| case.shares_client_id());
-            "processes with the same id need no fault"
+            "processes with the same id overlap even without a fault"
     }
     Takeover {
         StaleTakeover: "the remover was acquiring, and it had no release in transit",
@@ -212,10 +212,10 @@ table! {
             "two primaries also never receive each other's writes"
         RestartDataLoss: "the later token's server had the earlier lock and lost it in a restart",
             When(|case| case.counter().is_some_and(|counter| counter.lost_earlier_lock()));
-            "replication had copied the earlier lock"
+            "the earlier lock had been replicated"
         AsyncReplicationLoss: "the later token is from another server, or from replaced data",
             When(|case| case.counter().is_some_and(|counter| counter.is_a_copy()));
-            "an old primary that also crashed did not decide anything"
+            "after a failover a crash of the old primary does not matter"
         RestartDataLoss: "the server crashed between the grants",
             When(|case| case.counter().is_some_and(|counter| counter.was_forgotten()));
             "a new counter may repeat the tokens of a lost one"
@@ -256,41 +256,41 @@ table! {
             "such a removal is not a release"
         SharedOwner: "another thread of the process removed the lock, not by a late release",
             LostThere(is_of_a_thread);
-            "the threads of a process are not other processes"
+            "the remover is not another process"
         ForeignRelease: "another process removed the lock",
             Lost(|_, loss| matches!(loss.remover(), Some(Remover::Process(_))));
             "the recorded removal decides, whatever else happened"
         LostReply: "the holder's own process removed the lock after a lost reply",
             Lost(|_, loss| loss.remover() == Some(Remover::Itself) && loss.lost_a_reply());
-            "a repeated release follows from the loss"
+            "the loss makes the process release the lock again"
         LostRelease: "the holder's own process removed the lock by a release of an earlier one",
             Lost(is_late);
             "a late release can also arrive inside a critical section"
         EarlyRelease: "the holder's own process removed the lock while it was in use",
             Lost(|_, loss| loss.remover() == Some(Remover::Itself) && loss.is_in_use());
-            "the remover is recorded"
+            "the history records the remover"
         SessionExpired: "the holder's session ended",
             LostThere(|_, loss| loss.ended_with_session());
             "a session is not replicated by itself"
         Flush: "the lock's server was flushed", Lost(|_, loss| loss.ended_by(Change::Flushed));
-            "only one change can end a key"
+            "the history records the change that ended the key"
         Eviction: "the server evicted the lock", Lost(|_, loss| loss.ended_by(Change::Evicted));
-            "only one change can end a key"
+            "the history records the change that ended the key"
         RestartWithoutDelay: "the server restarted without the lock",
             LostThere(|_, loss| loss.was_forgotten());
-            "only one change can end a key"
+            "the history records the change that ended the key"
         SplitBrain: "both servers were primaries when the second one granted the lock",
             LostThere(|_, loss| loss.has_two_primaries());
             "two primaries also never receive each other's writes"
         AsyncReplicationLoss: "the server never had the lock, or replaced its data",
             LostThere(|_, loss| loss.is_not_replicated());
-            "a missing key has no expiry"
+            "a server without the key cannot expire it"
         OrphanRenewal: "another process had set a shorter lease",
             Lost(|_, loss| loss.ran_out() == Some(EarlyExpiry::ByOtherLease));
             "the recorded lease had expired by every clock"
         ClockJump: "the lock expired after a clock was stepped",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockJump));
-            "a step acts immediately, a wrong rate only over time"
+            "a step acts immediately, and a wrong rate only over time"
         ClockDrift: "the lock expired while a clock ran at a wrong rate",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockDrift));
             "the server's clock decides if the server compares the time"
@@ -299,7 +299,7 @@ table! {
             "a wrong clock is recorded, but rounding is not"
         CoarseExpiry: "the server recorded a lease that was up to a second shorter",
             LostThere(is_rounded);
-            "the server recorded a shorter lease"
+            "the history records the shorter lease"
         OrphanRenewal: "an earlier holder renewed its own lease, which replaced the lock",
             LostThere(|_, loss| loss.is_renewed_over());
             "a renewal is not part of an acquire"
@@ -312,7 +312,7 @@ table! {
             "a paused process cannot check any clock"
         ClockDrift: "the lock states a validity, and a clock ran at a wrong rate",
             When(|case| case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong()));
-            "with a right clock the holder leaves before its validity ends"
+            "with a correct clock the holder leaves before its validity ends"
         Partition: "without the partition, which delayed the answer by a tenth of the lease or \
                     more, the holder would have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.answer_was_cut_off()));
@@ -320,7 +320,7 @@ table! {
         Latency: "without the delay of the answer, a tenth of the lease or more, the holder would \
                   have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.was_answered_late()));
-            "the answer comes before the work"
+            "the answer arrives before the critical section begins"
         StorageDelay: "without waiting for the storage the holder would have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.waited_for_storage()));
             "the wait was not the holder's own work"
@@ -334,12 +334,12 @@ table! {
                 case.is_promised_too_long()
                     && case.overrun().is_some_and(|overrun| overrun.is_too_long())
             });
-            "the holder respected what it was told"
+            "the holder left before the stated validity ended"
         HoldTooLong: "the holder was in its critical section for longer than its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.is_too_long()));
             "the lease had expired, regardless of other grants"
-        UnfoundedAnswer: "one process entered although no server, or fewer than a quorum of several, \
-                          had granted it the lock",
+        UnfoundedAnswer: "one process entered although no server, or fewer than a quorum of \
+                          several, had granted it the lock",
             When(|case| case.is_entered_ungranted());
     }
     InTransit {
@@ -351,7 +351,7 @@ table! {
             "a broken connection delivers nothing"
         ForeignRelease: "the release had already removed the remover's own lock",
             When(|case| case.late_release() == Some(LateRelease::SentTwice));
-            "a command removes a lock once"
+            "only a command that is executed again removes a second lock"
         LostRelease: "the server was paused before it executed the release",
             When(|case| case.late_release() == Some(LateRelease::AtPausedServer));
             "a paused server still receives messages"

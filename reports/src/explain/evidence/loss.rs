@@ -85,8 +85,8 @@ impl<'t, 'h> Loss<'t, 'h> {
             || self.was_let_in_by_a_copy()
     }
 
-    /// Returns whether no server granted the lock, and the holder mistook a copy of its earlier
-    /// lock for the grant until the copy expired.
+    /// Returns `true` if no server granted the lock: the holder mistook a copy of its earlier lock
+    /// for a grant, and the copy then expired.
     fn was_let_in_by_a_copy(&self) -> bool {
         let LossKind::Ended { span, .. } = self.how else { return false };
         self.holder.grant.is_none() && span.by.is_none() && self.ended_by(Change::Expired)

@@ -32,11 +32,11 @@ macro_rules! workloads {
 workloads! {
     /// Each cycle reads a value, changes it and writes it back.
     Register = Work { initial: 0, next: |value| Some(value + 1) },
-    /// A flash sale, in which no item may be sold twice.
+    /// Each cycle sells one item of a flash sale. No item may be sold twice.
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
     /// Each cycle issues an increasing number, such as an order number.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
-    /// Numbered jobs, each of which must be done only once.
+    /// Each cycle does one of several numbered jobs. No job may be done twice.
     Jobs = Work { initial: 0, next: |value| Some(value + 1) },
 }
 

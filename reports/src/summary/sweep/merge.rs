@@ -11,7 +11,7 @@ pub enum Gaps {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    #[error("no sweep to merge: expected at least one sweep summary")]
+    #[error("there is no sweep to merge: expected at least one sweep summary")]
     Nothing,
     #[error(
         "the sweeps of seeds {0} and {1} differ in '{name}': expected sweeps with the same \
@@ -25,8 +25,8 @@ pub enum MergeError {
     )]
     Cells(SeedRange, String, SeedRange, String),
     #[error(
-        "seeds {0} and {1} are slices of different sweeps, of seeds {2} and {3}: expected slices of \
-         one sweep"
+        "seeds {0} and {1} are shards of different sweeps, of seeds {2} and {3}: expected shards \
+         of one sweep"
     )]
     Slices(SeedRange, SeedRange, SeedRange, SeedRange),
     #[error("seeds {0} and {1} overlap: expected each seed in only one file")]
@@ -39,13 +39,13 @@ pub enum MergeError {
     )]
     Incomplete(SeedRange),
     #[error(
-        "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run the sweep \
+        "the sweep of seeds {0} is shard {1} of {2} and does not list its seeds: run the sweep \
          again with this version, or merge with --partial"
     )]
     Unstated(SeedRange, u32, u32),
     #[error(
-        "the sweep of seeds {0} was interrupted before it explained anomaly {1}: resume the sweep, \
-         or merge with --partial"
+        "the sweep of seeds {0} was interrupted before anomaly {1} was explained: resume the \
+         sweep, or merge with --partial"
     )]
     Unexplained(SeedRange, String),
 }
@@ -316,8 +316,8 @@ mod tests {
         };
         assert_eq!(
             refused(&[of(1, 0, 20), of(2, 5, 25)]),
-            "seeds 0..10 and 15..25 are slices of different sweeps, of seeds 0..20 and 5..25: \
-             expected slices of one sweep"
+            "seeds 0..10 and 15..25 are shards of different sweeps, of seeds 0..20 and 5..25: \
+             expected shards of one sweep"
         );
         let apart = [of(1, 0, 20), of(2, 0, 20), of(1, 20, 40), of(2, 20, 40)];
         assert_eq!(merge(&apart, Gaps::Refused), Ok(whole(0, 40)));
@@ -331,7 +331,7 @@ mod tests {
         };
         let [one, two] = [samples::sweep(0, 5), samples::sweep(5, 9)];
         let said = refused(&[explaining(one.clone(), false), explaining(two.clone(), true)]);
-        assert!(said.contains("was interrupted before it explained anomaly"), "{said}");
+        assert!(said.contains("was interrupted before anomaly"), "{said}");
         let quiet = |sweep: &Sweep| {
             let mut sweep = sweep.clone();
             sweep.cells.remove(0);

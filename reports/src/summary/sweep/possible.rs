@@ -7,7 +7,7 @@ use fencepost_faults::Seed;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
     #[error(
-        "seeds {0}: the gaps are not in ascending order, or some seeds are outside the slice of \
+        "seeds {0}: the gaps are not in ascending order, or some seeds are outside the shard of \
          the sweep"
     )]
     Seeds(SeedRange),

@@ -4,20 +4,25 @@ use std::path::PathBuf;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum FindingsCommand {
-    /// List findings, the most urgent first.
+    /// List the findings, the most urgent first.
     List(ListFindingsArguments),
-    /// Accept findings, so that they no longer make a sweep fail.
+    /// Accept findings, so that a sweep that finds them again does not fail.
     Accept(AcceptArguments),
-    /// Run the seeds in the store again and update the store. The exit status is 1 if an unaccepted
-    /// finding remains.
+    /// Repeat the seeds of all findings, and update the store.
+    ///
+    /// The exit status is 1 if a finding that is not accepted still happens.
     Retest(Box<RetestArguments>),
 }
+
+const LOCK: &str = "Lua file of a lock with findings. Repeat the option for several locks";
+
+const PROGRAM: &str = "Command of a program with findings. Repeat the option for several programs";
 
 #[derive(Args, Debug)]
 pub(crate) struct StoreArguments {
     #[command(flatten)]
     pub(crate) project: ProjectArguments,
-    /// Findings store.
+    /// Findings store: the file that `sweep --findings` writes.
     #[arg(long, value_name = "FILE", default_value = "findings.jsonl")]
     pub(crate) findings: PathBuf,
 }
@@ -33,10 +38,10 @@ pub(crate) struct ListFindingsArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct AcceptArguments {
-    /// Fingerprints of the findings, as printed in reports, such as 81c70fe50667.
+    /// Fingerprints of the findings, such as 81c70fe50667. `findings list` prints them.
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
-    /// Reason for accepting the findings.
+    /// Reason for accepting the findings, to keep in the store.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -44,6 +49,10 @@ pub(crate) struct AcceptArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("lock", |arg| arg.long_help(LOCK)),
+    mut_arg("program", |arg| arg.long_help(PROGRAM)),
+)]
 pub(crate) struct RetestArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
@@ -51,7 +60,7 @@ pub(crate) struct RetestArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Coordinator that the programs use.
+    /// Coordinator that the programs use [default: redis].
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]

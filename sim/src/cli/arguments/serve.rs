@@ -7,28 +7,29 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// Coordinator to serve. See `fencepost list coordinators`.
+    /// Coordinator to serve (see `fencepost list coordinators`).
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) coordinator: String,
-    /// Clock of the servers: real time, or a manual clock that you set with commands on an admin
-    /// connection. The servers print the address of that connection when they are ready. See
-    /// docs/commanded-redis.md.
+    /// Clock of the servers: the computer's clock, or a manual clock that advances only on command.
+    ///
+    /// You send the commands on an admin connection, whose address `serve` prints when the servers
+    /// are ready. See docs/commanded-redis.md.
     #[arg(long, value_name = "C", default_value = "real")]
     pub(crate) clock: ServedClock,
     #[command(flatten)]
     pub(crate) play: PlayArguments,
-    /// Port of the first server; the other servers use the next ports. With 0, the servers use free
-    /// ports and print them [default: the real server's port, such as 6379 for redis].
+    /// Port of the first server; the other servers use the next ports. With 0, `serve` chooses free
+    /// ports and prints them [default: the real server's port, such as 6379 for redis].
     #[arg(long, value_name = "P")]
     pub(crate) port: Option<u16>,
-    /// Address to listen on. An address other than loopback needs --requirepass, because every
-    /// client has full access to these test servers.
+    /// IP address to listen on. Because every client has full access to these test servers, an
+    /// address other than loopback needs --requirepass or --no-protected-mode.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
     /// Listen on the --bind address without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
-    /// Number of independent redis or memcached servers.
+    /// Number of independent redis or memcached servers, 1 to 64.
     #[arg(
         long,
         value_name = "N",
@@ -36,11 +37,11 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..=64),
     )]
     pub(crate) nodes: u16,
-    /// Number of members of a zookeeper ensemble, an etcd cluster, a chubby cell or a gemfire
+    /// Number of servers of a zookeeper ensemble, an etcd cluster, a chubby cell or a gemfire
     /// system: 1, 3 or 5 [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
-    /// Number of replicas of the master.
+    /// Number of replicas of the redis master, 0 to 64.
     #[arg(
         long,
         value_name = "R",
@@ -48,7 +49,7 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(0..=64),
     )]
     pub(crate) replicas: u16,
-    /// Number of Sentinels that monitor the master, under the name mymaster.
+    /// Number of Sentinels, 0 to 64. They monitor the redis master under the name `mymaster`.
     #[arg(
         long,
         value_name = "S",
@@ -56,14 +57,15 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(0..=64),
     )]
     pub(crate) sentinels: u16,
-    /// Time without a reply after which a Sentinel considers an instance down.
+    /// Time without a reply after which a Sentinel considers a server down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data that survives a restart. Every value except `none` requires --dir.
+    /// Data of a redis server that survives a restart. Without --fault, every value except `none`
+    /// requires --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
-    /// Folder for the servers' files, with a subfolder for each server. zookeeper, postgresql, etcd
-    /// and chubby keep all their data there.
+    /// Folder for the servers' files, with a subfolder for each server. redis keeps the data that
+    /// --persistence selects. zookeeper, postgresql, mysql, etcd and chubby keep all their data.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Redis version to imitate.
@@ -74,23 +76,24 @@ pub(crate) struct ServeArguments {
     /// 100 for postgresql, 151 for mysql].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
-    /// Memory limit of a server in bytes; 0 means no limit for redis and 64 MB for memcached.
+    /// Memory limit of each redis or memcached server, in bytes; 0 means no limit for redis, and
+    /// 64 MB for memcached.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub(crate) maxmemory: u64,
-    /// Password of the default user.
+    /// Password that redis clients must send.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) requirepass: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct PlayArguments {
-    /// Inject the faults of a plan into the servers in real time, and report each fault on stderr.
+    /// Fault family, or several joined by `+`, of a fault plan to play in real time.
     ///
-    /// F is a fault family, or several joined by `+`. --seed selects the plan. See
-    /// docs/commanded-redis.md#play-a-plan.
+    /// --seed selects the plan. `serve` injects its faults into the servers, and reports each fault
+    /// on stderr. See docs/commanded-redis.md#play-a-plan.
     #[arg(long, value_name = "F", help_heading = "Plan")]
     pub(crate) fault: Option<String>,
-    /// Seed of the plan, decimal or hexadecimal.
+    /// Seed of the plan, in decimal or hexadecimal (0x...).
     #[arg(
         long,
         value_name = "N",
@@ -100,11 +103,11 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Length of the plan. The servers stop at its end. Without this option, all faults begin in
-    /// the first minute and the servers keep running.
+    /// Duration of the plan, at whose end the servers stop. Without this option, all faults begin
+    /// in the first minute, and the servers keep running.
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
-    /// Play the plan K times. All faults end before the plan starts again.
+    /// Number of times to play the plan. All faults end before the plan starts again.
     #[arg(
         long,
         value_name = "K",
@@ -114,7 +117,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) repeat: u32,
-    /// Lease duration of the locks under test. The length of many faults depends on this duration.
+    /// Lease duration of the locks under test, on which the durations of many faults depend.
     #[arg(
         long,
         value_name = "D",
@@ -123,7 +126,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan"
     )]
     pub(crate) ttl: Span,
-    /// Downtime of a restarted server.
+    /// Time for which a server stays down before it restarts.
     #[arg(
         long,
         value_name = "A..B",
@@ -139,9 +142,9 @@ pub(crate) struct PlayArguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum ServedClock {
-    /// Real time.
+    /// Time of the computer's clock.
     Real,
-    /// Time set by commands on the admin connection.
+    /// Time that commands on the admin connection set.
     Manual,
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
-    /// Number of threads [default: one per core].
+    /// Number of threads, 1 to 1024 [default: one per core].
     #[arg(
         long,
         value_name = "J",
@@ -24,7 +24,7 @@ impl JobsArgument {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct VerboseArgument {
-    /// Print all details of each run, not only the first screen.
+    /// Print all details of each run, not only a summary.
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
 }
@@ -50,16 +50,16 @@ impl QuietArgument {
 
 #[derive(Args, Debug)]
 pub(crate) struct ProjectArguments {
-    /// TOML file with options. Flags override them [default: fencepost.toml].
+    /// TOML file with options. Options on the command line override it [default: fencepost.toml].
     ///
-    /// The default file is in the current folder or in the nearest parent folder that has one. See
-    /// docs/project-file.md.
+    /// The default is the fencepost.toml in the current folder or, without one, in the nearest
+    /// parent folder that has one. See docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// Also apply the options in [profile.NAME] of the TOML file.
+    /// Also apply the options in the table [profile.NAME] of the TOML file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
-    /// Ignore fencepost.toml.
+    /// Do not read fencepost.toml.
     #[arg(
         long,
         conflicts_with_all = ["config", "profile"],
@@ -77,7 +77,7 @@ impl ProjectArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArguments {
-    /// Folder to write the pages to.
+    /// Folder to write the man pages to.
     #[arg(long, value_name = "DIR", default_value = "man")]
     pub(crate) out: PathBuf,
 }

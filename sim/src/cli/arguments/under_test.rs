@@ -5,7 +5,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
-    /// Lock to test, written in Lua. Repeat the option for several locks.
+    /// Lua file of a lock to test. Repeat the option for several locks.
     ///
     /// This option replaces the default locks. To add built-in locks, use --client. See
     /// docs/lock-in-lua.md.
@@ -16,7 +16,7 @@ pub(crate) struct LockArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct ServersArguments {
-    /// Lock servers: fake, real or NAME=PATH.
+    /// Servers to run: fake, real or NAME=PATH.
     ///
     /// `fake` simulates the servers, `real` runs the installed servers, and NAME=PATH runs another
     /// binary, such as redis=/opt/redis-server. If the locks use several coordinators, repeat the
@@ -34,9 +34,9 @@ pub(crate) struct ProgramArguments {
     /// docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
-    /// Deployment that the programs use. redis: single, sentinel or independent; zookeeper:
-    /// ensemble or single; postgresql: single or standby; etcd: cluster or single [default: the
-    /// first one listed for the coordinator].
+    /// Deployment of the servers that the programs use. redis: single, sentinel or independent;
+    /// zookeeper: ensemble or single; postgresql: single or standby; etcd: cluster or single
+    /// [default: the first of these for the coordinator].
     #[arg(
         long = "deployment",
         value_name = "D",
@@ -45,8 +45,8 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) program_deployment: Option<ProgramDeployment>,
-    /// Your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD. Repeat the option for
-    /// several servers.
+    /// Command of your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD. Repeat the
+    /// option for several servers.
     ///
     /// The server runs on the host NAME, in a folder that is empty at first and survives restarts.
     /// The programs find the server's address in FENCEPOST_SERVERS. See docs/real-servers.md.
@@ -58,14 +58,14 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) server: Vec<String>,
-    /// Key of the programs' lock. If the key contains a `*`, each matching key is a separate lock,
-    /// for example one lock per job [default: lock:orders].
+    /// Key under which the programs store their lock. In a key with one `*`, such as job:*, each
+    /// matching key is a separate lock [default: lock:orders].
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
     /// Environment variable to set for the programs. Repeat the option for several variables.
     #[arg(long, value_name = "NAME=VALUE", requires = "program", hide_short_help = true)]
     pub(crate) env: Vec<String>,
-    /// Working directory of the programs [default: the current one].
+    /// Working directory of the programs [default: the current directory].
     #[arg(long, value_name = "DIR", requires = "program", hide_short_help = true)]
     pub(crate) cwd: Option<PathBuf>,
 }

@@ -12,8 +12,9 @@ pub(super) fn require_confirmation(survey: &Survey, jobs: usize) -> Result<(), F
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "these bounds need {}, and more than {RUNS_MAX_WITHOUT_YES} runs need --yes: add --yes, run a part \
-         with --shard M/N, or reduce --faults, --processes, --cycles or the fault families",
+        "the exploration needs {}, and more than {RUNS_MAX_WITHOUT_YES} runs need --yes: add \
+         --yes, run a shard with --shard M/N, or reduce --faults, --processes, --cycles or the \
+         fault families",
         total_cost(survey, jobs)
     )))
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 pub(super) fn diff(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     let [a, b] = paths else {
-        return Err(Failure::wrong("--diff: expected two certificates"));
+        return Err(Failure::wrong("--diff: expected two certificates, like --diff a.json b.json"));
     };
     let lines = certificate::diff(&certificate_in(a)?, &certificate_in(b)?);
     if lines.is_empty() {

@@ -12,7 +12,7 @@ pub(crate) fn merge_explorations(
 ) -> Result<Outcome, Failure> {
     if arguments.expect.is_some() {
         return Err(Failure::wrong(
-            "--expect applies only to sweeps, but these files are explorations",
+            "--expect applies only to sweeps, but these files are explorations: remove --expect",
         ));
     }
     let read =

@@ -53,7 +53,7 @@ fn read(folder: &Path) -> Result<Slices, Failure> {
     if slices.known.is_empty() {
         return Err(Failure::content(
             folder,
-            "no sweep checkpoint found: expected the --out folder of the slices, or the parent of \
+            "no checkpoint of a sweep: expected the --out folder of the shards, or the parent of \
              their --out folders",
         ));
     }
@@ -105,7 +105,7 @@ impl Slices {
         let Slice { done, of, violated } = total;
         let slices = self.known.values().filter(|slice| slice.is_done()).count();
         let said = format!(
-            "{slices} of {} slices done, {done}/{of} runs, {violated} violated",
+            "{slices} of {} shards done, {done}/{of} runs, {violated} violated",
             self.count
         );
         let seconds = started.elapsed().as_secs_f64();
@@ -157,7 +157,7 @@ impl Screen {
 
     fn bar(&self, index: u32) -> ProgressBar {
         let bar = self.bars.add(ProgressBar::new(0));
-        let template = format!("slice {index:>3} {{bar:32}} {{pos}}/{{len}} runs  {{msg}}");
+        let template = format!("shard {index:>3} {{bar:32}} {{pos}}/{{len}} runs  {{msg}}");
         bar.set_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| plain()));
         bar
     }

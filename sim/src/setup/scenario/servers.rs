@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
-    /// No data.
+    /// No data survives.
     None,
     /// The latest snapshot survives.
     Rdb,

@@ -13,9 +13,8 @@ pub enum Strategy {
     /// and phases of the protocol, each equally likely.
     #[default]
     Aimed,
-    /// Each fault family draws the times of its faults. Latencies are not drawn for each message.
-    /// Instead, the priority of a link decides its latency, and priorities change at a few points
-    /// of the run.
+    /// Each fault family draws the times of its faults. A message's latency is not drawn. The
+    /// priority of its link decides the latency, and priorities change at a few points of the run.
     Pct,
 }
 

@@ -179,7 +179,7 @@ fn a_failover_that_cannot_be_is_refused() {
     brief.longest = Bounds::usual_longest(brief.client, &brief.families, &brief.scenario);
     assert_eq!((brief.longest, brief.validate()), (Span::secs(4), Ok(())));
     let said = short.validate().unwrap_err().to_string();
-    assert_eq!(said, "longest '1s': expected at least 12s with --fault failover");
+    assert_eq!(said, "--longest '1s': expected at least 12s with --fault failover");
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 

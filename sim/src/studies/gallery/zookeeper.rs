@@ -3,7 +3,7 @@ use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The node with the lowest number has the lock. Every other process waits until the node before \
+    "The process whose node has the lowest number has the lock. Every other process waits until the node before \
      its own is deleted.",
     "Read the guarded value, work on it, write it back.",
     "Release: delete the process's own node.",
@@ -11,7 +11,7 @@ const MUTEX: [&str; 5] = [
 ];
 const FENCED: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The node with the lowest number has the lock. Its czxid, the id of the change that created \
+    "The process whose node has the lowest number has the lock. Its czxid, the id of the change that created \
      it, is the token.",
     "Every request to the storage carries the token.",
     "The storage remembers the highest token and rejects any request with a lower one.",
@@ -19,7 +19,7 @@ const FENCED: [&str; 5] = [
 ];
 const RECIPE: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The node with the lowest number has the lock. Every other process waits until the node before \
+    "The process whose node has the lowest number has the lock. Every other process waits until the node before \
      its own is deleted.",
     "Release: delete the process's own node.",
     "The client replaces a broken connection, and the session continues.",
@@ -27,7 +27,7 @@ const RECIPE: [&str; 5] = [
 ];
 const WATCHING: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The node with the lowest number has the lock. Every other process sets a watch on the node \
+    "The process whose node has the lowest number has the lock. Every other process sets a watch on the node \
      before its own.",
     "The server keeps the watch, reports once that the node was deleted, and drops the watch.",
     "The client replaces a broken connection and the session continues, but the client does not \

@@ -21,7 +21,7 @@ pub enum Waiting {
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"
+    "--waiting '{0}': expected none, fixed:20ms, random:10ms..30ms, exponential:10ms..320ms or own"
 )]
 pub struct InvalidWaiting(String);
 

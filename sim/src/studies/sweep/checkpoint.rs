@@ -29,7 +29,7 @@ pub enum InvalidCheckpoint {
     )]
     Other { what: &'static str, found: String, asked: String },
     #[error(
-        "the checksum does not match the content, so the file was damaged or edited: start over \
+        "the checksum does not match the content: the file was damaged or edited, so start over \
          without --resume"
     )]
     Damaged,

@@ -79,8 +79,9 @@ fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why the lock outlived its release: the release never arrived, or only lowered a count
-/// that an earlier acquire had raised, or a delayed command set the lock again.
+/// Returns why the lock outlived its release: the release never arrived or only lowered a count that
+/// an earlier acquire or an abandoned call had raised, or a delayed command or the process itself
+/// set the lock again.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,

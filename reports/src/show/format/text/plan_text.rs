@@ -1,3 +1,4 @@
+use super::rerun::listed;
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
 
@@ -25,7 +26,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
             }
         }
         Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => {
-            let (from, to) = (names(from), names(to));
+            let (from, to) = (joined(from), joined(to));
             let extra = match extra_us_min == extra_us_max {
                 true => extra_us_max.to_string(),
                 false => format!("{extra_us_min} to {extra_us_max}"),
@@ -141,6 +142,11 @@ fn back(down: Option<Micros>) -> String {
         Some(Micros::ZERO) => " and is back immediately".to_owned(),
         Some(down) => format!(" and is back after {down}"),
     }
+}
+
+fn joined(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    listed(&names, "and")
 }
 
 fn names(nodes: &[Node]) -> String {

@@ -67,11 +67,11 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
         let there = unknown.count(one.broken_with, one.unknown_with);
-        format!("{} ({})", quoted(one), there.replace(" (", ", ").replace(')', ""))
+        format!("{there} with {}", quoted(one))
     });
     let alike: Vec<String> = alike.collect();
     if !alike.is_empty() {
-        text += &format!(" No significant difference with {}.", listed(&alike, "or"));
+        text += &format!(" No significant difference: {}.", listed(&alike, "and"));
     }
     text
 }
@@ -263,7 +263,7 @@ mod tests {
             render(lead, &[], true).unwrap(),
             format!(
                 "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with \
-                 'lease 1' and 49 with 'slower 1'. No significant difference with 'chance 1' (23). In \
+                 'lease 1' and 49 with 'slower 1'. No significant difference: 23 with 'chance 1'. In \
                  this run, 'lease 1' prevents the violation; 'slower 1' and 'chance 1' do not prevent \
                  it; 'wait 1' changes the timing, so this run cannot show whether it helps. The \
                  runs with 'lease 1' use the same faults as the runs without it. A run with --ttl 1 \

@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grain {
-    /// Two durations: one quantum after the earlier timer and one quantum before the later timer.
-    /// Every timer counts.
+    /// Two durations: one time step after the earlier timer, and one time step before the later
+    /// timer. Every timer counts.
     Fine,
     /// One duration, halfway between the timers. Timers less than a round trip apart count as one
     /// timer.

@@ -33,45 +33,48 @@ const FAMILIES: &[Family] = &[
 pub enum InvalidBounds {
     #[error(transparent)]
     Unfit(#[from] Incompatible),
-    #[error("explore does not enumerate fault '{0}': expected any of {valid}", valid = valid())]
+    #[error(
+        "explore does not enumerate fault '{0}': expected one or more of {valid}",
+        valid = valid()
+    )]
     Family(&'static str),
-    #[error("faults '{0}': expected 0, 1 or 2")]
+    #[error("--faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
-    #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
+    #[error("--delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
     #[error("latency '{0}': expected a range with --delays, like 200us..2ms")]
     NoReach(SpanRange),
-    #[error("fault 'none': expected --faults 0, or any of the faults {valid}", valid = valid())]
+    #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
     NoFamily,
     /// `explore` does not enumerate failovers by an operator, and this lock has no other failovers.
     #[error(
-        "this lock's servers have only failovers by an operator, which explore does not enumerate: \
-         expected any of {valid}",
+        "explore does not enumerate failovers by an operator, and this lock's servers have no \
+         other failovers: expected one or more of {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
     #[error(
-        "fault '{0}' does not apply to this deployment: expected any of {valid}",
+        "fault '{0}' does not apply to this deployment: expected one or more of {valid}",
         valid = valid_but(*.0)
     )]
     NoTarget(Family),
-    #[error("longest '{0}': expected at least {1} with --fault failover")]
+    #[error("--longest '{0}': expected at least {1} with --fault failover")]
     TooShort(Span, Span),
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range { key: &'static str, range: SpanRange },
     #[error(
-        "program '{0}': expected --client or --lock, because the instants at which faults can \
-         begin differ between the runs of a program"
+        "--program '{0}': expected --client or --lock, because a program's runs differ in the \
+         times at which faults can begin"
     )]
     Program(String),
     #[error("slow-link '{0}': remove this setting, because explore makes every link slow in turn")]
     SlowLink(String),
     #[error(
-        "{0} '{1}': remove this setting, because explore does not enumerate cancelled or interrupted \
-         calls"
+        "{0} '{1}': remove this setting, because explore does not enumerate cancelled or \
+         interrupted calls"
     )]
     GivesUp(&'static str, &'static str),
-    #[error("longest '{0}': expected 1ms to 1h")]
+    #[error("--longest '{0}': expected 1ms to 1h")]
     Longest(Span),
 }
 
