@@ -137,12 +137,14 @@ def advice(cells):
         for fault in faults.split(","):
             if (lock, fault) in cells and share(cells[lock, fault], kinds):
                 sys.exit(f"{lock} under {fault} is no longer quiet: correct the text of {__file__}")
-        return ", ".join(f"`{fault}`" for fault in faults.split(","))
+        *others, last = (f"`{fault}`" for fault in faults.split(","))
+        return f"{', '.join(others)} and {last}" if others else last
 
     network, available = "latency,partition,lost-reply,client-crash", matrix("availability")
     for lock in ("curator-fencing", "etcd-mutex-fencing", "chubby-sequencer"):
         quiet(lock, ",".join(fault for group in GROUPS.values() for fault in group), HARM)
     delayed = GROUPS["holder delayed"]
+    quiet("fencing", ",".join(delayed), HARM)
     for lock in {client for client, _ in cells} - CHECKED_BY_A_TOKEN:
         if worst(cells, lock, delayed, HARM) == 0:
             sys.exit(f"{lock} is never harmed by a delayed holder: correct the text of {__file__}")
@@ -162,9 +164,9 @@ def advice(cells):
   under {quiet("curator-mutex", "restart,failover,clock-jump")}, and `etcd-mutex` under {quiet("etcd-mutex", "restart,failover,clock-jump")}.
   A delayed holder still overlaps the next one ({percent("curator-mutex", "pause", BELIEF)} and {percent("etcd-mutex", "pause", BELIEF)} under `pause`).
 - **GemFire and Chubby** also tie locks to members or sessions. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
-  but a member that departs can do harm ({percent("gemfire", "pause", HARM)} under `pause`), and the loss of half of the servers loses every lock
+  but a member that departs can still do harm ({percent("gemfire", "pause", HARM)} under `pause`), and the loss of half of the servers loses every lock
   ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` grants a failed holder's lock again only after a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
-  and after a crash the lock is [out of reach](availability.md) for more than 5 s in {waits("chubby", "client-crash")} of the runs
+  and after a crash the lock is [unavailable](availability.md) for more than 5 s in {waits("chubby", "client-crash")} of the runs
   ({waits("chubby-no-delay", "client-crash")} without the delay).
 - **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
   under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). Each lock
@@ -174,14 +176,13 @@ def advice(cells):
   {percent("pg-advisory", "restart", HARM)} and {percent("mysql-get-lock", "restart", HARM)} harm under `restart`.
 - **A token that the storage checks prevents harm.** Under `pause`, `suspend` and `storage-delay` two
   processes still believe that they hold `fencing` ({percent("fencing", "pause,suspend,storage-delay", BELIEF)}), `curator-fencing` ({percent("curator-fencing", "pause,suspend", BELIEF)}) or
-  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage
-  ({quiet("fencing", "pause,suspend,storage-delay", HARM)} for `fencing`). The counter must be durable: with a counter in one Redis, tokens go
-  back and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
+  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage. The counter must be durable: with a counter in one Redis, tokens
+  decrease and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
   revision of etcd and the sequencer of Chubby are durable: `curator-fencing`, `etcd-mutex-fencing` and `chubby-sequencer`
   show no harm in any column.
 - **If the storage cannot check a token**, no lock here prevents harm by a delayed holder. Keep critical sections
   much shorter than the lease, stop before the lease ends, or make the guarded operation idempotent
-  or conditional (compare-and-set), which also makes the storage check."""
+  or conditional (compare-and-set), so that the storage does the check."""
     bullets = (" ".join(bullet.split()) for bullet in text.split("\n- "))
     joined = ("- " + bullet.removeprefix("- ") for bullet in bullets)
     lines = "\n".join(
@@ -215,7 +216,7 @@ def page():
         "  " + ", ".join(f"`{lock}`" for lock in WITH_TOKENS.values()) + ",",
         "- a process waited for ever (liveness; [availability](availability.md) has shorter waits).",
         "",
-        "A point means 0 %. A question mark means that no run exercised the lock. A dash means that there is",
+        "A dot means 0 %. A question mark means that no run exercised the lock. A dash means that there is",
         "no such lock. Each cell links to the matrix, which shows each family separately, with a seed. The",
         "last columns show the cost of one cycle of one process without faults (`fencepost --seed 1 --fault",
         "none --processes 1 --client LOCK`): messages (acquire, guarded work, release, renewals) and the",

@@ -1,5 +1,6 @@
--- etcd: the mutex of its Go client. Keys below a prefix, each with a lease that is kept alive; the
--- oldest key holds the lock, and each contender waits for the one before it.
+-- etcd: the mutex of its Go client. Each process creates a key with a lease that the client keeps
+-- alive. The process with the oldest key holds the lock; each other process waits for the key before
+-- its own.
 --
 --   fencepost --lock examples/locks/etcd-mutex.lua --seed 7 --fault pause
 
@@ -17,7 +18,7 @@ local function wait_for_turn(prefix, own, revision, deadline)
   end
 end
 
--- Leaves the queue, so that the attempt certainly leaves nothing if one of both is answered.
+-- Leaves the queue. If etcd answers one of the two requests, the key is certainly gone.
 local function give_up(own, lease, why)
   local is_out = pcall(etcd.delete, own)
   local is_closed = pcall(etcd.close, lease)

@@ -1,4 +1,4 @@
--- The lock on one Redis with a fencing token, which the script that takes the lock counts up
+-- The lock on one Redis with a fencing token, which the script that takes the lock increments
 -- (Kleppmann 2016).
 --
 --   fencepost --lock examples/locks/fencing.lua --seed 7 --fault pause

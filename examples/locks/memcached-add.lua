@@ -1,5 +1,5 @@
--- memcached: `add` takes the lock, `delete` gives it back. Two mistakes are kept: `delete` looks at
--- no owner, and the server may end a lease almost a second early.
+-- memcached: `add` takes the lock, `delete` releases it. This lock reproduces two mistakes: it does
+-- not compare the owner in `delete`, and its lease may end almost a second early.
 --
 --   fencepost --lock examples/locks/memcached-add.lua --seed 7 --fault pause
 

@@ -1,5 +1,5 @@
--- PostgreSQL: an advisory lock of the session. It goes when the connection does, and nobody tells
--- the holder.
+-- PostgreSQL: an advisory lock of the session. The lock ends with the connection, and the server
+-- does not notify the holder.
 --
 --   fencepost --lock examples/locks/pg-advisory.lua --seed 7 --fault partition
 
@@ -11,7 +11,7 @@ function acquire(key)
   return nil, "held by another session"
 end
 
--- Only the connection that has the lock can give it back.
+-- Only the connection that has the lock can release it.
 function release(key, owner)
   if tostring(sql.session()) ~= owner then return false end
   local answered, rows = pcall(sql.bound, "SELECT pg_advisory_unlock($1)", hash(key))

@@ -1,4 +1,4 @@
--- PostgreSQL: a row that says who has the lock and until when, by the clock of the server
+-- PostgreSQL: a row that names the holder and the end of its lease, by the clock of the server
 -- (ShedLock's JdbcTemplateLockProvider with usingDbTime).
 --
 --   fencepost --lock examples/locks/pg-row.lua --seed 7 --fault pause
@@ -16,7 +16,7 @@ local UNLOCK = "UPDATE shedlock SET lock_until = CASE WHEN locked_at + cast($3 a
 
 local me, row_exists
 
--- A transaction of one statement: whether it changed a row.
+-- Executes a transaction of one statement, and returns whether it changed a row.
 local function execute(text, ...)
   local changed, rows, count = pcall(sql.begin, text, ...)
   if changed then return sql.commit() and count > 0 end

@@ -1,4 +1,4 @@
--- The Redlock algorithm, as the Redis documentation gives it in five steps.
+-- The Redlock algorithm, in the five steps of the Redis documentation.
 --
 --   fencepost --lock examples/locks/redlock.lua --seed 7 --fault clock-jump
 

@@ -1,4 +1,4 @@
--- The lock on one Redis, as the Redis documentation gives it.
+-- The lock on one Redis, as in the Redis documentation.
 --
 --   fencepost --lock examples/locks/single-node.lua --seed 7 --fault failover
 
@@ -14,7 +14,7 @@ function acquire(key, ttl)
   local sent, set = pcall(redis.call, "SET", key, owner, "NX", "PX", ttl)
   if sent then return set and owner end
   if not is_unknown(set) then error(set) end
-  -- The reply is lost: the key may be ours. Undo it, or let it run out.
+  -- The reply is lost, so the key may be ours. Delete the key, or let it expire.
   local answered, deleted = pcall(redis.script, DELETE_IF_OWNED, key, owner)
   if answered and deleted == 1 then return nil, tostring(set) end
   error(set)

@@ -1,12 +1,12 @@
--- ZooKeeper: ephemeral sequential nodes, where each waits for the one before it (the documentation's
--- recipe). Its mistakes are kept: a create whose reply is lost is made again, and a release whose
--- reply is lost leaves the node.
+-- ZooKeeper: a queue of ephemeral sequential nodes, in which each process waits for the node before
+-- its own (the documentation's recipe). This lock reproduces the recipe's mistakes: after a lost
+-- reply, it creates a second node, and a release whose reply is lost leaves the node.
 --
 --   fencepost --lock examples/locks/zookeeper-queue.lua --seed 7 --fault pause
 
 lock = { deployment = "zookeeper", waits = true, fair = true }
 
--- Asks again after a lost connection, or with a new session, until the acquire is over.
+-- Repeats the operation after a lost connection, or in a new session, until the deadline.
 local function until_answered(deadline, operation, ...)
   while true do
     local result = table.pack(pcall(operation, ...))
@@ -28,7 +28,7 @@ local function enter(parent)
   return zookeeper.create(node, "ephemeral_sequential")
 end
 
--- "first", "late", or "gone" if the own node is not in the queue any more.
+-- Returns "first", "late" (after the deadline), or "gone" if its own node has left the queue.
 local function wait_for_turn(parent, path, deadline)
   local own = path:sub(#parent + 2)
   while true do

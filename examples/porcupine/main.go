@@ -1,11 +1,11 @@
-// Judges runs of fencepost by Porcupine, a linearizability checker that knows nothing of fencepost:
+// Checks runs of fencepost with Porcupine, an independent linearizability checker:
 //
 //	fencepost --seed 7 --fault failover --format porcupine | go run .
 //
-// Reads what `--format porcupine` wrote, any number of reports one after another. For each run it
-// says whether the lock behaved like a mutex and the guarded value like a register, beside what
-// fencepost found. Exit status: 0 if both agree everywhere, 1 if they do not, 2 for anything that
-// cannot be read.
+// Reads any number of reports in the `porcupine` format, one after another. For each run it prints
+// whether the lock behaved like a mutex and the guarded value like a register, next to fencepost's
+// verdict. Exit status: 0 if Porcupine and fencepost agree on every run, 1 if they do not, 2 for
+// invalid input.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// What a process asked for.
+// The operation that a process called.
 type input struct {
 	F       string `json:"f"`
 	Process string `json:"process"`
@@ -26,7 +26,7 @@ type input struct {
 	BasedOn *int64 `json:"based_on"`
 }
 
-// How that ended: "ok", "fail" or "unknown".
+// The result of an operation. Outcome is "ok", "fail" or "unknown".
 type output struct {
 	Outcome string `json:"outcome"`
 	Value   *int64 `json:"value"`
@@ -50,15 +50,15 @@ type report struct {
 	Runs []run
 }
 
-// Who holds the lock, and how often: a reentrant lock lets its holder in again.
+// The holder and its number of nested acquires.
 type held struct {
 	by    string
 	times int
 }
 
-// A lock that one process at a time is let in by. An acquire that was refused, or of which its
-// process never heard, lets nobody in. A release lets go whatever its answer was: the process has
-// left its section.
+// A lock that admits one process at a time. An acquire that was refused or had no answer admits no
+// process. A release frees the lock whatever its answer was, because the process has left its
+// critical section.
 var mutex = porcupine.Model{
 	Init: func() interface{} { return held{} },
 	Step: func(state, in, out interface{}) (bool, interface{}) {
@@ -75,8 +75,8 @@ var mutex = porcupine.Model{
 	},
 }
 
-// A value that is read, and written only over the value that was read. A write that was refused
-// changes nothing, and one of which nobody heard may have happened or not.
+// A value that a process reads, and overwrites only if the value has not changed since. A refused
+// write changes nothing; a write without an answer may have happened or not.
 var register = porcupine.NondeterministicModel{
 	Init: func() []interface{} { return []interface{}{int64(0)} },
 	Step: func(state, in, out interface{}) []interface{} {
@@ -98,8 +98,8 @@ var register = porcupine.NondeterministicModel{
 	},
 }
 
-// The operations of a run that one of the models is about. The probe, which looks whether the lock
-// can be had at all, gives it back at the instant at which it gets it: it is never in a section.
+// Returns the operations of a run with these names. Omits the probe, which releases the lock at the
+// instant at which it acquires it, so it is never in a critical section.
 func of(one run, names ...string) []porcupine.Operation {
 	var all []porcupine.Operation
 	for _, each := range one.Operations {
@@ -113,9 +113,9 @@ func of(one run, names ...string) []porcupine.Operation {
 	return all
 }
 
-// What Porcupine says, beside whether fencepost found something; and whether they agree. Where
-// fencepost saw more than the processes did, it may find what Porcupine can explain away: a write
-// of which nobody heard may have happened at a moment at which it does no harm.
+// Prints the results of Porcupine and fencepost, and returns whether they agree. With sawMore,
+// fencepost may find a violation that Porcupine does not: Porcupine may assume that a write without
+// an answer happened at a moment at which it does no harm.
 func beside(name string, model porcupine.Model, history []porcupine.Operation, found, sawMore bool) bool {
 	result := porcupine.CheckOperationsTimeout(model, history, time.Minute)
 	says := map[bool]string{true: "violated", false: "holds"}

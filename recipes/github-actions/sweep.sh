@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs slice $SLICE of $SLICES, and writes its summary and its reports to a folder:  sweep.sh FOLDER
+# Runs shard $SLICE of $SLICES, and writes its summary and its reports to a folder:  sweep.sh FOLDER
 # Violations do not fail this step; the report step judges the merged result.
 set -uo pipefail
 out=${1:?folder of the results}

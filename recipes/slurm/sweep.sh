@@ -1,9 +1,9 @@
 #!/bin/bash
-# A sweep as a Slurm array, one slice per task:
+# A sweep as a Slurm array, one shard per task:
 #   sbatch --array=1-8 recipes/slurm/sweep.sh
-# The slice comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array must count from 1
+# The shard comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array must count from 1
 # without gaps. A requeued task continues from its checkpoint. `fencepost merge --watch sweep` shows
-# the progress of all tasks. When all are done, merge the slices:
+# the progress of all tasks. When all are done, merge the shards:
 #   sbatch --dependency=afterok:JOBID --wrap 'fencepost merge sweep/slice-*.json --format json > sweep/sum.json'
 #SBATCH --job-name=fencepost
 #SBATCH --cpus-per-task=1

@@ -31,8 +31,8 @@ two rows of E2 under `partition` with holds of 11 s to 19 s show the anomaly. Wi
 one server, a holder that leaves at SUSPENDED (`curator-suspended`) overlaps in 2 of 600 seeds (with
 aimed cuts, in 2 of 80 runs). With an ensemble it overlaps in 10 of 200 seeds, and `curator-mutex`
 in 25. A process in the queue may keep waiting with the node of a session that has ended for its
-client but not yet for the servers (as in seeds 25 and 57). The process enters with that node, and
-when the node disappears, no connection is suspended.
+client but not yet for the servers (as in seeds 25 and 57). The process enters with that node. When
+the node disappears later, no connection is suspended, so the process does not leave.
 ";
 
 fn main() {
@@ -57,14 +57,14 @@ fn main() {
     println!("# How many seeds an anomaly takes\n");
     println!(
         "\
-For each anomaly, this table gives the median number of seeds until it appears, over {RANGES} \
-disjoint
-ranges of {length} seeds from 0. A range without the anomaly counts as longer than {length}. The \
-twin of a
-lock (its fixed version) ran the same seeds, and at least {RANGES}. To make this page, run `cargo \
-run
---release --example anomalies -- {length}`. fencepost aims about half of the faults
-([search.md](search.md)), unless the settings say otherwise.
+For each anomaly, this table gives the median number of seeds until the anomaly appears, over \
+{RANGES}
+disjoint ranges of {length} seeds, the first of which starts at seed 0. A range without the anomaly
+counts as longer than {length}. The twin of a lock (its fixed version) ran the same seeds, but at \
+least
+{RANGES} seeds. To make this page, run `cargo run --release --example anomalies -- {length}`. \
+fencepost aims
+about half of the faults ([search.md](search.md)), unless the settings say otherwise.
 "
     );
     println!(

@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let number = |place, default| argument(place).map_or(Ok(default), |text| text.parse());
     let (trials, runs_max, name) = (number(1, 20)?, number(2, 2_000)?, argument(3));
     let columns = |unit: &str| format!("{unit}, uniform | aimed | p | pct | p | explored | p");
-    println!("| what has to happen | lock x faults | {} | {} |", columns("runs"), columns("CPU"));
+    println!("| necessary event | lock x faults | {} | {} |", columns("runs"), columns("CPU"));
     println!("| --- | --- {}|", "| ---: ".repeat(14));
     for cell in CELLS {
         let cell_name = format!("{} x {}", cell.client, cell.fault);

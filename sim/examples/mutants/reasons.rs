@@ -69,20 +69,20 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["carried-out-twice"],
         locks: &["reentrant-by-value", "redlock-fencing"],
-        why: "each of its commands has no effect the second time: SET NX finds the key, and the \
-              release finds none",
+        why: "a repeated command of this lock has no effect: SET NX finds the key, and the release \
+              finds no key",
     },
     Reason {
         operators: &["token-backwards", "token-coarse"],
         locks: &["redlock-fencing"],
-        why: "its tokens are random values: reversed, they have as little order as before, and a \
-              quarter of each has the same order",
+        why: "its tokens are random values: neither a reversed order nor a division by four \
+              changes how badly they are ordered",
     },
     Reason {
         operators: &["renewal-refused-unheard"],
         locks: &["redisson", "redisson-wait", "redisson-fair"],
-        why: "the watchdog does not report a refused renewal, it just ends; one that continues \
-              renews only its own thread's lock",
+        why: "the watchdog does not report a refused renewal, it just ends; a watchdog that \
+              continues renews only the lock of its own thread",
     },
     Reason {
         operators: &["none-read-as-one", "fsync-lies", "starts-empty"],
@@ -93,8 +93,8 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["exists-wrong-node"],
         locks: &["zookeeper-semaphore"],
-        why: "the node that it watches does not exist, so a waiter checks the queue again at once \
-              and polls instead of waiting for a watch event",
+        why: "the node that it watches does not exist, so a waiter checks the queue again \
+              immediately and polls instead of waiting for a watch event",
     },
 ];
 

@@ -14,7 +14,7 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     let broke = matrix.kind.map_or("a rule".to_owned(), |kind| format!("`{kind}`"));
     let mut page = format!(
         "# Every lock under every fault{title}\n\n{} {}, seeds {} in each cell. A number is the \
-         share of runs that broke {broke}, among those that exercised the lock. A point means that \
+         share of runs that broke {broke}, among those that exercised the lock. A dot means that \
          no run broke {broke}, and a question mark means that no run exercised the lock. ",
         escaped(&matrix.tool.name),
         escaped(&matrix.tool.version),

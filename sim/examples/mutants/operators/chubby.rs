@@ -36,7 +36,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "ch-jeopardy-unheard",
-        "takes its session to be safe for a minute longer",
+        "treats its session as safe for a minute longer",
         Rule::Hears(|_, answer| match answer {
             ["alive", epoch, held, lease, rest @ ..] => {
                 let lease = lease.parse::<u64>().ok()? + 60_000_000;
@@ -47,7 +47,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "ch-invalid-read-as-valid",
-        "takes every sequencer to be valid",
+        "treats every sequencer as valid",
         Rule::Hears(|asked, answer| {
             let is_it = asked == "check" && matches!(answer, ["invalid" | "expired"]);
             is_it.then(|| "valid".to_owned())

@@ -32,7 +32,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "newest-taken-for-owner",
-        "takes the newest key for the owner's",
+        "treats the newest key as the owner's",
         Rule::Asks(|path, body| {
             let orders = ["success", "failure"]
                 .map(|branch| format!("/{branch}/1/request_range/sort_order"));
@@ -44,7 +44,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "waits-for-too-few",
-        "does not wait for the key just in front",
+        "does not wait for the key just before its own",
         Rule::Asks(|path, body| {
             let revision = body["max_create_revision"].as_str().and_then(|text| text.parse().ok());
             let is_it = path == "kv/range" && revision.is_some();
@@ -57,7 +57,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "waits-for-the-first",
-        "waits for the first key instead of the one in front",
+        "waits for the first key instead of the one before its own",
         Rule::Asks(|path, body| {
             let is_it = path == "kv/range" && body["sort_order"] == "DESCEND";
             if is_it {
@@ -68,7 +68,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "nobody-in-front",
-        "sees no one in front of it",
+        "sees no one before it in the queue",
         Rule::Hears(|path, answer| {
             let is_it = path == "kv/range+" && answer["kvs"][0].is_object();
             if is_it {

@@ -29,7 +29,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "gf-held-untold",
-        "tells a new grantor of no lock that it holds",
+        "does not report its locks to a new grantor",
         Rule::Asks(|words| {
             let is_it = words[0] == "alive" && words.len() > 4;
             words.truncate(if is_it { 4 } else { words.len() });

@@ -47,8 +47,8 @@ pub(crate) const TABLE: &[Operator] = &[
         "takes the lock without an expiry",
         Rule::Words(|words| lasts(words, |_| 0)),
     ),
-    by("mc-same-owner", "uses the same owner value as every process", Rule::SameOwner),
-    by("mc-owner-not-compared", "takes every owner that it reads for itself", Rule::OwnerIsMine),
+    by("mc-same-owner", "uses the same owner value as every other process", Rule::SameOwner),
+    by("mc-owner-not-compared", "treats every owner that it reads as itself", Rule::OwnerIsMine),
     by(
         "mc-delete-unsent",
         "does not release the lock",

@@ -48,7 +48,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "own-node-first",
-        "sees no one in front of it",
+        "sees no one before it in the queue",
         Rule::Hears(|frame, kind| kind == GET_CHILDREN && last_only(frame)),
     ),
     by(
@@ -63,7 +63,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "expiry-unheard",
-        "takes an expired session for a lost connection",
+        "treats an expired session as a lost connection",
         Rule::Hears(|frame, kind| kind != CONNECT && error_is(frame, -112, -4)),
     ),
     by(

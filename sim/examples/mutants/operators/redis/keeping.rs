@@ -41,7 +41,7 @@ pub(crate) const KEEPING: &[Operator] = &[
         let told = if call.does("hexists") { "$-1\r\n" } else { ":0\r\n" };
         (call.purpose == Purpose::Release && reply == b":1\r\n").then_some(told)
     }),
-    by("owner-not-compared", "takes every owner that it reads for itself", Rule::OwnerIsMine),
+    by("owner-not-compared", "treats every owner that it reads as itself", Rule::OwnerIsMine),
     misheard("owner-not-seen", "sees no owner where there is one", |call, reply| {
         (call.name() == "GET" && reply.starts_with(b"$")).then_some("$-1\r\n")
     }),

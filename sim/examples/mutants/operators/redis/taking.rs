@@ -22,7 +22,7 @@ pub(crate) const TAKING: &[Operator] = &[
     words("wrong-key-taken", "acquires a different key from the one it releases", |call| {
         call.purpose == Purpose::Take && other_key(call)
     }),
-    by("same-owner", "uses the same owner value as every process", Rule::SameOwner),
+    by("same-owner", "uses the same owner value as every other process", Rule::SameOwner),
     misheard("refusal-read-as-grant", "reads a refusal as a grant", granted),
     misheard("refusal-read-as-grant-once", "counts one refusal as a grant", granted)
         .at(At::First)
