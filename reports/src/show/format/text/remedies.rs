@@ -76,8 +76,11 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     text
 }
 
-/// Returns the safeguard's name, in quotes if it has several words.
+/// Returns the safeguard's name, in quotes if the name is a setting with its value.
 fn quoted(remedy: &Remedy) -> String {
+    if remedy.name == LEASE {
+        return format!("a lease of {}", remedy.setting);
+    }
     let name = safeguard(remedy);
     if name.contains(' ') { format!("'{name}'") } else { name }
 }
@@ -126,7 +129,7 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
     Some(format!(
-        "The runs with 'lease {ttl}' use the same faults as the runs without it. A run with --ttl \
+        "The runs with a lease of {ttl} use the same faults as the runs without it. A run with --ttl \
          {ttl} can have longer faults."
     ))
 }
@@ -263,10 +266,10 @@ mod tests {
             render(lead, &[], true).unwrap(),
             format!(
                 "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with \
-                 'lease 1' and 49 with 'slower 1'. No significant difference: 23 with 'chance 1'. In \
-                 this run, 'lease 1' prevents the violation; 'slower 1' and 'chance 1' do not prevent \
+                 a lease of 1 and 49 with 'slower 1'. No significant difference: 23 with 'chance 1'. In \
+                 this run, a lease of 1 prevents the violation; 'slower 1' and 'chance 1' do not prevent \
                  it; 'wait 1' changes the timing, so this run cannot show whether it helps. The \
-                 runs with 'lease 1' use the same faults as the runs without it. A run with --ttl 1 \
+                 runs with a lease of 1 use the same faults as the runs without it. A run with --ttl 1 \
                  can have longer faults."
             )
         );
@@ -288,7 +291,7 @@ mod tests {
             .to_vec();
         assert_eq!(
             render(lead, &[], true).as_deref(),
-            Some("In this run, fencing and 'lease 40s' prevent the violation.")
+            Some("In this run, fencing and a lease of 40s prevent the violation.")
         );
     }
 
