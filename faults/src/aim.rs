@@ -1,4 +1,4 @@
-//! Moves an incident in time so that its main fault hits a command of a process.
+//! Moves an incident so that its main fault hits a process in a given command or phase.
 
 mod place;
 mod target;
@@ -22,11 +22,11 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Granularity of a moved fault's start time.
+    /// Granularity of start times between two events.
     pub quantum: Micros,
-    /// Commands and idle intervals of all processes in a run with only the incidents `others`.
+    /// Places of all processes, from a run without the incident.
     pub places: &'g [Place],
-    /// Incidents that stay in place. A moved incident must not collide with them.
+    /// Incidents that stay in place or have been moved. An incident must not collide with them.
     pub others: &'g [DrawnIncident],
 }
 
@@ -35,7 +35,7 @@ pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a random place in `part` of the window. Returns `None` if no place fits.
+/// Moves the incident to a random place in `part` of the window. Returns `None` if none fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,

@@ -3,7 +3,8 @@
 use rand_core::Rng;
 use std::ops::RangeInclusive;
 
-/// Draws a uniform integer (Lemire 2019; bias below 2^-32). For an empty range, returns its start.
+/// Draws a uniform integer (Lemire 2019, without rejection; the bias is below 2^-32 for fewer than
+/// 2^32 values). For an empty range, returns its start.
 pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let (low, high) = (*range.start(), *range.end());
     let width = u128::from(high.saturating_sub(low)) + 1;
@@ -11,7 +12,7 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// Draws a log-uniform integer: each doubling is equally likely. Treats a lower bound of 0 as 1.
+/// Draws a log-uniform integer: all doublings are equally likely. Treats a lower bound of 0 as 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);

@@ -123,8 +123,6 @@ impl Family {
         self.row().1
     }
 
-    /// Returns a note for users: which effects the family does not have, or has only with some
-    /// settings.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
@@ -164,8 +162,8 @@ impl Family {
         })
     }
 
-    /// Returns `true` if `all` may include the family. A new family must not be included, because
-    /// it would change the published plans of `all`.
+    /// Returns `true` for `all` and the families that it may include. A new family must return
+    /// `false`, because it would change the published plans of `all`.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

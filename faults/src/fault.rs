@@ -39,8 +39,8 @@ pub enum Fault {
         /// Downtime before the restart, in microseconds; `null` if the process never restarts.
         down_us: Option<Micros>,
     },
-    /// The machine loses power. Peers receive nothing, new connections hang, and only synced data
-    /// survives.
+    /// The machine loses power. Peers receive nothing, new connections hang, and unsynced data, or
+    /// with torn writes a part of it, is lost.
     PowerLoss {
         /// Host to switch off, such as `redis-1`.
         node: Node,
@@ -193,7 +193,6 @@ impl Fault {
         }
     }
 
-    /// Returns the longest time by which delayed messages may outlast the fault.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,

@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// The consumer of random numbers. No two consumers share a stream.
+/// The consumer of random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     /// The faults of the family with this number.
@@ -25,7 +25,7 @@ pub enum Stream {
     Jitter(Node),
     /// Owner values of locks. The threads of a process share the stream.
     Owner(Node),
-    /// Run ids and election delays of a server.
+    /// Random choices of a server, such as run ids and election delays.
     Server(Node),
     /// The initial skew of a node's clocks.
     Clock(Node),

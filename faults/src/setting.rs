@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
-/// All inputs of a fault plan other than the seed.
+/// All inputs of a fault plan other than the seed and the fault families.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -105,10 +105,10 @@ pub struct Counts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Knobs {
-    /// Number of strikes of each fault family per plan, by default 1 to 4. A strike of `restart`,
-    /// `clock-jump` or `eviction` may hit several nodes, and `failover` strikes at most twice.
+    /// Number of strikes of each fault family per plan, by default 1 to 4. A strike may hit several
+    /// nodes, and with Sentinels `failover` strikes at most twice.
     pub counts: Counts,
-    /// Duration of a pause or suspension of a process, by default 100 ms to 2.5 leases.
+    /// Duration of a fault of `pause` or `suspend`, by default 100 ms to 2.5 leases.
     pub pause: Spans,
     /// Time by which replicas lag behind their primary, by default 50 ms to 5 s.
     pub replication_lag: Spans,
@@ -119,8 +119,8 @@ pub struct Knobs {
     /// failover.
     #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
     pub failover_by: FailoverBy,
-    /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
-    /// `partition`; absent for no limit.
+    /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction`,
+    /// `operator` or `partition`; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck_servers: Option<NonZeroU16>,
     /// Nodes from which `partition` separates processes, by default the servers.
@@ -142,7 +142,7 @@ pub struct Knobs {
     pub latency: Spans,
     /// Duration of a partition, by default 100 ms to 1.5 leases.
     pub partition: Spans,
-    /// Time during which a `lost-reply` fault waits for a command, by default 1 s to 10 s.
+    /// Time for which `lost-reply` and `lost-request` wait for a command, by default 1 s to 10 s.
     pub lost_reply: Spans,
     /// Delay that `storage-delay` adds to a storage request, by default 50 ms to 2 leases.
     pub storage_delay: Spans,

@@ -1,4 +1,4 @@
-//! Minimizes a violating plan: removes faults and nodes, and reduces magnitudes.
+//! Minimizes a violating plan: removes faults and nodes, reduces magnitudes and rounds start times.
 
 mod ddmin;
 mod magnitude;

@@ -85,7 +85,7 @@ impl Sub for Micros {
     }
 }
 
-/// Formats seconds as `3.250s` or `3.250100s`, and times below one second as `12ms`.
+/// Formats as `3s`, `3.250s` or `3.250100s`, and times below one second as [`Micros`].
 impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {

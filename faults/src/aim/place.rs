@@ -17,11 +17,12 @@ pub enum Phase {
     Idle,
 }
 
-/// A command of a process with its reply, or an interval in which the process sends nothing.
+/// A command of a process with its reply, or an interval in which the process waits for the lock,
+/// holds it, or is idle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     pub phase: Phase,
-    /// Number of the command within its operation, from 1; 0 for an idle interval.
+    /// Number of the command within its phase, from 1, at most 8; 0 for an interval.
     pub number: u32,
     pub client: Node,
     pub stretch: Stretch,

@@ -1,4 +1,4 @@
-//! Computes when a fault must start to hit a command, and moves the incident there.
+//! Computes when a fault must start to hit a [`Place`], and moves the incident there.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -29,8 +29,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns a start time for each stage of the command in which the fault can occur. For an idle
-/// interval, returns the first and last possible start.
+/// Returns the possible start times inside `window`: one for each stage of the command in which the
+/// fault can occur, or the first and the last of an interval.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,
@@ -81,7 +81,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     if between(is_client, is_storage) {
         return place.asks() == Some(Node::Storage);
     }
-    // No command uses a link between servers, so any place fits a fault on such a link.
+    // Any place fits a fault on links that no command uses.
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 

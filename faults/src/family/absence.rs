@@ -1,4 +1,5 @@
-//! Family `failover` without Sentinel: some servers are down for longer than any lease.
+//! Family `failover` without Sentinel or standby: some servers are down or isolated for longer than
+//! a lease.
 
 use super::strike::death;
 use super::timing::{span, starts};

@@ -1,5 +1,4 @@
-//! Family `eviction`: a server evicts every key that it may evict, including the locks, or an
-//! operator flushes it.
+//! Family `eviction`: servers evict every key that they may evict, or an operator flushes them.
 
 use super::Incident;
 use super::strike::victims;

@@ -1,5 +1,6 @@
-//! Family `failover`: the primary fails, and Sentinel promotes a replica that lacks the last writes
-//! (Redis documentation, "Distributed Locks", section on failover-based implementations).
+//! Family `failover`. With Sentinel, the primary crashes, pauses or is isolated, and a promoted
+//! replica may lack its last writes (Redis documentation, "Distributed Locks", section on
+//! failover-based implementations). `promotion` and `absence` serve the other deployments.
 
 mod promotion;
 mod sentinel;
@@ -16,9 +17,9 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of failovers per plan. A third failover would rarely lose a lock.
+/// Maximum number of Sentinel's failovers per plan. A third would rarely lose a lock.
 const STRIKES_MAX: u16 = 2;
-/// Thousandths of failed primaries that pause. The other failed primaries crash or are isolated.
+/// Thousandths of failed primaries that pause unless `failover_by` says how they fail.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -62,7 +63,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Pauses the primary for up to a lease longer than the takeover. After such a pause, Redis 7.0.15
+/// Pauses the primary for the takeover and 1 s to a lease more. After such a pause, Redis 7.0.15
 /// accepted writes for 10 s (measured), until a Sentinel demoted the primary.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
@@ -102,8 +103,8 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws a replication lag, mostly from the upper half of the range, because a short lag loses no
-/// write.
+/// Draws a replication lag, mostly from the upper half of the range, because a short lag rarely
+/// loses a write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };

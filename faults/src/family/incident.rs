@@ -7,7 +7,6 @@ use crate::time::SimTime;
 pub struct Incident {
     /// Start of the main fault; `None` if the incident fills the window and cannot move.
     pub at: Option<SimTime>,
-    /// Faults in drawing order, which need not be chronological.
     pub faults: Drawn,
 }
 

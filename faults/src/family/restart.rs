@@ -1,5 +1,5 @@
-//! Family `restart`: servers crash and restart with their persisted data (Redis documentation,
-//! "Distributed Locks", section "Performance, crash recovery and fsync").
+//! Family `restart`: servers crash or lose power, and restart with their persisted data (Redis
+//! documentation, "Distributed Locks", section "Performance, crash recovery and fsync").
 
 use super::strike::{death, strikes};
 use super::timing::span;

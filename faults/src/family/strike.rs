@@ -1,4 +1,4 @@
-//! Strikes, which hit several servers within one lease and may cut off other servers.
+//! Strikes, which hit one or more servers within one lease and may cut off others from processes.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// Cuts off servers that a quorum does not need, until just after the first hit.
+    /// Separates processes from servers that a quorum does not need, until after the first hit.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 

@@ -1,5 +1,5 @@
 //! Family `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, ISSTA 2012). Each seed enables
-//! a random subset of families with reduced ranges, so that no fault hides another.
+//! a random subset of families with reduced ranges, so that one family hides another less often.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
@@ -14,7 +14,7 @@ pub struct Swarmed {
     pub hardness_per_mille: u64,
 }
 
-/// Enables about half of the families, and at least one.
+/// Enables about half of the accidents ([`Family::is_accident`]), and at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;

@@ -1,4 +1,4 @@
-//! Draws start times and durations. Long durations are whole milliseconds for readable plans.
+//! Draws start times and durations, from 1 ms in whole milliseconds for readable plans.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};

@@ -21,7 +21,7 @@ pub enum OperatorCommand {
     /// `CONFIG SET appendonly no` turns the append-only file off, so later writes do not survive a
     /// restart.
     AppendOnlyOff,
-    /// `CONFIG SET min-replicas-to-write 0` lets a primary without replicas accept writes again.
+    /// `CONFIG SET min-replicas-to-write 0` lets a primary with too few replicas accept writes.
     MinReplicasOff,
     /// `CONFIG SET timeout 1` makes the server close connections that are idle for one second.
     IdleTimeout,
@@ -30,7 +30,7 @@ pub enum OperatorCommand {
 impl OperatorCommand {
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// Returns the command as reports print it, which may be an abbreviation.
+    /// Returns the command as reports print it, which may be abbreviated.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

@@ -9,7 +9,7 @@ pub enum FailoverBy {
     /// One of the other events is drawn for each failover.
     #[default]
     Drawn,
-    /// The primary crashes and restarts after a takeover. There are never two primaries.
+    /// The primary crashes or loses power, and restarts after a takeover.
     Crash,
     /// The primary is isolated together with one client, which continues to write to that primary.
     Isolation,

@@ -1,6 +1,6 @@
 //! Pauses or crashes a Sentinel, or steps its clock, near a failover. A Sentinel enters TILT mode
-//! if more than two seconds pass between two runs of its timer (`sentinelCheckTiltCondition` in
-//! sentinel.c).
+//! if its clock goes back, or advances by more than two seconds, between two runs of its timer
+//! (`sentinelCheckTiltCondition` in sentinel.c).
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};
