@@ -6,8 +6,7 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that serves other connections during a slow input. Without such a driver, machines
-/// abort long work.
+/// A driver that serves other connections during a slow input.
 pub trait InputDriver: Debug {
     /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;

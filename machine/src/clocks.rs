@@ -9,7 +9,7 @@ impl WallTime {
     }
 }
 
-/// Monotonic time in microseconds. The clock runs fast or slow, and stops while the host is
+/// Monotonic time in microseconds. The clock may run fast or slow, and stops while the host is
 /// suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);

@@ -34,7 +34,7 @@ impl Disk {
         Disk { snapshot, synced: append_only.len(), append_only, config, ..Disk::default() }
     }
 
-    /// Makes syncs that finish from now on fail with `error`. `None` makes them succeed.
+    /// Makes syncs and replacements fail with `error` from now on. `None` makes them succeed.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.sync_error = error;
     }

@@ -8,8 +8,8 @@ pub enum Input<'a> {
         /// Address of the client as `host:port`.
         peer: &'a str,
     },
-    /// Bytes from a client. The server executes one command, and sets `Outputs::more` if another
-    /// complete command is buffered.
+    /// Bytes from a client or server. The machine executes at most one command, and sets
+    /// `Outputs::more` if another complete command is buffered.
     Received {
         connection: ConnectionId,
         bytes: &'a [u8],
@@ -26,7 +26,7 @@ pub enum Input<'a> {
     ConnectFailed {
         connection: ConnectionId,
     },
-    /// The time set with [`Output::WakeAfter`] has passed.
+    /// Boot, or the end of the time set with [`Output::WakeAfter`].
     Timer,
     /// A sync has finished. Data appended before its [`Output::DiskSync`] survives a power loss.
     DiskSynced,

@@ -1,8 +1,8 @@
 //! Files of records in fencepost's own format.
 //!
 //! A record has the length of its body, the checksum of that length, the checksum of the body, and
-//! the body. A crash during a write leaves the beginning of a record, or zeros; any other mismatch
-//! is damage.
+//! the body. A crash during an append leaves the beginning of a record, or zeros, at the end of the
+//! append-only file. A server refuses to start with any other mismatch.
 
 use crate::damage::{Damage, DiskFile, Response};
 use crate::image::DiskImage;
@@ -11,7 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version, which is part of each checksum. Files of other versions count as damaged.
+/// Format version, part of the checksum of each length. Files of other versions count as damaged.
 const VERSION: u8 = 3;
 const HEADER_BYTES: usize = 12;
 

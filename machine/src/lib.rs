@@ -1,5 +1,5 @@
-//! The interface between a server without I/O ([`Machine`]) and its drivers: the simulated world,
-//! unit tests and `fencepost serve`.
+//! The interface between a server without I/O ([`Machine`]) and its drivers, such as the simulated
+//! world and `fencepost serve`.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

@@ -19,8 +19,8 @@ pub trait Machine {
         true
     }
 
-    /// Returns `true` if the server will send an unrequested message, for example when a lock
-    /// expires.
+    /// Returns `true` if the server may send a message without further input from a client, for
+    /// example when a lock expires.
     fn will_send(&self) -> bool {
         false
     }

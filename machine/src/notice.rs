@@ -1,5 +1,5 @@
-//! Changes of a server's role. The server reports them to the judge, and simulated processes cannot
-//! see them.
+//! A server's reports to the judge, such as a change of its role. Simulated processes cannot see
+//! them.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
@@ -20,7 +20,8 @@ pub enum Notice {
         is_down: bool,
     },
     Writes {
-        /// `true` if the server now refuses every write because its disk failed.
+        /// `true` if the server now refuses every write because its disk failed; `false` if it
+        /// accepts writes again.
         refused: bool,
     },
     Names {

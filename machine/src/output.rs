@@ -34,7 +34,7 @@ pub enum Output {
         /// Bytes that survive a process crash, and after the next sync also a power loss.
         bytes: Bytes,
     },
-    /// Syncs the append-only file; the driver answers with `DiskSynced`.
+    /// Syncs the append-only file; the driver answers with `DiskSynced` or `DiskFailed`, or stops.
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
@@ -58,8 +58,7 @@ pub struct Outputs {
     pub commands: u32,
     /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,
-    /// `true` if the server has stopped (SHUTDOWN, or damaged files). A stopped server handles no
-    /// inputs.
+    /// `true` if the server has stopped, for example after SHUTDOWN or because its disk failed.
     pub stopped: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A server's text-line connections, from clients ([`Accepted`]) and to other servers ([`Peers`]).
+//! A server's text-line connections, accepted ([`Accepted`]) and opened to its peers ([`Peers`]).
 
 use crate::connection::ConnectionId;
 use crate::output::Output;
@@ -62,7 +62,8 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Sends a message to peer `to`. Opens a connection if there is none.
+    /// Sends a message to peer `to`. Opens a connection if there is none; until it is open, only
+    /// the last eight messages wait.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),

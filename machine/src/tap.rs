@@ -7,10 +7,9 @@ use bytes::Bytes;
 pub struct TapEvent {
     pub key: Bytes,
     pub change: KeyChange,
-    /// Value after the change, or before a removal. Only a string's value is reported in full.
+    /// Value after the change, or before a removal. The format depends on the server.
     pub value: Option<Bytes>,
-    /// Connection that made the change; `None` if the change came from a server, the disk or an
-    /// operator.
+    /// Connection that made the change; `None` if no client made it, as for an expiry.
     pub by: Option<ConnectionId>,
     /// Expiry in wall-clock milliseconds; `None` if the key never expires or no longer exists.
     pub expires_at_ms: Option<i64>,

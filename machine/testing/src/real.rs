@@ -12,7 +12,7 @@ const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns a loopback port that this process has not used yet. Panics if all are taken.
+/// Returns another loopback port without a listener. Panics if there is none.
 #[must_use]
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);

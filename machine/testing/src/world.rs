@@ -131,7 +131,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Pauses a server. Messages to it wait until [`World::resume`].
+    /// Pauses a server. Its messages, timers and syncs wait until [`World::resume`].
     pub fn pause(&mut self, host: usize) {
         self.hosts[host].is_paused = true;
     }
