@@ -27,7 +27,7 @@ impl Files {
     }
 
     /// Opens or creates the folder's files, and locks the folder. Fails if another server uses the
-    /// folder.
+    /// folder, or if a file is missing or unreadable.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);

@@ -1,5 +1,4 @@
-//! Runs machines behind real TCP, with real files and the real clock, or as guests of another world
-//! ([`serve_guest`]).
+//! Runs machines behind real TCP, or as guests of another world ([`serve_guest`]).
 //!
 //! This example serves `Echo`, the machine on the front page of [`fencepost_machine`]:
 //!
@@ -32,13 +31,13 @@
 //! # Ok::<(), fencepost_serve::ServeError>(())
 //! ```
 //!
-//! Each machine has its own thread. Each connection's task passes on at most one buffer at a time,
-//! so a client that floods the server waits for its turn. During a long input, the machine can ask
-//! the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
+//! In [`Serving`], each machine has its own thread. Each connection's task passes on at most one
+//! buffer at a time, so a client that floods the server waits for its turn. During a long input,
+//! the machine can ask the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
 //!
-//! Entry points: [`listen`] opens listeners, [`Serving`] is the running servers, and [`serve`] runs
-//! them until a signal arrives. [`serve_staged`] serves machines that keep their own time, such as
-//! those of a [`Stage`], which injects faults. The crate has no Cargo features.
+//! Entry points: [`listen`] opens listeners, [`Serving`] is the running servers with real files and
+//! the real clock, and [`serve`] runs them. [`serve_staged`] serves machines that keep their own
+//! time, such as those of a [`Stage`], which injects faults. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 
@@ -72,7 +71,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Contradictory options. The message names the valid ones.
+    /// Wrong options or parameters. The message says what is expected.
     #[error("{0}")]
     Options(String),
     #[error("cannot listen on {address}: {error}")]
@@ -94,8 +93,9 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM. Passes the ready line and later warnings to `announce`, which
-/// ends the servers by returning `Break`. Fails if the servers cannot start, or a disk fails.
+/// Serves until SIGINT or SIGTERM, or until all servers have stopped. Passes the ready line and
+/// warnings to `announce`, which ends the servers by returning `Break`. Fails if the servers cannot
+/// start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

@@ -62,7 +62,8 @@ impl Serving {
         self.addresses.iter().map(|(_, address)| *address)
     }
 
-    /// Serves until `stop`, then syncs the written data. Fails if a file cannot be written.
+    /// Serves until `stop`, or until all servers have stopped, then syncs the written data. Fails
+    /// if a server fails.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
@@ -118,7 +119,6 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
 }
 
 /// Listens on `count` ports from `port` on, or on free ports if `port` is 0. Needs a tokio runtime.
-/// Fails if an address is in use, or if a port would exceed 65535.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = format!(
@@ -144,7 +144,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// Returns the address at which clients reach a server that listens on `bind`.
+/// Returns an IP address at which clients reach a server that listens on `bind`.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

@@ -58,8 +58,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM, or until `announce` returns `Break`. Passes the ready line to
-/// `announce`. Fails if the servers cannot start.
+/// Serves until SIGINT or SIGTERM, or until the servers end; not at all if `announce`, which gets
+/// the ready line, returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
@@ -74,7 +74,7 @@ pub fn serve_staged<S: ServedMachines>(
     })
 }
 
-/// Serves until `stop` completes or the servers end. The caller must run inside a [`LocalSet`].
+/// Like [`serve_staged`], but serves until `stop`. The caller must run inside a [`LocalSet`].
 pub async fn stage<S: ServedMachines>(
     staging: PreparedServers<S>,
     stop: impl Future<Output = ()>,

@@ -1,4 +1,4 @@
-//! The signals that end servers (SIGINT and SIGTERM).
+//! The signals that end servers: SIGINT and SIGTERM, or Ctrl+C and the closed console on Windows.
 
 use std::future::Future;
 

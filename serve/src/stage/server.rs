@@ -9,7 +9,7 @@ pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 #[derive(Debug)]
 pub struct Start {
     pub disk: DiskImage,
-    /// Random seed, different for each server and each start.
+    /// Seed, computed from the server's index and its number of starts.
     pub seed: u64,
     /// `false` for a restart.
     pub is_first: bool,
