@@ -101,7 +101,7 @@ pub enum News {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub requests: Vec<Request>,
-    /// Microseconds until the next step; `None` if the group waits only for [`News`].
+    /// Microseconds until the next step; `None` if the group waits only for [`News`], or has ended.
     pub wake_after_us: Option<u64>,
     /// `false` if some threads are still ready to run after this step.
     pub is_idle: bool,

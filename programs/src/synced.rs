@@ -107,7 +107,7 @@ impl Pieces {
 
 fn next_data(file: &File, at: u64) -> io::Result<u64> {
     let end = file.metadata()?.len();
-    // On a file system without support for holes, the whole file is data.
+    // The call fails if no data follows.
     let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
     let piece = PIECE as u64;
     Ok((found / piece * piece).max(at).min(end))

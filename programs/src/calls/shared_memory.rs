@@ -1,4 +1,4 @@
-//! Emulates System V shared memory. A process shares it with the processes that it forks.
+//! Emulates System V shared memory. Processes can share a segment only by a fork after attaching.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;

@@ -268,8 +268,8 @@ impl Group {
         if !is_enough {
             return call.block_restartable(Interest::Files, None);
         }
-        // As in Linux, a blocking write passes all its bytes in one piece, even if the pipe has
-        // room for fewer.
+        // As in Linux, a blocking write passes all its bytes. Unlike in Linux, the pipe takes them
+        // in one piece, even without room.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
         let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);

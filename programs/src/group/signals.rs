@@ -1,4 +1,4 @@
-//! Handles signals for threads that wait in calls, and emulates instructions that read the time.
+//! Handles signals, and emulates instructions that read the time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;

@@ -2,7 +2,7 @@
 //!
 //! Where the tracer interrupts a thread depends on the load of the machine, so a computing thread
 //! must continue to its next call. Inside a waiting loop the place makes no difference. The tracer
-//! recognises such a loop by single steps: every round has the same registers and flags and makes
+//! recognises such a loop by single steps: every round has the same registers and stack, and makes
 //! no call.
 
 use super::{Group, Number};
@@ -27,7 +27,7 @@ pub(crate) enum Activity {
     Stopped(Option<Stop>),
 }
 
-/// All registers of a program except those of the floating-point unit.
+/// The instruction pointer, the flags and the general registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State([u64; 18]);
 

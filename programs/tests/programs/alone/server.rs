@@ -1,5 +1,5 @@
-//! A line server: `echo WORD` answers WORD, and `close` ends the connection. After `stay`, the
-//! server sends `end` once the client has ended its stream.
+//! A line server: `echo WORD` answers WORD, and `close` ends the connection. Once the client has
+//! ended its stream, the server sends `end`; after the command `stay`, it does so 80 ms later.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;
