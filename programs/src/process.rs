@@ -66,7 +66,7 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// The thread waits in the kernel until its child, which borrows its memory, calls exec or ends.
+    /// The thread waits in the kernel until its child, which borrows its memory, execs or ends.
     Lends(Number),
 }
 
