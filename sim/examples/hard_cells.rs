@@ -1,7 +1,7 @@
 //! Measures the runs and the processor time until a violation, for uniform, aimed and pct faults
-//! and for `explore`: medians over 20 trials, and the two-sided p of the Mann-Whitney rank test
-//! against uniform. Trial n begins at seed 1,000,000 n. A trial without a violation after 2,000
-//! runs counts as slower than all others.
+//! and for `explore`: medians over 20 trials (3 for `explore`), and the two-sided p of the
+//! Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. A trial without a
+//! violation after 2,000 runs, or after all of `explore`, counts as slower than all others.
 //!
 //! `cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]`
 

@@ -1,5 +1,6 @@
-//! Prints the sizes of plans before and after minimization, for the first N violations that seeds
-//! from 0 produce with all locks and families: `cargo run --release --example minimal_plans -- N`.
+//! Prints the sizes of plans before and after minimization, and its cost, for the first N runs with
+//! a violation of all locks and families from seed 0 on:
+//! `cargo run --release --example minimal_plans -- N`.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, SafeguardTrials, Target, diagnose_one, minimise,

@@ -27,7 +27,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Locks the folder of `path` exclusively. Returns `None` on Windows, which has no such locks.
+/// Creates and locks the folder of `path`. Returns `None` on Windows, which has no such locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

@@ -10,8 +10,8 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A failing test names the lowest seed with an unexpected result, writes reports as JSON and HTML,
-//! and prints the command that reproduces this seed on any machine.
+//! A test that finds a forbidden violation names the lowest such seed, writes reports as JSON and
+//! HTML, and prints the command that reproduces this seed on any machine.
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};
@@ -138,8 +138,8 @@ impl LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Panics if the result is unexpected. The message contains the command that reproduces the
-    /// result.
+    /// Panics if [`LockTest::check`] fails. For a forbidden violation, the message contains the
+    /// command that reproduces it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {

@@ -2,7 +2,8 @@
 //!
 //! A run **kills** a mutant if it breaks a rule that the correct lock never breaks in the same
 //! case, even over more seeds. Significantly more unknown runs or violations also kill a mutant. A
-//! mistake that changes no run makes an **equivalent** mutant. Any other mutant **survives**.
+//! mistake that changes no run makes an **equivalent** mutant. A mutant is **masked** if it breaks
+//! only rules that the correct lock also breaks. Any other mutant **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};

@@ -1,5 +1,3 @@
-//! Counts violations over seeds without minimizing, explaining or confirming them.
-
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};
 use super::progress::Progress;

@@ -1,4 +1,4 @@
-//! `fencepost explore`: runs every plan within stated bounds.
+//! `fencepost explore`: runs every plan within bounds, or checks or compares certificates.
 
 mod check;
 mod conclude;

@@ -32,7 +32,7 @@ impl MemoryBound {
     }
 
     /// Stops the sweep if the process uses more than `max` bytes. Ends the process if it uses more
-    /// than 1.5 times `max`, or if the sweep has not stopped after `GRACE`.
+    /// than 1.5 times `max`, or if it uses more than `max` even after `GRACE`.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

@@ -1,4 +1,4 @@
-//! `fencepost merge`: adds up the results of shards.
+//! `fencepost merge`: adds up the results of shards, or shows their progress.
 
 mod watch;
 

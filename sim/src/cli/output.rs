@@ -15,7 +15,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 pub(crate) const LINE_MAX: usize = 2_000;
 
-/// Writes `line` to stderr as a single line, even if it contains line breaks. Ignores write errors.
+/// Writes `line` to stderr as a single line of limited length. Ignores write errors.
 pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));

@@ -123,8 +123,8 @@ fn unknown_of<'m>(what: &str, message: &'m str) -> Option<(&'m str, Vec<&'m str>
     Some((unknown, valid.split('`').skip(1).step_by(2).collect()))
 }
 
-/// Returns the durations that the user explicitly set to built-in values. Under the family `all`, a
-/// seed draws the other durations.
+/// Returns the durations that the user explicitly set to built-in values, so that no seed draws
+/// them.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

@@ -1,4 +1,4 @@
-//! Finds the faults that a violation needs, by leaving out single faults and pairs of faults.
+//! Finds the faults that a violation needs, by leaving out single faults and pairs (small plans).
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};

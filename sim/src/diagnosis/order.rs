@@ -1,7 +1,7 @@
 //! Finds pairs of events whose order a violation needs.
 //!
-//! For each event in the narrative or the witness, the search makes one of the next three events
-//! happen first: it delays a message, pauses a process or moves a fault.
+//! For each event in the narrative or the witness, the search tries to make one of the next three
+//! events happen first: it delays a message, pauses a process, or moves or lengthens a fault.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};

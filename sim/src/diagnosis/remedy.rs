@@ -5,7 +5,8 @@
 //!
 //! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
 //!    same faults met the processes in the same state.
-//! 2. On nearby plans: all faults move by up to a second, and magnitudes grow by up to a tenth.
+//! 2. On nearby plans: all faults move together by up to a second, or magnitudes other than
+//!    downtimes grow by a tenth, or both.
 //! 3. On other seeds of the same lock, faults and scenario.
 
 use super::minimal::with_plan;
@@ -365,8 +366,8 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
 }
 
 /// Returns `true` if both runs have the same processes in their critical sections at each relevant
-/// fault. A fault is relevant if it precedes the violation, and hits the violation's processes or
-/// takes a server's keys or memory.
+/// fault. A fault is relevant if it precedes the violation, and hits the violation's processes,
+/// crashes a node or deletes keys.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;
     let with = states_at_faults(with, processes);

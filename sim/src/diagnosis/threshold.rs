@@ -85,8 +85,9 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Returns a server crash, the longest downtime that shows the violation, and the next longer
-/// downtime. Returns `None` if a downtime two leases longer also shows the violation.
+/// Returns a server crash, a downtime that shows the violation, and the next longer downtime, which
+/// does not. Returns `None` if a downtime two leases longer also shows the violation, or if the
+/// cause is not a short absence.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

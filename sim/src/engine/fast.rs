@@ -1,5 +1,3 @@
-//! The discrete-event engine for sweeps.
-
 use super::deadline::Watch;
 use super::{EngineError, EngineRun, check};
 use crate::world::agenda::NEMESIS;

@@ -1,5 +1,5 @@
-//! Moves about half of a plan's incidents to vulnerable points of the protocol. For each part of
-//! the fault window, a scout locates these points ([`places`]).
+//! Moves about half of a plan's incidents to commands and phases of processes. For each part of the
+//! early fault window, a scout locates these places ([`places`]).
 
 use super::places::places;
 use super::recording::Recording;
@@ -17,8 +17,8 @@ const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the plan with the aimed incidents moved. If a scout fails, its incidents keep their
-/// times, and the run itself reports the error.
+/// Returns the plan with the aimed incidents moved. An incident that fits nowhere keeps its time,
+/// or is dropped if it would then collide. If a scout fails, the run itself reports the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -37,8 +37,8 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// Returns the part of the window to which aimed incidents move. A scout runs up to the time of the
-/// incident, so late incidents would make scouts slow.
+/// Returns the part of the window to which aimed incidents move. A scout runs up to the end of its
+/// part, so late incidents would make scouts slow.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));

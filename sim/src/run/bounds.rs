@@ -60,8 +60,8 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// The bound applies while enough servers run: one replicated server, a majority of the
-    /// servers, or both servers with a synchronous standby.
+    /// The bound applies while enough servers run: a quorum of masters, a majority of an ensemble,
+    /// both servers with a synchronous standby, or one server.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

@@ -36,7 +36,6 @@ impl RunSpec {
         }
     }
 
-    /// Draws the lengths that the user did not set.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,

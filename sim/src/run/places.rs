@@ -1,11 +1,11 @@
-//! Finds the protocol phase of each process over time, from the history and the messages.
+//! Finds the commands and phases of each process over time, from the history and the messages.
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Number of repetitions of a command to distinguish. A long wait repeats its commands.
+/// Largest number of a command in its phase, shared by all later commands of a long phase.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {

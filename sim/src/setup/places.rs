@@ -1,5 +1,3 @@
-//! Names, addresses and ports of a run's hosts and of its lock.
-
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

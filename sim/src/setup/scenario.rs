@@ -1,5 +1,3 @@
-//! The inputs of a run other than its seed, lock and faults.
-
 pub(crate) mod binaries;
 mod calls;
 mod declare;

@@ -1,5 +1,3 @@
-//! Draws, runs and reports one seed of a study.
-
 use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::Findings;
 use crate::run::{RunOutcome, RunSpec};

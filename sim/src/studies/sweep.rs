@@ -76,8 +76,7 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// Stages of a sweep after all seeds have run. Each stage repeats the smallest run of every
-/// anomaly.
+/// Stages of a sweep after its seeds. Each stage repeats the smallest run of every anomaly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     Confirming,
@@ -114,7 +113,8 @@ impl Stop {
     }
 }
 
-/// Result of a sweep. If a run failed, the sum excludes this run and all later runs.
+/// Result of a sweep. If a run failed, the sum excludes its chunk of seeds and the seeds not yet
+/// run.
 #[derive(Debug)]
 pub struct Swept {
     pub sum: Sweep,

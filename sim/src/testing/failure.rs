@@ -1,5 +1,3 @@
-//! Failures of lock tests, with messages for the developer of the lock.
-
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
 use fencepost_reports::{Cause, Kind};
@@ -9,7 +7,6 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub enum TestFailure {
     Unexpected(Vec<Deviation>),
-    /// The test is invalid. The text names the invalid value and the valid ones.
     Wrong(String),
     Run(FailedRun),
     /// The two engines' histories differ, because the lock depends on more than its `Env`.

@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Unique number of the connection end, unlike the slot in the store, which is reused.
+    /// Unique number of the message, unlike its slot in the store, which is reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,

@@ -55,7 +55,7 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Records an attempt of a waiting process, but not a heartbeat or a message to a Sentinel.
+    /// Records an attempt of a waiting process at a server; a heartbeat is no attempt.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {

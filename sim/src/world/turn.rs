@@ -1,5 +1,3 @@
-//! Gives a host its turn, which may run foreign code.
-
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;
 use super::state::{Due, State};

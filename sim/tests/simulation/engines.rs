@@ -1,5 +1,6 @@
-//! Both engines must produce the same history for every lock under every family of faults. CI runs
-//! one seed of each case. `FENCEPOST_FIRST_SEED` and `FENCEPOST_SEEDS` select other seeds:
+//! Both engines must produce the same history for every lock under every family of faults. The
+//! nightly CI runs one seed of each case. `FENCEPOST_FIRST_SEED` and `FENCEPOST_SEEDS` select
+//! other seeds:
 //!
 //! ```text
 //! FENCEPOST_SEEDS=15 cargo test --release -p fencepost --test simulation engines -- \

@@ -1,5 +1,3 @@
-//! Describes the cost of an exploration, and decides whether it needs `--yes`.
-
 use crate::cli::Failure;
 use crate::cli::progress::in_words;
 use crate::studies::explore::Survey;

@@ -132,7 +132,8 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// With Sentinel, recovery takes down-after, twice failover-timeout, and the 30 s of TILT mode.
+/// With Sentinel, recovery takes at most down-after, twice failover-timeout, and the 30 s of TILT
+/// mode.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

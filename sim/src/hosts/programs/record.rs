@@ -31,7 +31,7 @@ pub struct Life {
     pub has_spoken: bool,
     pub sent_last: Option<SimTime>,
     pub crashed: Option<SimTime>,
-    /// Time at which a thread that had taken the lock died, although its process continued.
+    /// Time at which a thread died of an uncaught error, although its process continued.
     pub died: Option<SimTime>,
     pub calls: Vec<CallMade>,
     pub used: FilesUsed,

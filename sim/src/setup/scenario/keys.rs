@@ -45,8 +45,8 @@ fn is_zero(span: &Span) -> bool {
 }
 
 scenario! {
-/// Settings of a run. A scenario file contains some of them in TOML (`--scenario`), and every
-/// report contains all of them.
+/// Settings of a run. A scenario file contains some of them in TOML (`--scenario`). A report omits
+/// some keys with built-in values.
 keys {
     /// Number of processes that take the lock.
     processes: u16 = 3, |count| (1..=64).contains(count) => "1 to 64";
@@ -159,7 +159,7 @@ group servers: Servers {
     masters: u16 = 5, |count| (1..=31).contains(count) => "1 to 31";
     /// Order in which a process asks the independent masters.
     masters_order: MastersOrder = MastersOrder::Same;
-    /// Number of servers in a ZooKeeper ensemble.
+    /// Number of servers of ZooKeeper, etcd or GemFire.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
     /// Chubby's lock-delay after a holder fails. By default, locks request a lock-delay of one
@@ -174,7 +174,7 @@ group servers: Servers {
     /// Fate of the old primary when an operator promotes the standby.
     #[serde(skip_serializing_if = "OldPrimary::is_drawn")]
     old_primary: OldPrimary = OldPrimary::Drawn;
-    /// Number of replicas of the primary in runs with failovers.
+    /// Number of replicas of a Redis primary in runs with replicas.
     replicas: u16 = 2, |count| *count <= 31 => "0 to 31";
     /// Number of Sentinels that watch the primary and decide on failovers.
     sentinels: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
@@ -202,7 +202,7 @@ keys {
 }
 /// Magnitudes of faults.
 group faults: FaultSizes {
-    /// Duration of a pause or suspension of a process; by default 100 ms to 2.5 leases.
+    /// Duration of a fault of `pause` or `suspend`; by default 100 ms to 2.5 leases.
     pause: Option<SpanRange> = None;
     /// Time by which replicas lag behind their primary; by default 50 ms to 5 s.
     replication_lag: Option<SpanRange> = None;
@@ -212,8 +212,8 @@ group faults: FaultSizes {
     /// Kind of failure of a replicated primary in `failover`; by default drawn for each failover.
     #[serde(skip_serializing_if = "FailoverBy::is_drawn")]
     failover_by: FailoverBy = FailoverBy::Drawn;
-    /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
-    /// `partition`; no limit by default.
+    /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction`,
+    /// `operator` or `partition`; no limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     struck_servers: Option<u16> = None, |count| *count != Some(0) => "at least 1";
     /// Nodes from which `partition` separates processes: `servers`, or the guarded `storage`.

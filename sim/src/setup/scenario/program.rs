@@ -37,8 +37,7 @@ pub struct Program {
     pub lock_key: String,
     /// Working directory of the program.
     pub folder: String,
-    /// Environment variables of the program, in addition to PATH, HOME and the variables that
-    /// contain server addresses.
+    /// Environment variables of the program, in addition to those that fencepost sets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// SHA-256, in hex, of each file named in the command, at the time of the report. The first
@@ -151,7 +150,7 @@ impl Program {
     }
 
     /// Parses `NAME=COMMAND` or `COMMAND`, for a program that starts in `folder`. Without a name,
-    /// the program gets the name of the last file in the command.
+    /// the program gets the name of the last file in the command, or else of the first word.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()

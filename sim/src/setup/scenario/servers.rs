@@ -1,5 +1,3 @@
-//! The persistence of servers, and the order in which clients ask them.
-
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

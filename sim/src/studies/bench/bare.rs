@@ -1,4 +1,4 @@
-//! The benchmark workload without locks or servers, which measures only the engine.
+//! The benchmark workload with a trivial server instead of Redis, which measures only the engine.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};

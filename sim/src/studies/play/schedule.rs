@@ -1,5 +1,3 @@
-//! The steps of a fault plan that is played in several rounds.
-
 use super::Rounds;
 use fencepost_faults::{FaultPlan, Micros, SimTime, TimedFault};
 use std::collections::VecDeque;

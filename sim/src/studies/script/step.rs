@@ -1,5 +1,3 @@
-//! The steps of a script, and the part of the run that the script reproduces.
-
 use fencepost_faults::SimTime;
 use fencepost_reports::Violation;
 use serde_json::Value;

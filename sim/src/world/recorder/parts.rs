@@ -1,4 +1,4 @@
-//! Records each change of a server's role in a deployment.
+//! Records changes of servers' roles, refused writes, and the views of Sentinels.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;

@@ -328,7 +328,8 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Joins `field=value` of a hash or `member=score` of a sorted set with spaces.
+/// Renders a value other than a string: `field=value` of a hash, `member=score` of a sorted set, or
+/// the items, with spaces in between.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {

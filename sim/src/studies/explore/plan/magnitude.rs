@@ -1,4 +1,4 @@
-//! The magnitudes of a fault: one for every interval in which the fault can end.
+//! The magnitudes of a fault: one or two for every interval in which the fault can end.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;

@@ -13,7 +13,7 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families with magnitudes that timers divide into classes.
+/// Families that `explore` can enumerate.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
