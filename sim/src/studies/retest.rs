@@ -1,5 +1,3 @@
-//! Repeats a run to test whether the run still shows a finding.
-
 use super::seed::{FailedRun, Ran};
 use crate::engine::Engine;
 use crate::run::RunSpec;

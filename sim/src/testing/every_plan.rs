@@ -1,5 +1,3 @@
-//! Runs every plan within bounds in a user's `#[test]`.
-
 use super::failure::TestFailure;
 use crate::engine::Engine;
 use crate::setup::scenario::Scenario;
@@ -93,7 +91,6 @@ impl EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
 
-    /// Panics if the test fails.
     #[track_caller]
     pub fn run(self) -> Certificate {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))

@@ -67,7 +67,7 @@ impl State {
         self.stop_server(host);
     }
 
-    /// Stops the server's process. The process starts again once syncs succeed.
+    /// Stops the server's process, which starts again once syncs succeed, at least `RESTART` later.
     fn stop_server(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let node = self.node(host);

@@ -8,7 +8,7 @@ pub(crate) enum FindingsCommand {
     List(ListFindingsArguments),
     /// Accept findings, so that a sweep that finds them again does not fail.
     Accept(AcceptArguments),
-    /// Repeat the seeds of all findings, and update the store.
+    /// Repeat the seeds of findings made with the same settings, and update the store.
     ///
     /// The exit status is 1 if a finding that is not accepted still happens.
     Retest(Box<RetestArguments>),

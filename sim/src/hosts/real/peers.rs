@@ -1,5 +1,3 @@
-//! Finds a client's connection by the address that a server reports for it.
-
 use super::console::PeerAddress;
 use super::judged::Owner;
 use fencepost_machine::ConnectionId;

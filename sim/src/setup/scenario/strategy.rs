@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Strategy {
     /// Each fault family draws the times of its faults, mostly uniformly.
     Uniform,
-    /// Half of the faults begin at times that their families draw. The other half begin at commands
-    /// and phases of the protocol, each equally likely.
+    /// About half of the faults begin at times that their families draw. The others begin at
+    /// commands and in phases of the protocol. All phases are equally likely.
     #[default]
     Aimed,
     /// Each fault family draws the times of its faults. A message's latency is not drawn. The

@@ -1,5 +1,3 @@
-//! Exhibits of mistakes in protocols, and of anomalies in the storage or a queue.
-
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 

@@ -1,5 +1,3 @@
-//! Repeats the smallest run of every anomaly in parallel.
-
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
 use crate::run::parallel::in_parallel;
 use crate::setup::scenario::Scenario;

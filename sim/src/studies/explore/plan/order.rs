@@ -1,8 +1,8 @@
 //! The possible delays of each message, and a digest of the order of messages.
 //!
 //! A message is all data that one machine sends to another at one instant. A delayed message
-//! arrives just after a later message, timer or end of a lease at its receiver. Delays stay within
-//! the range of latencies, so the network can produce every order without a fault.
+//! arrives with or just after a later message, timer or end of a lease at its receiver. Delays stay
+//! within the range of latencies, so the network can produce every order without a fault.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};

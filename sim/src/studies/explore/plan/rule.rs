@@ -10,7 +10,7 @@ pub enum Rule {
     /// a partition has the same effect at every end time between two checks by the network.
     Gap,
     /// Plans whose last fault has no effect: the paused node would not have run, the partitioned or
-    /// slow link carries no message, or the client sends no command whose reply could be lost.
+    /// slow link carries no message, or the client sends no command that the fault could hit.
     Idle,
     /// Plans that extend a redundant delay, which does not change the order of messages or gives
     /// the same order as another delay. `explore` extends only the equivalent plan.

@@ -34,7 +34,7 @@ pub(crate) enum Site {
         direction: Direction,
     },
     Jump(Node),
-    /// A server fails for `least`, or until another server has taken over if that is later.
+    /// A server fails for `least` or for the longest allowed time.
     Fails {
         how: Fault,
         least: Micros,
