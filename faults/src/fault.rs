@@ -1,5 +1,3 @@
-//! A fault as data: its kind, nodes, magnitude and duration.
-
 mod kind;
 mod operator;
 

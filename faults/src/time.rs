@@ -1,5 +1,3 @@
-//! Virtual time and durations, in whole microseconds.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
