@@ -1,5 +1,3 @@
-//! The operations that a host needs from a connection's stream.
-
 use socket2::SockRef;
 use std::future::Future;
 use std::io::{self, IoSlice};
