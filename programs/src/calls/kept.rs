@@ -1,5 +1,3 @@
-//! Emulates signal descriptors (`signalfd`) and file syncs.
-
 use super::streams::Read;
 use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
