@@ -1,5 +1,3 @@
-//! The interface ([`InputDriver`]) by which a machine polls sockets while it handles a slow input.
-
 use crate::connection::ConnectionId;
 use crate::input::Input;
 use crate::output::Outputs;

@@ -1,5 +1,3 @@
-//! Errors of disk syncs, and the outputs that they belong to.
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncError {
     Io,
