@@ -1,3 +1,5 @@
+//! Emulates signal descriptors (`signalfd`) and file syncs.
+
 use super::streams::Read;
 use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
