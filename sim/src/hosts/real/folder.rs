@@ -1,4 +1,4 @@
-//! Folders for real servers' files. If fencepost is killed, the next run removes its folders.
+//! Folders for real servers' files. If fencepost is killed, the next trial run removes its folders.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! An application that abandons lock calls before they return.
+//! An application that cancels or interrupts lock calls before they return.
 
 use crate::setup::scenario::{Calls, Scenario};
 use crate::world::recorder::Recorder;
