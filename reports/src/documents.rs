@@ -1,5 +1,5 @@
-//! Published documents other than reports and sweeps. Each document has a type, output formats
-//! (views) and a reader.
+//! Published documents other than reports and sweeps, with their output formats (views), the
+//! readers and schemas of the formats, gallery pages and the documentation's site.
 
 pub mod boundary;
 pub mod certificate;

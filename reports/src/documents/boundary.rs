@@ -1,6 +1,6 @@
-//! The `fencepost.boundary` format: the parameter value at which a lock breaks.
+//! The `fencepost.boundary` format: the value of a setting at which a lock breaks.
 //!
-//! The search assumes that every more extreme value also breaks the lock.
+//! The search assumes that every worse value also breaks the lock.
 
 mod explain;
 mod html;
@@ -38,8 +38,7 @@ pub struct BoundaryReport {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// Settings that all runs share. The varied setting is listed with the value that it has
-    /// outside the search.
+    /// Settings that all runs share. The varied setting has its value outside the search.
     pub config: serde_json::Value,
     /// Name of the lock, as in `--client`.
     pub client: String,
@@ -55,7 +54,8 @@ pub struct BoundaryReport {
     pub step: u64,
     /// Results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// Neighbouring values between which violations begin; `null` if there are none.
+    /// Neighbouring values between which violations begin; `null` if there are none, or if no run
+    /// at the milder value exercised the lock.
     pub found: Option<Found>,
     /// `true` if violations occur at every tried value that is worse than the mildest value with
     /// violations.
@@ -116,14 +116,12 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values. The worse value shows violations, and the milder value shows
-/// none.
+/// Two neighbouring tried values. Only the worse value shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// Mildest tried value with violations, in the unit of the quantity.
     pub violated: u64,
-    /// Next milder tried value, in the unit of the quantity. No run at this value broke a counted
-    /// rule.
+    /// Next milder tried value, in the unit of the quantity, at which no run broke a counted rule.
     pub quiet: u64,
 }
 

@@ -1,5 +1,4 @@
-//! The `fencepost.certificate` format, which records that no plan within stated bounds causes a
-//! violation.
+//! The `fencepost.certificate` format: no plan within stated bounds causes a violation.
 
 mod diff;
 mod html;
@@ -18,9 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub const FORMAT: &str = "fencepost.certificate";
-/// Format version of a certificate without delayed messages.
 pub const VERSION: u32 = 1;
-/// Format version of a certificate with delayed messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
 pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
@@ -71,7 +68,7 @@ pub struct StatedBounds {
     pub longest_us: Micros,
     /// Number of durations tried between two timers: `fine` for two, `coarse` for one.
     pub grain: String,
-    /// Rules that excluded plans from the enumeration, in words.
+    /// Names of the rules that excluded plans from the enumeration: `gap`, `idle` or `order`.
     pub rules: Vec<String>,
     /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
@@ -96,7 +93,7 @@ pub struct Runs {
     /// processes acquired the lock. If the plan has faults, a fault began while a process was
     /// acquiring or holding the lock.
     pub valid: u64,
-    /// Number of runs that kept every rule but did not exercise the lock.
+    /// Number of inconclusive runs, such as those that did not exercise the lock.
     pub unknown: u64,
     /// Number of runs that broke a rule; 0 in a certificate.
     pub violated: u64,
@@ -114,7 +111,7 @@ pub struct LeftOut {
     pub gap_places: u64,
     /// Number of plans that were not run because their last fault has no effect.
     pub idle_plans: u64,
-    /// Number of impossible plans, in which two faults would affect the same node or link
+    /// Number of impossible plans, in which two faults would affect one node or link
     /// simultaneously.
     pub colliding_plans: u64,
     /// Number of plans with a delayed message to which no fault or delay was added, because another

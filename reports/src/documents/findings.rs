@@ -42,7 +42,7 @@ pub struct Header {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// First seed that no sweep has run: one more than the highest seed run.
+    /// One more than the highest seed of all whole sweeps; shards do not count.
     pub next_seed: Seed,
 }
 
@@ -52,7 +52,7 @@ pub struct Header {
 pub struct Finding {
     /// Stable fingerprint of the lock, the broken rule and the cause.
     pub id: String,
-    /// State after the last sweep or retest.
+    /// State after the last sweep, retest or acceptance.
     pub state: FindingState,
     /// Name of the lock, as in `--client`.
     pub client: String,
@@ -67,14 +67,15 @@ pub struct Finding {
     /// Day on which the anomaly was fixed, as YYYY-MM-DD; absent unless the state is `fixed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_on: Option<String>,
-    /// Number of different runs, in all sweeps, that showed the anomaly.
+    /// Number of different runs, in all sweeps, that showed the anomaly; a lower bound if sweeps
+    /// overlap partly.
     pub runs: u64,
     /// Seeds that `runs` counts; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counted: Vec<Counted>,
     /// Up to five runs that show the anomaly, the smallest first.
     pub shown_by: Vec<Shown>,
-    /// Command-line flags that all runs of the finding share; empty for the built-in scenario.
+    /// Command-line flags of the runs in `shown_by`; empty for the built-in scenario.
     pub options: String,
     /// Command line that replays the smallest run.
     pub replay: String,
@@ -86,7 +87,7 @@ pub struct Finding {
     pub note: Option<String>,
 }
 
-/// A run that shows a finding. Runs are ordered by number of faults and then by seed.
+/// A run that shows a finding. Runs are ordered by number of faults, then by seed and fault.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
@@ -150,10 +151,11 @@ impl Findings {
         counts
     }
 
-    /// Adds the findings of a sweep, dated `day`, and returns their fingerprints.
+    /// Marks new findings as known, adds those of a sweep, dated `day`, and returns their
+    /// fingerprints.
     ///
-    /// Only a whole sweep advances the next seed, so `--seeds +N` gives all shards of a sweep the
-    /// same range.
+    /// Only a whole sweep advances the next seed, so all shards with `--seeds +N` get the same
+    /// range.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
@@ -174,8 +176,8 @@ impl Findings {
         seen
     }
 
-    /// Enters the results of a retest: reopens findings that were shown again, and marks the other
-    /// open findings as fixed. A finding in `seen`, which another run showed, stays open.
+    /// Enters the results of a retest: reopens fixed findings that were shown again, and marks the
+    /// other open findings in `retested` as fixed. A finding in `seen` stays open.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,

@@ -51,8 +51,7 @@ pub struct LoadConfig {
     pub processes: u16,
     /// Total number of lock requests. A process that finishes a request takes the next one.
     pub requests: u32,
-    /// Time in microseconds that the server needs for one command. The server executes one command
-    /// at a time.
+    /// Time in microseconds that the server, which executes one command at a time, needs for each.
     pub service_time_us: Micros,
     /// Minimum and maximum latency of a message, in microseconds.
     pub latency_us: (Micros, Micros),

@@ -67,26 +67,28 @@ pub struct MatrixCell {
     pub violated: u64,
     /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
-    /// 95 % upper bound of the violation rate by the rule of three; absent unless the verdict is
-    /// `quiet`.
+    /// 95 % upper bound of the violation rate (rule of three); absent if a run broke a counted
+    /// rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
     /// Number of runs that broke each rule; only the rule in `kind` if there is one.
     pub kinds: BTreeMap<Kind, u64>,
     /// For each rule in `kinds`, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Median number of seeds until the first violation; absent if too few seeds were run.
+    /// Median number of seeds until the first violation; absent after too few seeds or with `kind`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
     /// Number of faults of each kind that began in each phase of the protocol, over all runs;
-    /// absent unless the verdict is `quiet`. If a phase is missing, no fault began in this phase.
+    /// absent if `kind` is present or the verdict is not `quiet`. If a phase is missing, no fault
+    /// began in this phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Violations that these faults and settings cannot show, in sentences; absent unless the
-    /// verdict is `quiet`.
+    /// Violations that these faults and settings cannot show, in sentences; absent if `kind` is
+    /// present or the verdict is not `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// Prediction from the literature for this lock under this fault; `null` if there is none.
+    /// Prediction from the literature for this lock under this fault; `null` if none, or with
+    /// `kind`.
     pub expected: Option<Expected>,
     /// Comparison of the result with `expected`.
     pub agreement: Agreement,
@@ -105,7 +107,8 @@ pub enum CellVerdict {
     Unknown,
 }
 
-/// Comparison of a result with the literature's prediction.
+/// Comparison of a result with the literature's prediction. Violations of `unavailable`, on which
+/// the literature is silent, do not count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -118,7 +121,8 @@ pub enum Agreement {
     NotSeen,
     /// Violations were found, but the literature predicts none or only different ones.
     Contradicts,
-    /// The literature predicts nothing for this lock under this fault.
+    /// The literature predicts nothing for this lock under this fault or for the broken rules, or
+    /// the matrix counts only one rule.
     Silent,
     /// No run exercised the lock.
     NotExercised,
@@ -292,7 +296,6 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// Returns the phrase that reports print after the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",

@@ -1,5 +1,3 @@
-//! Reads documents in the published formats.
-
 mod event_line;
 
 pub use event_line::line_of_event;
@@ -28,7 +26,7 @@ pub enum ReadError {
     },
     #[error("format {found}: expected {expected}")]
     WrongFormat {
-        /// The format in quotes, or `absent`.
+        /// The field `format` as JSON, or `absent`.
         found: String,
         expected: String,
     },

@@ -102,7 +102,7 @@ pub enum Outcome {
     },
     /// The run exercises the lock, and the lock keeps every rule.
     None,
-    /// The plan cannot be run with the real servers.
+    /// The plan cannot be run with the real servers, or its run is inconclusive.
     CannotBePlayed {
         /// Reason, such as a server that is not installed or that fails.
         why: String,
@@ -120,7 +120,7 @@ pub struct Counts {
     pub another: u64,
     /// Number of rows without a violation on the real servers.
     pub none: u64,
-    /// Number of rows whose plan cannot be run with the real servers.
+    /// Number of rows whose plan cannot be run with the real servers, or whose run is inconclusive.
     pub cannot_be_played: u64,
 }
 

@@ -1,9 +1,9 @@
-//! Computes lower bounds on the thresholds of faults ([`bound`]). A fault whose magnitude is below
-//! its bound cannot break the rule.
+//! Computes bounds on the thresholds of faults ([`bound`]). A fault that is weaker than its bound,
+//! or a downtime that is longer, cannot break the rule.
 //!
-//! A bound is computed from the history of the minimal run: from the times of the grant, of the
-//! holder's exit and of the next process's entry. The measured threshold is higher than the bound,
-//! because the other process also needs time for its next attempt and its messages.
+//! A bound is computed from times in the history of the minimal run, such as those of the grant, of
+//! the fault and of the holder's exit. The measured threshold lies beyond the bound, because the
+//! other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -28,7 +28,7 @@ pub struct Question<'q> {
     pub latency_max: Micros,
 }
 
-/// Returns the bound in the unit and with the sign of the magnitude; `None` if there is no formula.
+/// Returns the bound in the unit and with the sign of the magnitude; `None` if no formula applies.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
@@ -115,8 +115,8 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// Returns the smallest drift, in ppm, at which the lease ends before the holder leaves its
-    /// critical section.
+    /// Returns the smallest drift, in ppm, at which the lease ends at a fast server before the
+    /// holder leaves its critical section, or before a slow holder's validity ends.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -141,7 +141,7 @@ impl Case<'_, '_> {
     }
 
     /// Returns the longest downtime, in microseconds, after which the server is back before the
-    /// lost lease would have ended.
+    /// holder leaves and before the lost lease would have ended.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -153,7 +153,7 @@ impl Case<'_, '_> {
     }
 
     /// Returns the delay, in microseconds, with which the write arrives just after the next
-    /// holder's first request.
+    /// holder's first request to the storage.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -171,8 +171,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag, in microseconds, at which the grant is still in transit when the
-    /// primary fails.
+    /// Returns the smallest lag, in microseconds, with which a failure loses the grant in transit.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

@@ -1,5 +1,5 @@
-//! The causes of violations. Each cause has a file with its `entry`, a line in the list below, and
-//! rows in the table in `decision`.
+//! The causes of violations. Each cause has a file with its `entry`, a line in the list below, and,
+//! except `unexplained`, rows in the table in `decision`.
 
 mod async_replication_loss;
 mod classify;
@@ -107,14 +107,14 @@ macro_rules! causes {
 causes! {
     /// The holder's process was paused while its lease expired, or while an answer was in transit.
     HolderPause = holder_pause,
-    /// The holder worked longer than its lease, without any fault.
+    /// The holder worked longer than its lease or than the bound, and no fault explains it.
     HoldTooLong = hold_too_long,
     /// No renewal of the lease took effect in time, although the lock renews its lease.
     MissedRenewal = missed_renewal,
     /// A process that does not hold the lock keeps renewing it.
     OrphanRenewal = orphan_renewal,
     /// The server that granted the lock a second time had never received the first grant, or had
-    /// discarded it in a resynchronisation.
+    /// discarded it in a resynchronisation; or a release never reached the new primary.
     AsyncReplicationLoss = async_replication_loss,
     /// Two servers acted as primary at the same time, and each granted the lock.
     SplitBrain = split_brain,
@@ -144,7 +144,8 @@ causes! {
     LostReply = lost_reply,
     /// A release never arrived, or arrived after the lock had changed hands.
     LostRelease = lost_release,
-    /// A write was still in transit to the storage when the lock changed hands.
+    /// A write was still in transit to the storage when the lock changed hands, or the holder
+    /// waited for the storage until its lease had expired.
     StorageDelay = storage_delay,
     /// A server answered late: most of the lease had passed, or the client had given up.
     Latency = latency,
@@ -166,7 +167,7 @@ causes! {
     Interleaving = interleaving,
     /// Threads or processes share an owner value, so the lock could not tell them apart.
     SharedOwner = shared_owner,
-    /// The holder's session ended during its critical section, so its node was deleted.
+    /// The holder's session ended in its critical section, so its node, key or lock was deleted.
     SessionExpired = session_expired,
     /// A server that lagged behind told a process that it holds the lock.
     StaleRead = stale_read,
@@ -174,7 +175,8 @@ causes! {
     OrphanNode = orphan_node,
     /// The node of a waiting process is first in the queue, but no watch notifies the process.
     LostWatch = lost_watch,
-    /// Processes' clocks differed, and one process took a lock that had not expired in true time.
+    /// Processes' clocks differed: one process took a lock that had not expired in true time, or
+    /// waited for a lock that was free.
     ClockSkew = clock_skew,
     /// Processes share a client id, and one process mistook another process's lock for its own.
     SharedClientId = shared_client_id,
@@ -190,7 +192,8 @@ causes! {
     DiskFailure = disk_failure,
     /// No process was granted the lock while clients were sent to servers that were not primaries.
     NoPrimary = no_primary,
-    /// No process was granted the lock while a server was partitioned from the network.
+    /// A server was partitioned from the network: no process was granted the lock, or a grant
+    /// arrived after most of its lease.
     Partition = partition,
     /// A process that was the only holder computed its write from an older value.
     OldValue = old_value,
@@ -214,7 +217,7 @@ impl Cause {
     }
 
     /// Returns the rows of the table with this cause, without repetition. Each row states the
-    /// necessary evidence, and the reason to check the row before others.
+    /// necessary evidence and any reason to check the row before others.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {

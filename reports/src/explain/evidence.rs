@@ -40,7 +40,6 @@ use fencepost_faults::{Node, SimTime};
 use period::Period;
 use std::cell::OnceCell;
 
-/// A finding and its evidence, which is computed on first use.
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,
@@ -95,8 +94,7 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::unconfirmed_release(self.timeline, self.finding)
     }
 
-    /// Returns the process that set the lock again after its release, how often it did so, and the
-    /// time of the first set.
+    /// Returns which process set the lock again after its release, how often, and when first.
     pub(super) fn set_again(&self) -> Option<(Node, usize, SimTime)> {
         let again = standstill::set_again(self.timeline, self.finding)?;
         Some((again[0].by?, again.len(), again[0].from.time))

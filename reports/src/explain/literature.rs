@@ -98,7 +98,7 @@ fn accident_families() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // "Retry on Failure" recommends parallel requests, so `redlock-parallel` is the same
+        // "Retry on Failure" recommends parallel requests: `redlock-parallel` is the same
         // algorithm.
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
@@ -273,8 +273,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     })
 }
 
-/// Returns the names of all locks for which the literature has a prediction. Some names occur
-/// twice.
+/// Returns the names of all locks with a prediction, some of them twice.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }
@@ -285,8 +284,7 @@ impl Expected {
     pub fn describes(&self, cause: Cause) -> bool {
         match self.source.as_str() {
             REDIS_FAILOVER => cause.is_of_failover(),
-            // These sections are about leases that end, not about locks that the lock's own code
-            // removes.
+            // These sections are about leases that end, not about removals by the lock's own code.
             KLEPPMANN_RESOURCE | REDIS_SINGLE => !cause.is_of_lock_code(),
             _ => true,
         }

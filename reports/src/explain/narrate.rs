@@ -1,5 +1,3 @@
-//! Describes events of a history in words.
-
 mod release;
 mod server;
 #[cfg(test)]
@@ -167,8 +165,7 @@ fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
     }
 }
 
-/// Returns whether the only server that had granted the lock to this process lost the lock before
-/// the process learned of the grant.
+/// Returns whether all servers with this lock lost it before the process learned of the grant.
 fn granted_and_gone(history: &History, event: &Event) -> bool {
     let What::Ok { owner: Some(owner), .. } = &event.what else { return false };
     let header = &history.header;
@@ -242,8 +239,7 @@ fn invoked(action: &Action) -> String {
     }
 }
 
-/// Returns whether the process had stopped waiting for the answer before the storage served the
-/// request.
+/// Returns whether the process had stopped waiting before the storage served the request.
 fn is_given_up(history: &History, event: &Event, request: u64) -> bool {
     before_event(history, event)
         .iter()

@@ -58,7 +58,7 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding, cause: Cause
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
-    /// The two grants and entries of a clash, and its late write.
+    /// The grants and entries of a clash, its late write, and the faults that delayed it.
     Core,
     /// A loss of the lock, a change of role, or evidence from a server or the storage.
     Turn,
@@ -170,8 +170,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire had written the value before the grant, as a script that is
-    /// sent twice does.
+    /// Returns whether this acquire had written the value by the grant, as a script sent twice
+    /// does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -227,7 +227,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        // Tell all faults that took servers' data, because each of them may have been necessary.
+        // Tell all faults of the holder and all that took servers' data: each may be necessary.
         let faults = faults.enumerate().filter(|(place, (relevance, _))| {
             *place < FAULTS_MAX || *relevance <= Relevance::OfServers
         });
@@ -248,8 +248,8 @@ impl Story<'_, '_> {
     }
 
     /// Returns whether the fault held up messages, but was over when the process sent the release
-    /// that removed another process's lock. A pause counts as not over, because it may have made
-    /// the release late.
+    /// that removed another process's lock. A pause does not count, because it may have made the
+    /// release late.
     fn is_before_release(&self, fault: &FaultSpan<'_>, finding: &Finding) -> bool {
         let removed = finding.witness.last().map(|index| self.timeline.moment(*index));
         let remover = finding.processes.first().zip(removed);

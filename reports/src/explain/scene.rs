@@ -50,7 +50,7 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// Returns when and how the holder's lock ended. Ignores a removal after which the holder set
     /// the lock again. If a process overwrote the lock's value without getting the lock, the lock
-    /// ended when the new value was removed.
+    /// ended with the new value.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -102,8 +102,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// Returns the servers at which this change ended the holder's lock, as the subject of a
     /// sentence, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
-        // Replicas repeat the changes of their primary, so if a primary recorded the change, only
-        // primaries count.
+        // Replicas repeat changes, so if a primary recorded the change, only primaries count.
         let at_primary = self.is_of_primary(change);
         let is_change = |how| match how {
             KeyEnd::Changed { change: ended, primary, .. } => {
@@ -124,7 +123,6 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.kind == Kind::LostUpdate && landed.is_some_and(|landed| landed < self.at)
     }
 
-    /// Returns when this change last ended the holder's lock.
     pub(super) fn ended_at(&self, change: Change) -> Option<SimTime> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
         let own =
@@ -136,8 +134,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         ends.map(|(at, _)| at.time).max()
     }
 
-    /// Returns the servers that crashed between the grants, as the subject of a sentence, and
-    /// whether the subject is singular.
+    /// Returns the servers whose crashes between the grants decided, as the subject of a sentence,
+    /// and whether the subject is singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -186,8 +184,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.any(|loss| loss.ran_out() == Some(EarlyExpiry::ByFirstLease))
     }
 
-    /// Returns the promoted server that extended the holder's lease, and when, if another primary
-    /// let the lease run out.
+    /// Returns who extended the holder's lease, and when, if another primary let it run out.
     pub(super) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         losses.iter().find_map(|loss| loss.at_taking_server.as_ref()?.extended_elsewhere())
@@ -334,8 +331,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder's lease was last set; `None` if the lease was not set after the
-    /// grant.
+    /// Returns when the holder's lease was last set after the grant; `None` if it was not.
     pub(super) fn lease_set_again(&self) -> Option<SimTime> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);
@@ -350,8 +346,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         !self.timeline.history.header.has_no_ttl() && taken.moment.time < lease.ends()
     }
 
-    /// Returns the processes that the servers put first in the queue after this time and before the
-    /// taker.
+    /// Returns the processes that the taker's server put first in the queue from then to its grant.
     pub(super) fn first_before_taker(&self, from: Moment) -> Vec<Node> {
         let history = self.timeline.history;
         let Some(taken) = self.taker.grant.as_ref() else { return Vec::new() };

@@ -29,10 +29,9 @@ use fencepost_faults::Node;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// The `kind` of the rule's violations.
+    /// Name of the rule. `duplicate_number` also finds `number-regression`.
     pub name: &'static str,
     pub about: &'static str,
-    /// Returns the violations in order of time.
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 

@@ -39,7 +39,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Two processes were in their critical sections at the same time.
+    /// Two processes or threads were in their critical sections at the same time.
     Overlap = Hazard,
     /// The storage accepted a write of an earlier holder after a request of a later holder.
     StaleWrite = Harm,
@@ -107,7 +107,7 @@ impl Kind {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
 
-    /// Returns the scenario key of the rule's bound; `None` if the rule has no bound.
+    /// Returns the scenario key of the rule's bound; `None` if no key sets one.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
@@ -144,7 +144,7 @@ pub struct Finding {
     pub at: SimTime,
     /// Zero for an instantaneous violation.
     pub duration: Micros,
-    /// Processes involved, the earlier holder first.
+    /// Processes involved; of two conflicting holders, the earlier one first.
     pub processes: Vec<Node>,
     pub what: String,
     /// Indices of the events that prove the violation, ascending.

@@ -117,8 +117,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the requested lease that a Redis server recorded; `None` for other servers, which
-    /// record the granted lease.
+    /// Returns the requested lease, which only Redis servers record; others record the granted
+    /// lease.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -157,8 +157,7 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// Returns the servers that stopped because a sync failed, each with the start and the end of
-    /// its downtime.
+    /// Returns the servers that stopped because a sync failed, with the times of each downtime.
     pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
         let events = &self.history.events;
         let stops = events
@@ -244,8 +243,7 @@ impl<'h> Timeline<'h> {
         one.grant.as_ref().map(|grant| grant.moment).or(told)
     }
 
-    /// Returns the successful acquisitions whose time of grant is known, in the order of the
-    /// grants.
+    /// Returns the successful acquisitions with a known time of grant, in this order.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let is_granted = |index: &usize| self.acquisitions[*index].outcome == Outcome::Granted;
         let granted = (0..self.acquisitions.len()).filter(is_granted);
@@ -305,7 +303,8 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns when the lock ended: at the end of its lease or of its value, whichever was earlier.
-    /// If the server's clock was wrong, only the end of the value counts.
+    /// If a process ended the value, or the server's clock was wrong, only the end of the value
+    /// counts.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {

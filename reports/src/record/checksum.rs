@@ -1,6 +1,6 @@
 //! Checksums of JSON documents, to detect damage in a document that still parses.
 //!
-//! [`checksum`] ignores whitespace, the order of keys and the members in [`Uncovered`].
+//! [`checksum`] ignores whitespace, the order of keys, and `checksum` and [`Uncovered`] members.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -88,10 +88,11 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
     /// `true` if a lock lasts as long as its process's session, which the servers end when they
-    /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl.
+    /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl or as long
+    /// as a connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
-    /// Form in which a server stores the lock; absent for servers that expire leases themselves.
+    /// Form of a stored lock; absent for Redis, memcached, ZooKeeper and your own servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
     /// Tolerance of a lock that serves waiters in order, in microseconds. A process that asks for
@@ -102,7 +103,7 @@ pub struct Header {
     /// `true` if the run has one lock for each job, and each job must be done once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lock_per_job: bool,
-    /// Availability requirement; absent if there is none. Programs have a default requirement.
+    /// Availability requirement; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
     /// Period in which every sync of a server's disk failed; absent if syncs never failed.
@@ -132,7 +133,7 @@ pub struct Availability {
     pub servers: u16,
     /// Number of servers that must run for the requirement to apply.
     pub needed: u16,
-    /// `true` if only time without an active fault counts towards the bound.
+    /// `true` if only time before healing without active faults or failing syncs counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub between_faults: bool,
 }
@@ -143,8 +144,7 @@ impl Header {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
-    /// Returns whether the key holds the fencing token counter of the built-in locks
-    /// (`clients::fencing`).
+    /// Returns whether the key holds the built-in locks' token counter (`clients::fencing`).
     pub(crate) fn is_token_counter(&self, key: &str) -> bool {
         key.strip_suffix(":token") == Some(&*self.resource)
     }
@@ -246,7 +246,7 @@ pub enum What {
     Lost,
     /// This thread waits for the lock and has sent no message to a server for some time. The event
     /// is recorded at the end of the silence or of the run, if the silence since healing exceeds
-    /// `bound_us` or the whole silence exceeds the availability bound. If the run ends without
+    /// `bound_us` or the whole silence may be evidence of unavailability. If the run ends without
     /// pending events, the event is recorded for every waiting thread. Not part of the digest.
     Silent {
         /// The later of two virtual times in microseconds: the time of the thread's last message,
@@ -401,13 +401,13 @@ pub enum Change {
     Extended,
     /// A command deleted the key.
     Removed,
-    /// The key expired by the server's clock.
+    /// The key expired by the server's clock, or ended with its session, connection or membership.
     Expired,
     /// The server evicted the key to free memory.
     Evicted,
-    /// FLUSHALL or FLUSHDB deleted the key.
+    /// FLUSHALL, FLUSHDB or flush_all deleted the key.
     Flushed,
-    /// A full resynchronisation with another primary discarded the key.
+    /// A full resynchronisation with another primary, or a former grantor, discarded the key.
     Discarded,
     /// The key was missing after a restart of the server.
     Forgotten,

@@ -21,7 +21,7 @@ pub enum InvalidHistory {
     Event { position: usize, sequence: u64, time_us: u64, node: Node, problem: String },
 }
 
-/// Checks the order and the nodes of events, and that each thread has at most one open operation.
+/// Checks the format, events' order and nodes, and that each thread has at most one open operation.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));

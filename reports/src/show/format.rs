@@ -1,5 +1,3 @@
-//! The output formats of reports and sweeps.
-
 pub mod compare;
 pub(crate) mod drawing;
 pub(crate) mod exporters;
@@ -80,7 +78,6 @@ impl Sweeps {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     Findings,
-    /// The whole history.
     History,
     /// The whole history and the messages.
     Wire,

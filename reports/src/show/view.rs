@@ -6,8 +6,7 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes documents of one type in one format. Views are statics, so the compiler generates each
-/// writer once.
+/// Writes documents of one type in one format. As views are statics, each writer is compiled once.
 pub struct View<T: Clone + 'static> {
     /// The value for `--format`.
     pub name: &'static str,
@@ -87,10 +86,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// Possible widths, in columns.
     pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
 
-    /// Limits `columns` to [`Page::WIDTHS`].
     pub fn of_width(columns: usize, detail: Detail) -> Page {
         let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
         Page { width: columns.clamp(min, max), detail }

@@ -1,5 +1,3 @@
-//! The expected result of a run or cell, and the deviations of the actual result.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

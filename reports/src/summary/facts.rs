@@ -26,8 +26,7 @@ pub struct RunContext {
     pub ran: Ran,
     /// Reason why programs failed. Such a run is inconclusive if it has no findings.
     pub failure: Option<String>,
-    /// Reason why a real server exited on its own. In such a run, a lack of progress is
-    /// inconclusive.
+    /// Reason why a real server exited on its own, which makes a lack of progress inconclusive.
     pub failed_server: Option<String>,
     pub note: Option<String>,
     pub replay: String,

@@ -7,7 +7,7 @@ pub struct Published {
     pub name: &'static str,
     pub client: &'static str,
     pub fault: &'static str,
-    /// Numbers of faults, late messages and processes, in words.
+    /// Numbers of faults, late messages and processes, and special settings, in words.
     pub bounds: &'static str,
 }
 

@@ -95,7 +95,7 @@ pub struct RunReport {
     /// Comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Events around the violations, each with a description.
+    /// Events around the violations or, without violations, around the faults.
     pub timeline: Vec<TimelineEntry>,
     /// Complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,8 +134,8 @@ impl RunReport {
 pub struct Latencies {
     /// Durations from the invocation of an acquire to its success; `null` if no acquire succeeded.
     pub acquire: Option<Latency>,
-    /// Durations from the success of an acquire to the end of its critical section; `null` if there
-    /// was no critical section.
+    /// Durations from the success of an acquire to the end of its critical section; `null` if no
+    /// critical section ended.
     pub hold: Option<Latency>,
     /// Durations from the invocation of a release to its completion; `null` if there was none.
     pub release: Option<Latency>,
@@ -179,11 +179,12 @@ pub struct ViolationReport {
     /// Threshold of the decisive fault's magnitude; `null` if there was no search or no threshold
     /// exists.
     pub boundary: Option<Boundary>,
-    /// For each fault of the minimal plan, the result of the run without this fault.
+    /// For each fault of the minimal plan, and each pair in a plan of at most six faults, the
+    /// result of the run without them.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
     /// Pairs of consecutive events of the minimal run, each with the result of swapping their
-    /// order; absent if there was no search.
+    /// order; absent if none was swapped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
     /// For each safeguard that applies to the run, its effect on the violation.
@@ -219,14 +220,14 @@ pub struct MinimalRun {
 pub struct Boundary {
     /// `id` of the fault in the minimal plan.
     pub fault: u32,
-    /// Name of the fault's field: `duration_us`, `offset_us`, `rate_ppm` or `down_us`. Its suffix
-    /// is the unit.
+    /// Name of the fault's field, which contains the unit, such as `duration_us`, `offset_us`,
+    /// `rate_ppm`, `down_us` or `extra_us_max`.
     pub quantity: String,
     /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
-    /// Neighbouring value at which the violation does not happen, in the unit of the quantity. This
-    /// value is one step less than `enough`; for a server's downtime, where less is worse, one step
-    /// more.
+    /// Neighbouring value at which the violation does not happen, in the unit of the quantity. Its
+    /// size is one step less than that of `enough`; for a server's downtime, where less is worse,
+    /// one step more.
     pub not_enough: i64,
     /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule for
     /// another cause; otherwise absent.
@@ -271,11 +272,9 @@ pub struct Remedy {
     pub broken_with: u64,
     /// Number of additional seeds that break the rule without the safeguard.
     pub broken_without: u64,
-    /// Number of additional seeds that did not exercise the lock with the safeguard. Their runs are
-    /// inconclusive.
+    /// Number of additional seeds whose runs with the safeguard are inconclusive.
     pub unknown_with: u64,
-    /// Number of additional seeds that did not exercise the lock without the safeguard. Their runs
-    /// are inconclusive.
+    /// Number of additional seeds whose runs without the safeguard are inconclusive.
     pub unknown_without: u64,
     /// Number of additional seeds that were run with the same lock, faults and settings.
     pub seeds: u64,

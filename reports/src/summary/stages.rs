@@ -39,21 +39,15 @@ impl From<RunFacts> for Stages {
 pub struct Diagnosis {
     /// Keyed by [`Violation::id`].
     pub violations: BTreeMap<String, ViolationDiagnosis>,
-    /// The first system call that differed between two runs of the same programs.
     pub not_reproducible: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViolationDiagnosis {
-    /// The smallest plan that still causes the violation.
     pub minimal_plan: FaultPlan,
-    /// The smallest workload that causes the violation under the minimal plan.
     pub minimal_run: MinimalRun,
-    /// The threshold of the magnitude that decides whether the violation occurs.
     pub boundary: Option<Boundary>,
-    /// States for each fault of the minimal plan whether the violation remains without that fault.
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events in the minimal run, with the effect of swapping them.
     pub necessary_order: Vec<OrderedPair>,
     pub remedies: Vec<Remedy>,
 }

@@ -26,7 +26,7 @@ pub enum Verdict {
     Valid,
     /// The run broke at least one rule.
     Violated,
-    /// The run broke no rule, but it did not exercise the lock.
+    /// The run broke no rule but is inconclusive, for example because it did not exercise the lock.
     Unknown {
         /// Reason for the verdict, in one sentence.
         reason: String,
@@ -46,7 +46,7 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// A history without findings is valid if it exercised the lock, and otherwise unknown.
+/// A history without findings is valid if it is conclusive, otherwise unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
@@ -136,8 +136,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Drops events of the remover's earlier lock, because they do not explain why the remover removed
-/// another process's lock.
+/// Drops events of the remover's earlier lock, which do not explain the removal.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();
     let taken = finding.clash.filter(|_| cause.tells(finding.kind) == Tells::Takeover);
@@ -264,8 +263,7 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why the run is inconclusive, if no quorum of servers reported the grant of an acquired
-/// lock.
+/// Returns why the run is inconclusive, if no quorum of servers reported an acquired lock's grant.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other = all.into_iter().find(|one| {
@@ -289,8 +287,7 @@ fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
         })
 }
 
-/// Returns why the run is inconclusive, if the storage rejected a token that it should have
-/// accepted.
+/// Returns why the run is inconclusive, if the storage rejected a token that it should accept.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

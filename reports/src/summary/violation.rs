@@ -31,7 +31,7 @@ pub struct Violation {
     pub at_events: Vec<u64>,
     /// Total duration of all occurrences, in microseconds.
     pub total_duration_us: Micros,
-    /// Processes involved in the first occurrence, the earlier holder first.
+    /// Processes involved in the first occurrence; of two conflicting holders, the earlier first.
     pub processes: Vec<Node>,
     /// Cause of the violation; `unexplained` if the evidence does not show the cause.
     pub cause: Cause,
@@ -44,8 +44,7 @@ pub struct Violation {
     pub narrative: Vec<Line>,
 }
 
-/// Returns the first twelve hex digits of the SHA-256 of lock, kind and cause, separated by line
-/// feeds.
+/// Returns the first twelve hex digits of the SHA-256 of lock, kind and cause on separate lines.
 pub fn fingerprint(client: &str, kind: Kind, cause: Cause) -> String {
     let text = format!("{client}\n{kind}\n{cause}");
     Sha256::digest(text.as_bytes())[..6].iter().map(|byte| format!("{byte:02x}")).collect()

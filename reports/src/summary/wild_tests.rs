@@ -36,8 +36,7 @@ fn with_a_stranger(mut history: History) -> History {
         }
         stranger
     };
-    // A stranger's event directly follows the original event, because the server may have another
-    // role at its next change.
+    // A stranger's event directly follows the original, because the server's role may change later.
     let with_strangers = history.events.iter().flat_map(|event| {
         let stranger = of_lock(event).then(|| stranger(event));
         std::iter::once(event.clone()).chain(stranger)

@@ -1,9 +1,6 @@
-//! Compares the measured threshold with the calculated bound, in words.
-
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Returns the comparison in words. Ignores `report.explanation`, which the caller sets to the
-/// result.
+/// Ignores `report.explanation`, which the caller sets to the result.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

@@ -1,5 +1,3 @@
-//! Plots the rate of violations against the parameter, with the bounds on the threshold.
-
 use super::{BoundaryReport, Unit};
 use crate::show::format::drawing::plot::{Axis, Mark, Plot, Point, Series, Span};
 

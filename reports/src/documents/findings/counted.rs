@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// Seeds that were counted under one fault with the same settings.
 ///
-/// Lock, fault, settings and seed identify a run. A sweep states only how many of its runs show an
-/// anomaly, not which ones. If some of its seeds were counted before, the count is a lower bound.
+/// Lock, fault, settings and seed identify a run. A sweep states how many of its runs show an
+/// anomaly, but names only a few of them. If a sweep shares some seeds with the counted ones, and
+/// neither contains the other, the count is a lower bound.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
@@ -17,7 +18,7 @@ pub struct Counted {
     pub options: String,
     /// Ranges of counted seeds, in ascending order.
     pub seeds: Vec<SeedRange>,
-    /// Number of runs with these seeds that show the anomaly.
+    /// Number of runs with these seeds that show the anomaly, or a lower bound.
     pub runs: u64,
 }
 
@@ -27,7 +28,7 @@ impl Counted {
     }
 
     /// Adds the seeds of a sweep in which `runs` runs show the anomaly. Returns how many of these
-    /// runs are new. If some of the seeds were counted before, the result is a lower bound.
+    /// runs are new, or a lower bound.
     pub(super) fn add(&mut self, swept: &[SeedRange], runs: u64) -> u64 {
         let (before, after) = (joined(&[&self.seeds]), joined(&[&self.seeds, swept]));
         let swept = joined(&[swept]).count();

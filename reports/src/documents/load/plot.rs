@@ -1,5 +1,3 @@
-//! Plots the server's load over time, with a line for each retry delay.
-
 use super::LoadReport;
 use crate::show::format::drawing::plot::{Axis, Plot, Point, Series, Span};
 

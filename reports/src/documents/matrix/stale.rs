@@ -1,10 +1,11 @@
 //! Compares a published matrix with a new one ([`stale`]).
 //!
-//! With the same version, configuration and seeds, all counts must be equal. If only the last seed
-//! differs, first seeds must be equal within the common range. Otherwise Fisher's exact test
-//! (Fisher 1922) compares the shares of violated and inconclusive runs and of each violation, at a
-//! significance level of 5 % over all comparisons (Bonferroni). A cell that was quiet and is now
-//! violated is always stale.
+//! With the same version, configuration, rule and seeds, all counts and first seeds must be equal.
+//! If only the last seed differs, first seeds must be equal within the common range. Unless the
+//! seeds are the same, Fisher's exact test (Fisher 1922) also compares the shares of violated and
+//! inconclusive runs and of each broken rule, at a significance level of 5 % over all comparisons
+//! (Bonferroni). A cell that is in only one matrix, or was quiet and is now violated, is always
+//! stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;

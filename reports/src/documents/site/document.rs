@@ -1,5 +1,3 @@
-//! Renders published documents as HTML, like `--format html`.
-
 use crate::documents::read::read_matrix;
 use crate::documents::{certificate, matrix};
 

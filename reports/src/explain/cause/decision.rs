@@ -1,10 +1,10 @@
 //! The [`TABLE`] of rules for causes, in the order in which they are tried.
 //!
-//! A finding has one or more [`Question`]s, which `classify` asks in order. For each question, the
-//! rows are tried from the top, and the first row that applies gives the cause. If no row applies,
-//! the next question is asked. A row is skipped if its cause needs an event that the run does not
-//! have. If several servers lost a lock before its lease ended, and for different reasons, the
-//! reason whose row comes first is the cause.
+//! `classify` asks the [`Question`]s of a finding in order. For each question, the rows are tried
+//! from the top, and the first row that applies gives the cause. If no row applies, the next
+//! question is asked. A row is skipped if its cause needs an event that the run does not have
+//! before the violation ends. If several servers lost a lock before its lease ended, and for
+//! different reasons, the reason whose row comes first is the cause.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -25,10 +25,10 @@ pub(super) enum Question {
     Takeover,
     /// Did the only holder write a value that it had computed from an outdated value?
     OldValue,
-    /// Had the first process that did a job already released its lock?
+    /// Had the first process that did a job already left its critical section?
     Unrecorded,
     Counter,
-    /// What delayed a write that was sent while its writer still held the lock?
+    /// Was a late write delayed, or sent too late?
     InFlight,
     Session,
     /// How did the servers lose the lock before the end of its lease?
@@ -44,16 +44,17 @@ pub(super) struct Row {
     pub(super) cause: Cause,
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Reason to try this row before the rows below; empty for the last row of a question.
+    /// Reason to try this row before the rows below; empty for the last row of a question and for
+    /// rows that exclude the rows below.
     pub(super) first: &'static str,
 }
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// Tests how a server lost the lock. For a replicated lock, the loss at the server that granted
-    /// it first takes precedence, because replicas copy such a loss.
+    /// Tests how a server lost the lock. For a replicated lock, the loss at the server of the
+    /// earlier grant takes precedence, because replicas copy such a loss.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// Tests how a server lost a lock before that server granted the lock again.
+    /// Tests how the server of the later grant had lost the lock.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
@@ -71,7 +72,7 @@ macro_rules! table {
 }
 
 table! {
-    // At most one of these rows applies; `evidence/standstill.rs` decides which row.
+    // Rows with different `Standstill`s exclude each other; `evidence/standstill.rs` decides.
     Standstill {
         LockOrder: "a waiting process holds this lock and waits for another",
             When(|case| case.is_at(Standstill::HeldByWaiter));
@@ -249,7 +250,8 @@ table! {
         SessionExpired: "the holder's session ended",
             When(|case| case.is_gone(SessionLoss::WithSession));
     }
-    // The rows about removals of the lock come first, then losses by a server, then clock faults.
+    // The rows about removals of the lock come first, then losses by a server, then leases that
+    // ended early, then replaced locks.
     EarlyLoss {
         StaleTakeover: "another process removed the lock while acquiring it",
             Lost(is_taken_over);

@@ -1,5 +1,3 @@
-//! The definition of a cause in its own file, as an [`Entry`].
-
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
@@ -42,8 +40,7 @@ impl Entry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tells {
     Usual,
-    /// The attempt in which the remover removed another lock, instead of the remover's earlier
-    /// lock.
+    /// The attempt in which the remover removed another lock, instead of its earlier lock.
     Takeover,
     /// The usual steps, and the crashes that broke the connections of waiting processes.
     BrokenConnections,

@@ -14,8 +14,7 @@ use crate::record::history::Change;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
 pub(crate) struct LockLoss<'t, 'h> {
-    /// The loss at the server that granted the lock first; `None` if the same server granted the
-    /// lock again, or if the other server did not copy the loss.
+    /// The loss at the server of the earlier grant, if another server may have copied it.
     pub(crate) at_granting_server: Option<Loss<'t, 'h>>,
     pub(crate) at_taking_server: Option<Loss<'t, 'h>>,
 }
@@ -71,8 +70,8 @@ impl<'t, 'h> LockLoss<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// Returns whether the lease was over at the next grant, and the server had not lost the lock
-    /// before.
+    /// Returns whether the lease was over at the next grant. Returns `false` if the server had lost
+    /// the lock before and the holder would otherwise have renewed it or left in time.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -172,8 +171,7 @@ impl<'t, 'h> Handover<'t, 'h> {
             return None;
         }
         let first = || self.span_at(held_at).and_then(|span| self.loss(span));
-        // A grantor does not inform the next grantor, so the discard by the first grantor counts as
-        // the loss.
+        // A grantor does not inform the next one, so the discard by the first grantor is the loss.
         let discarded = || first().filter(|loss| loss.ended_by(Change::Discarded));
         let at_taking_server = match self.span_at(taken_at) {
             None if is_of_members(self.timeline) => {
@@ -256,8 +254,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server: held_at, at: extended.max()? })
     }
 
-    /// Returns whether a former grantor discarded the lock only after the new grantor had granted
-    /// it again.
+    /// Returns whether a former grantor discarded the lock only after the new one had granted it.
     fn had_two_grantors(&self, held_at: Node) -> bool {
         let discarded = |how| matches!(how, KeyEnd::Changed { change: Change::Discarded, .. });
         let own = self.timeline.keys.iter().filter(|span| span.node == held_at);

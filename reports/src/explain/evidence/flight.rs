@@ -1,4 +1,4 @@
-//! Finds a write that was in transit to the storage when the lock changed hands.
+//! Finds out whether a late write was delayed, or was sent late.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Moment, SectionEnd, Timeline};
@@ -10,7 +10,8 @@ pub(crate) enum InFlightWrite {
     Delayed,
     OfPausedProcess,
     AfterLeaving,
-    /// No fault delayed the write, and its writer left before the lock changed hands.
+    /// Neither a fault nor a pause delayed the write; its writer left before the lock changed
+    /// hands.
     OfFormerHolder,
 }
 

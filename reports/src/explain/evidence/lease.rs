@@ -60,8 +60,7 @@ pub(crate) fn last_lease(
 }
 
 /// If the holder computed the end of its lease before a pause in the acquire, returns the true
-/// start of the lease. The lease that the server recorded is shorter, because part of it had
-/// passed.
+/// start of the lease. The recorded lease is shorter, because part of it had passed.
 fn begun_before_pause(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -201,8 +200,8 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
 }
 
 /// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
-/// the lock. Returns the last such value, and when and how the value ended before `before`: a
-/// process removed the value, or got the lock by replacing the value.
+/// the lock. Returns the last such value, and when and how the value ended before `before`: by a
+/// removal, flush or eviction, or because a process got the lock by replacing the value.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

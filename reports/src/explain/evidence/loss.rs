@@ -1,5 +1,3 @@
-//! The loss of a lock at a server before the end of its lease.
-
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
 use crate::judge::timeline::{
@@ -27,7 +25,7 @@ pub(super) enum LossKind<'t, 'h> {
         removed: Moment,
     },
     TwoPrimaries,
-    /// While the server still acted as a primary, a promoted server extended the lease.
+    /// The server let the lease run out, and another primary extended it before or after.
     ExtendedElsewhere {
         server: Node,
         at: Moment,
@@ -52,8 +50,7 @@ pub(crate) enum EarlyExpiry {
     Unknown,
 }
 
-/// Clocks of hosts that may have ended a lock early. A clock step before `since` has no effect on
-/// the lock.
+/// Clocks of hosts that may have ended a lock early. A step before `since` has no effect.
 struct Clocks {
     hosts: Vec<Node>,
     since: SimTime,
@@ -231,8 +228,7 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns why a key expired before the true end of its lease. Considers the clocks of the
-    /// servers that had the key.
+    /// Returns why a key expired before the true end of its lease, by the clocks of its servers.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -280,8 +276,7 @@ impl<'t, 'h> Loss<'t, 'h> {
         Clocks { hosts: granting.into_iter().chain([span.node]).collect(), since }
     }
 
-    /// Returns the clocks of the writer of a value and of the process that replaced the value at
-    /// `at`.
+    /// Returns the clocks of the writer of a value and of the process that replaced it at `at`.
     fn clocks_of_processes(&self, span: &KeySpan<'_>, at: Moment) -> Clocks {
         let writer = span.by.unwrap_or(self.holder.process);
         let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);

@@ -110,8 +110,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         sent.iter().any(|operation| !confirmed(operation))
     }
 
-    /// Returns whether a command of the process was lost between lock calls; such a command must be
-    /// a renewal.
+    /// Returns whether a command of the process, or its reply, was lost between lock calls and
+    /// before the lease ended; such a command must be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

@@ -16,8 +16,7 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found || is_mistaken()
 }
 
-/// Returns whether `one`, which no server granted the lock, found its own owner value, written by
-/// `other`.
+/// Returns whether `one`, without a grant, found its own owner value, written by `other`.
 fn has_own_value_of_another(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,

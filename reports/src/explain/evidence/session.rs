@@ -125,8 +125,7 @@ pub(super) fn has_second_node(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FirstInQueue {
     CreatorWaits,
-    /// The node's creator waits with another node, or knows that the creator does not have the
-    /// lock.
+    /// The node's creator waits with another node, or knows that it does not have the lock.
     UnknownToCreator,
 }
 

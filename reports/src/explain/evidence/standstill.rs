@@ -1,8 +1,6 @@
-//! Finds the reason why no process acquires the lock, or why a waiting process is not served
-//! ([`Standstill`]).
+//! Finds the reason why no process acquires the lock, or why a waiting process is not served.
 //!
-//! If servers stopped or refused writes because syncs of their disks failed, the disks are the
-//! reason.
+//! If servers stopped or refused writes because syncs failed, the disks are the reason.
 //!
 //! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
 //! - the first process in the queue was paused;
@@ -13,16 +11,19 @@
 //! - no server was a primary;
 //! - a server was partitioned, or messages were delayed;
 //! - processes outside their critical sections renew the lock;
-//! - the reasons in the last list that concern votes, crashed processes and clocks.
+//! - the reasons in the last list about votes, crashed waiters, clocks and owners;
+//! - how the last holder lost its lock.
 //!
 //! If no pending event can end the wait (`deadlock`) or a waiting process is not served
 //! (`starved`), the first reasons are that the waiting processes wait on dead connections, or were
-//! not woken.
+//! not woken. If no process acquires the lock (`stuck`), the first reason is that its holder waits
+//! for another lock.
 //!
-//! After these reasons, and for a lock that no process acquires (`stuck`):
+//! After these reasons:
 //! - locks of abandoned attempts exist at a quorum of the servers;
 //! - the votes were split: several processes each locked too few of the servers;
-//! - a server has a lock whose owner crashed or does not know of it, or whose release was lost;
+//! - all waiting processes wait on dead connections, or the first in the queue was not woken;
+//! - a server has a lock whose owner crashed, renews it or is unaware of it, or lost its release;
 //! - a replica never received a release;
 //! - there is no lock, and all waiting processes were not woken;
 //! - there is no lock, and a process crashed while it waited;

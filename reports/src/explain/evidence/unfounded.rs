@@ -6,8 +6,8 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
 /// Returns whether one of two conflicting processes entered with grants from too few servers.
-/// Returns `false` if no key and no owner is recorded: the lock may then use a key that no server
-/// reports.
+/// Returns `false` if no key and not both owners are recorded: the lock may then use a key that no
+/// server reports.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -22,7 +22,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
 }
 
 /// Returns the number of servers that had granted the lock to a process that entered without a
-/// quorum; `None` if the process had a quorum.
+/// quorum; `None` if the process had a quorum, or the lock needs none.
 pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<usize> {
     if timeline.history.header.quorum < 2 || !is_key_with_lease(timeline) {
         return None;

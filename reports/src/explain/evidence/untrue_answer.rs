@@ -15,14 +15,13 @@ pub(crate) enum UntrueAnswer {
     Refused(Obstacle),
     Succeeded(Obstacle),
     KeptByCount,
-    /// While a fault delayed messages, a release of the process removed the lock that the process
-    /// was acquiring.
+    /// While a fault delayed messages, a release of the process removed the lock it was acquiring.
     TakenBack,
     /// A partition delayed the grant beyond the lease or the stated validity.
     CutOff,
     /// Another fault delayed the grant beyond the lease or the stated validity.
     Late(Obstacle),
-    /// No fault acted, and the lock belongs to no session or connection.
+    /// No fault explains the answer, or too few servers had granted the lock.
     Unfounded,
 }
 
@@ -67,8 +66,7 @@ pub(super) fn grant<'t, 'h>(
     }
 }
 
-/// Returns why the answer in a finding was wrong. If no server gave the grant, the reason is never
-/// a fault.
+/// Returns why an answer was wrong. If no server gave the grant, the reason is never a fault.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -102,8 +100,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
 }
 
-/// Returns the servers at which a release only lowered a count, because a fault had blocked the
-/// answer to an earlier acquire.
+/// Returns the servers at which a release only lowered a count, because a fault had interfered with
+/// the answer to an earlier acquire.
 pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Node> {
     let Some(told) = finding.witness.last().map(|index| timeline.moment(*index)) else {
         return Vec::new();
@@ -125,8 +123,8 @@ pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<N
     servers.into_iter().collect()
 }
 
-/// Returns whether a fault blocked answers to the acquire that first raised the count outside a
-/// critical section.
+/// Returns whether a fault interfered with the answers to the acquire that first raised the count
+/// outside a critical section.
 fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySpan<'_>) -> bool {
     let mut counted = vec![lowered];
     while let Some(before) = counted.last().and_then(|span| {

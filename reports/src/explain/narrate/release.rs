@@ -1,5 +1,4 @@
-//! Describes a release by its outcome and by the changes that servers made for the releasing
-//! process.
+//! Describes a release by its outcome and by the changes that servers made for its process.
 
 use super::server::{grantee, is_lowered, is_zero};
 use super::{after_event, before_event, obstacle};
@@ -11,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 enum Outcome<'h> {
     Succeeded,
     Failed,
-    /// The process does not know the outcome. The reason is `None` if none was recorded.
+    /// The process does not know the outcome. `None` if no reason was recorded.
     Unknown(Option<&'h str>),
     Crashed,
 }

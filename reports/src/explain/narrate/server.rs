@@ -85,8 +85,7 @@ fn granted(history: &History, event: &Event, by: Node, lock: &str) -> String {
     format!("grants {lock} to {by}{again}{}", wait_end_text(history, event, by))
 }
 
-/// Returns whether the owner knew this value as its lock, and learned of another lock after the
-/// value was last set.
+/// Returns whether the owner knew this value as its lock, and learned of another one later.
 fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
     if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
@@ -125,8 +124,7 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
-/// Returns whether a grantor freed the lock of a member before its lease was over, because the
-/// member had left the group.
+/// Returns whether a grantor freed a lock before its lease was over, because a member had left.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
     let mut before = before_event(history, event).iter().rev();
@@ -162,8 +160,7 @@ fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
             Some(followed(before, event.node).map(Some))
         }
         What::Crashed | What::Started => Some(None),
-        // A demotion also counts, because the first time that a server copies another server's data
-        // is not recorded.
+        // A demotion also counts, because the first copy of another server's data is not recorded.
         What::Turn { turn: Turn::TookOver | Turn::Demoted, about } => Some(Some(about)),
         _ => None,
     });
@@ -246,8 +243,7 @@ fn is_overwrite(history: &History, event: &Event) -> bool {
         && ended_without(history, event, *by, value)
 }
 
-/// Returns whether the acquire that the process had open failed, or got the lock with another
-/// value.
+/// Returns whether the open acquire of the process failed, or got the lock with another value.
 fn ended_without(history: &History, event: &Event, by: Node, value: &str) -> bool {
     let own = before_event(history, event).iter().rev().filter(|earlier| earlier.node == by);
     let mut invoked = own.filter_map(|earlier| match &earlier.what {
@@ -342,8 +338,8 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server still had the node later. A server cut off from the other servers may
-/// end a session that they keep.
+/// Returns whether a server recorded the node again later. A server cut off from the other servers
+/// may end a session that they keep.
 fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     let What::Server { value: node @ Some(_), .. } = &event.what else { return false };
     after_event(history, event).iter().any(|later| match &later.what {

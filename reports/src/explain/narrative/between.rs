@@ -116,8 +116,7 @@ impl<'t, 'h> Between<'t, 'h> {
             && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
     }
 
-    /// Returns whether the fault made servers lose keys, but no server recorded the loss of the
-    /// lock.
+    /// Returns whether the fault made servers lose keys, but no server recorded losing the lock.
     fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
         let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
         let timeline = self.timeline;
@@ -132,8 +131,7 @@ impl<'t, 'h> Between<'t, 'h> {
         fault.kind.impact() == Impact::LosesKeys && is_known && !keys.any(is_hit)
     }
 
-    /// Returns whether, during the fault, the process had an open request that the storage never
-    /// served.
+    /// Returns whether the process waited during the fault for a storage request that it gave up.
     fn waited_for_storage(&self, process: Node, fault: &FaultSpan<'_>) -> bool {
         let events = &self.timeline.history.events;
         events.iter().enumerate().any(|(index, event)| {
@@ -172,8 +170,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault bends a clock, but a server lost the lock in another way than by
-    /// expiry, so that the clock is irrelevant.
+    /// Returns whether the fault bends a clock, but a restart, flush, eviction or discard ended the
+    /// lock, so that the clock is irrelevant.
     fn is_of_unrelated_clock(&self, fault: &FaultSpan<'_>) -> bool {
         let ended = self.timeline.gone(self.both[0]);
         let is_lost = |change| {
@@ -204,7 +202,8 @@ impl<'t, 'h> Between<'t, 'h> {
     }
 
     /// Returns whether the fault stepped the clock of a server before the first grant. Such a step
-    /// is irrelevant, because a server measures a lease by the clock at the time of the grant.
+    /// is irrelevant unless another server copied the lock, because a server measures a lease by
+    /// the clock at the time of the grant.
     fn is_earlier_step(&self, fault: &FaultSpan<'_>) -> bool {
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
         fault.kind == FaultKind::ClockJump
@@ -246,8 +245,7 @@ fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool
     }
 }
 
-/// Returns whether the fault delayed another process's release, so that the release arrived while
-/// the holder had the lock.
+/// Returns whether the fault delayed another process's release until the holder had the lock.
 fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     removal.is_some_and(|(by, sent, removed)| {
         fault.names(by)
@@ -266,7 +264,7 @@ fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'
 pub(super) enum Relevance {
     /// The fault delayed the late write, or was active when the late release was sent.
     Delays,
-    /// The fault names the process that was granted the lock earlier, and changes no clock.
+    /// The fault names the earlier holder, and changes no clock; or it held up the late release.
     OfHolder,
     /// The fault stopped servers, or took their data or roles, between the two grants.
     OfServers,
@@ -291,7 +289,7 @@ fn takes_data(fault: &FaultSpan<'_>) -> bool {
         && fault.nodes.iter().all(|node| node.is_server())
 }
 
-/// Returns whether the fault had ended without lasting effects before the first grant.
+/// Returns whether the fault took keys or a role before the first grant.
 fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
     let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
     is_instant && fault.from.time < granted

@@ -53,8 +53,8 @@ impl Story<'_, '_> {
                 .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
     }
 
-    /// Returns the lease that the process set at the granting server between its grant and its
-    /// critical section.
+    /// Returns the last lease that the process set at the granting server before its critical
+    /// section.
     fn lease_before_entry(
         &self,
         one: &Acquisition<'_>,
@@ -88,8 +88,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last command that set the time to live at the time of the grant, or the grant if
-    /// there is no such command.
+    /// Returns the last command that set the time to live at the time of the grant, else the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
@@ -204,8 +203,7 @@ fn is_set_again(
     })
 }
 
-/// Returns when the server recorded the end of the holder's lease; `None` if the lock did not
-/// expire.
+/// Returns when a server recorded that the holder's lease expired; `None` if it did not.
 fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
     match timeline.gone(holder)? {
         (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),

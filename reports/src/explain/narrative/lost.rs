@@ -116,8 +116,7 @@ impl Story<'_, '_> {
             })
     }
 
-    /// Adds the grants by which processes with the same owner value took over the lock, and the end
-    /// of the last grant.
+    /// Adds the grants by which processes with the same owner value took the lock, and its end.
     fn taken_by_same_owner(&mut self, key: &KeySpan<'_>, before: Moment) {
         let mut end = key.to;
         while let Some((at, KeyEnd::Replaced)) = end.filter(|(at, _)| *at < before) {

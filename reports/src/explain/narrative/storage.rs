@@ -39,7 +39,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the holder's longest wait for the storage in its critical section.
+    /// Adds the holder's longest wait for the storage without a pause, of at least `WAIT_TOLD`.
     pub(super) fn waits_for_storage(&mut self, holder: &Acquisition<'_>) {
         let timeline = self.timeline;
         let section =

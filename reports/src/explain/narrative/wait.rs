@@ -1,4 +1,4 @@
-//! The part of a story that explains why no process gets the lock.
+//! The story of a finding without conflicting acquisitions, such as a wait.
 
 use super::fault::begins;
 use super::{Story, Weight};
@@ -32,8 +32,7 @@ impl Story<'_, '_> {
         let last = begun.filter(|key| !self.is_echo(key)).max_by_key(|key| key.from);
         let standing = standing(timeline, finding).filter(|key| key.from.time <= finding.at);
         let Some(last) = standing.or(last) else { return };
-        // Other servers may learn much later which node is first in the queue, so the earliest
-        // record counts.
+        // Other servers may learn much later which node is first, so the earliest record counts.
         let same = timeline.keys.iter().filter(|key| key.value == last.value);
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
@@ -73,8 +72,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the change that ended or shortened the lock at the server that granted the lock, if the
-    /// server that was promoted later never copied this change.
+    /// Adds the change that ended the lock or gave it an expiry at the server that granted it, and
+    /// that the copy lacks, with the faults and the promotion that explain this.
     fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -105,7 +104,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last faults that hit the first process in the queue, or that process's server,
+    /// Adds the last two faults that hit the first process in the queue, or that process's server,
     /// between the process's request and its turn.
     fn lost_watch(&mut self, finding: &Finding) {
         let timeline = self.timeline;
@@ -140,7 +139,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last crashes of servers since the first process began to wait.
+    /// Adds the last two crashes of servers since the first process began to wait.
     fn broken_connections(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let waiting = finding.witness.iter().filter_map(|index| {
@@ -168,8 +167,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the value appeared and disappeared by replication, so that it only repeats
-    /// the primary's value.
+    /// Returns whether the value only repeats the primary's: it came and went by replication.
     fn is_echo(&self, key: &KeySpan<'_>) -> bool {
         let is_copy = key.by.is_none() && !self.timeline.history.header.has_queue();
         let follows = |(_, end)| match end {
@@ -240,8 +238,9 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last faults that may have cost a call its answer: faults of the calling process,
-    /// and crashes and failovers of servers since the process last got the lock.
+    /// Adds the last two faults that may have cost a call its answer: faults of the calling
+    /// process, and crashes, failovers and operator actions at servers just before the call or, for
+    /// a release, since the process got the lock. Also adds the changes of roles since then.
     fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
         let timeline = self.timeline;
         let process = timeline.history.events[invoked.index].node;

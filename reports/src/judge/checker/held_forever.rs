@@ -1,5 +1,4 @@
-//! Checks that no process keeps the lock for longer than the header's bound; without a bound, finds
-//! nothing.
+//! Checks that no process keeps the lock for longer than the header's bound, if there is one.
 //!
 //! A process keeps the lock while it is in its critical section and its servers have the lock.
 
@@ -55,7 +54,7 @@ pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: S
     left.min(lost)
 }
 
-/// Returns the last of the values with which nested acquires of the same owner replaced this value.
+/// Returns the last of the values with which the same owner replaced this value, such as counts.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -33,8 +33,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns why the run is inconclusive, if a write replaced a value that no recorded write had
-/// written.
+/// Returns why the run is inconclusive, if a write replaced neither the value that its process had
+/// read nor that of the last recorded write.
 pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
     writes.find_map(|write| {

@@ -1,5 +1,5 @@
-//! Checks that each job is done only once. A job is done when its process leaves the critical
-//! section or, if all jobs share a lock, when the process sends its write.
+//! Checks that each job is done only once. A job is done when its process starts to release the
+//! lock or, if all jobs share a lock, when the process sends its write.
 
 use super::{Checker, grants_of};
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -37,7 +37,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns when the earlier holder was granted the lock again between the clash and its late write.
+/// Returns the earlier holder's last grant between the later grant and its late write.
 pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Moment> {
     let landed = timeline.moment(clash.late_write?);
     let (earlier, later) =

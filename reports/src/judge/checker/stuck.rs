@@ -129,8 +129,8 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns `true` if at least two processes failed in all their attempts until the end of the
-    /// run, although no owner had a quorum.
+    /// Returns `true` if at least two processes tried at least twice each, and all attempts until
+    /// the end of the run were refused, although no owner had a quorum.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -131,8 +131,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns the spans in which the value rightly blocked other processes: its process had entered,
-/// had crashed or was paused.
+/// Returns the spans in which the value rightly blocked others: its process had entered, had
+/// crashed or was paused.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -1,14 +1,15 @@
 //! Checks that each definite answer of a lock is true:
 //!
 //! - After a refusal, the process must have no lock at the servers.
-//! - After a reported loss, the process must have no lock, and must not have removed it itself.
-//! - After a confirmed release, the lock must be removed.
+//! - After a reported loss or a failed release, the process must have no lock, and must not have
+//!   removed it itself.
+//! - After a confirmed release, the lock must be removed. `granted` checks grants.
 //!
 //! If a lock needs a quorum, a quorum of servers must contradict the answer. For other locks, only
 //! the server that had the lock counts, and only while no other server grants the lock. An answer
-//! is not wrong if a command of the process was in transit and removes the lock before the next
-//! acquire, if a replica without the lock may have been promoted, or if another copy of a
-//! replicated lock executed the release.
+//! is not wrong, for example, if a command of the process was in transit and removes the lock
+//! before the next acquire, if a replica without the lock may have been promoted, or if another
+//! copy of a replicated lock executed the release.
 
 mod granted;
 mod lost;
@@ -100,8 +101,7 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns `true` if all earlier calls of the process are complete, so no call can take effect
-/// later.
+/// Returns `true` if all earlier calls of the process are complete: none can take effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -219,7 +219,8 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values that were set before the release and still existed at the answer.
+/// Returns the owner's values that were set before the release and still existed at the answer,
+/// except those that a late release may have removed afterwards.
 fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -273,8 +274,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns `true` if the value exists at `at` and its process does not remove the value before the
-/// process's next acquire.
+/// Returns `true` if the value exists at `at` and its process does not remove it before its next
+/// acquire.
 fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

@@ -35,7 +35,7 @@ pub struct Grant {
     pub node: Node,
     /// `false` if the grant relies on an older value.
     pub created: bool,
-    /// Each server's last grant before the acquire completed, without withdrawn grants.
+    /// Each server's last grant on which the acquisition relies.
     pub servers: Vec<(Node, Moment)>,
 }
 

@@ -5,10 +5,10 @@
 //! ends when the value is removed, or when the owner lowers its count again.
 //!
 //! An acquisition relies on each server's last claim that is open when the process enters. If these
-//! claims are no quorum, because the lease expired during a pause, the acquisition relies on each
-//! server's last claim that its process has not withdrawn; for a quorum lock, the claim must not
-//! have ended before the acquire. A successful acquisition also relies on claims that a lower count
-//! withdrew, because the lower count is an earlier release that arrived late.
+//! claims are no quorum, for example because the lease expired during a pause, the acquisition
+//! relies on each server's last claim that its process has not withdrawn; for a quorum lock, the
+//! claim must not have ended before the acquire. A successful acquisition also relies on claims
+//! that a lower count withdrew, because the lower count is an earlier release that arrived late.
 //!
 //! The claim that completes the quorum decides. For a replicated lock the last claim decides,
 //! because the server answered it. A nested acquire that recreates a lost lock relies on its own
@@ -175,7 +175,7 @@ impl<'h> Ledger<'h> {
     }
 
     /// Records a new count of the same owner. A higher count is a new claim; a lower count ends the
-    /// owner's last claim.
+    /// owner's last claim, except extensions.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -291,8 +291,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open at the entry or, if these claims are no quorum, by all
-/// claims.
+/// Decides by the claims that are open at the entry or, if these are no quorum, by all claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,

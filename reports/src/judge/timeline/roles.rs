@@ -30,8 +30,7 @@ impl Roles {
                     roles.named.push((moment.time, node, *about));
                 }
                 What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
-                // Only Redis servers record roles, so a `Promote` fault counts as the promotion of
-                // other servers.
+                // Only Redis servers record roles; others are promoted by a `Promote` fault.
                 What::FaultBegan { kind: FaultKind::Promote, nodes, .. } => {
                     let promoted = nodes.iter().filter(|node| matches!(node, Node::Server(_)));
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
@@ -80,8 +79,7 @@ impl Roles {
         }
     }
 
-    /// Returns when the server that is a primary at `at` was promoted; `None` for a replica or the
-    /// initial primary.
+    /// Returns when the primary at `at` was promoted; `None` for a replica or the initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

@@ -1,5 +1,3 @@
-//! Splits the history of a run with several locks into one history per lock.
-
 use super::{Action, Event, Header, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};

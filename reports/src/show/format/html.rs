@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
 /// Possible contents of a page, the largest first. A page gets the first content with which it is
-/// smaller than `SIZE_MAX`.
+/// smaller than `SIZE_MAX`, otherwise the last.
 const FILLS: [PageContent; 5] = [
     PageContent { messages_max: 1_500, extent: Extent::Run, histories: true },
     PageContent { messages_max: 1_000, extent: Extent::Run, histories: false },

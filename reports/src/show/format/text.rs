@@ -127,8 +127,7 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// The pairs of three processes may overlap at the same time, so the sum of the overlaps may exceed
-/// the length of the run.
+/// Pairs of three processes may overlap simultaneously, so the sum may exceed the run's length.
 fn lasting(count: u64, total: Micros) -> String {
     match count {
         1 => format!("for {total}"),
@@ -223,8 +222,7 @@ fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         return field(out, "faults", "none");
     }
     let mut label = "faults";
-    // Reports of older versions do not list the faults that began, so no fault is marked as not
-    // begun.
+    // Older reports do not list the faults that began, so no fault is marked as not begun.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let width =
         run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);

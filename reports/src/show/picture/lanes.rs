@@ -1,5 +1,3 @@
-//! The lanes of a picture, one for each node, and their order.
-
 use crate::record::history::{History, What};
 use crate::record::trace::WireMessage;
 use fencepost_faults::Node;

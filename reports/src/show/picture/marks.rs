@@ -1,5 +1,3 @@
-//! The events of a picture, each as a mark on a lane.
-
 use crate::explain::narrate;
 use crate::record::history::{Access, Action, Change, Event, History, What};
 use crate::summary::report::RunReport;

@@ -1,5 +1,3 @@
-//! The results of one lock under one fault family in the runs of many seeds.
-
 use super::finding_state::FindingState;
 use super::first::SeedsToFirst;
 use super::interval::{Rate, quiet_bound};
@@ -29,7 +27,7 @@ pub struct Cell {
     pub valid: u64,
     /// Number of runs that broke at least one rule.
     pub violated: u64,
-    /// Number of runs that did not exercise the lock and broke no rule.
+    /// Number of inconclusive runs, such as those that did not exercise the lock.
     pub unknown: u64,
     /// The `unknown` runs in which a user-supplied program failed; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -278,8 +276,8 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases in which no fault began, and which a quiet cell therefore did
-    /// not test.
+    /// Returns the protocol phases except `before-acquire` in which no fault began, and which a
+    /// quiet cell therefore did not test; none if no fault began at all.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");

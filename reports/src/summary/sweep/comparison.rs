@@ -141,8 +141,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs cells by lock and fault, or by fault alone if each sweep has one lock. Fails if no
-    /// cells match.
+    /// Pairs cells by lock and fault, or by fault alone if each sweep has one lock. Fails if none
+    /// match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),

@@ -65,7 +65,6 @@ impl Cell {
         ))
     }
 
-    /// Returns the seed of the smallest run with an anomaly.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }

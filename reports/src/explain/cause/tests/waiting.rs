@@ -442,8 +442,8 @@ fn a_replica_that_refuses_writes_keeps_no_process_waiting() {
 
 #[test]
 fn the_first_votes_of_the_next_process_are_no_reason_for_the_wait_before() {
-    // Redis-1 and redis-2 keep a raised count until the leases end. Two processes then split the
-    // votes.
+    // Redis-1 and redis-2 keep the lock, by a raised count or a lost release, until the leases end.
+    // Two processes then split the votes.
     let story = |counted: bool| {
         let story = Story::with_quorum(2).ttl(92).acquires(1, 1);
         let story = loses_reply(story, 1, 2);

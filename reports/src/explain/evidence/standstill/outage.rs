@@ -1,4 +1,4 @@
-//! Finds out why no process got a free lock although enough servers ran.
+//! Finds out why no process got a free lock.
 
 use super::Standstill;
 use super::clocks::clocks_differ;
@@ -68,8 +68,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock, for example because a refused process overwrote the
-/// value.
+/// Returns how the last holder lost its lock, such as by a refused process that overwrote it.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;

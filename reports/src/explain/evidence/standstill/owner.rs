@@ -79,9 +79,9 @@ fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why the lock outlived its release: the release never arrived or only lowered a count that
-/// an earlier acquire or an abandoned call had raised, or a delayed command or the process itself
-/// set the lock again.
+/// Returns why the lock outlived its release: the release never arrived or only lowered a count
+/// that an earlier acquire or an abandoned call had raised, or a delayed command or the process
+/// itself set the lock again.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -247,7 +247,7 @@ pub(super) fn last_unconfirmed_release(
 ) -> Option<Moment> {
     let granted = owner.completed?;
     let end = end_of(timeline);
-    // The process holds only one lock at a time, so its next release is for this lock.
+    // A process holds one lock at a time, so its releases before its next grant are for this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

@@ -5,8 +5,8 @@ use crate::judge::timeline::{KeySpan, Outcome, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-/// Returns the values that servers have at the end of the period, except the locks of the processes
-/// whose grants end the period.
+/// Returns the values that servers have at the end of the period, except the locks of the process
+/// whose grant ends the period and the recent locks of processes that are granted the lock later.
 pub(super) fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,

@@ -2,10 +2,9 @@
 //!
 //! - An acquire with an unknown outcome never returns. A failed acquire did not happen.
 //! - A leave is called by a release, a noticed loss or a crash. After a crash, it never returns.
-//! - After an unknown outcome, a process continues as another thread, because a thread can have
-//!   only one open operation.
-//! - If one critical section ends when another begins, the leave comes first. Empty sections are
-//!   ignored.
+//! - After an unknown outcome, a process continues as another thread: a thread has at most one open
+//!   call.
+//! - If one section ends when another begins, the leave comes first. Empty sections are ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};

@@ -1,8 +1,8 @@
 //! Checks that a quorum of servers has the lock when a process learns of its grant, and for the
 //! stated validity.
 //!
-//! The rule excludes processes that were paused or had a wrong clock during the acquire, and locks
-//! that a server or another process may have removed during the acquire.
+//! The rule excludes nested acquires, acquires during which the process or a server crashed, was
+//! paused or had a wrong clock, and locks that others may have removed meanwhile.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;

@@ -1,4 +1,4 @@
-//! Checks reported losses: the process had a lock, and its lease does not continue.
+//! Checks reported losses: the process must have had a lock, and its lease must not continue.
 //!
 //! A renewal whose reply was lost may have extended the lease beyond the time that the library
 //! knows, so only renewals with undisturbed replies count.
@@ -56,7 +56,7 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
 }
 
 /// Returns `true` if more than a tenth of the lease was left at `told`, counted from the last
-/// renewal without a fault.
+/// renewal without a fault or from the grant.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;

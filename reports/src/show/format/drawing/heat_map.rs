@@ -1,4 +1,4 @@
-//! Draws a sweep with locks as rows and faults as columns. More violated runs make a cell redder.
+//! Draws a sweep with locks as rows and faults as columns. More violated cells are redder.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};

@@ -51,8 +51,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Counts activations, because Mermaid rejects a diagram that deactivates an inactive
-    // participant.
+    // Counts activations: Mermaid rejects diagrams that deactivate an inactive participant.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
         // A server's event is its answer, so the arrow points to the process that asked.

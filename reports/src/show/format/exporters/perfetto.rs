@@ -1,6 +1,5 @@
 //! Writes a trace in Chrome's JSON format ("Trace Event Format", Google 2016), for ui.perfetto.dev.
-//! The phase `X` is a span, `i` is an instant, `s` and `f` are the ends of an arrow, and `M` is a
-//! name.
+//! The phase `X` is a span, `i` an instant, `s` and `f` the ends of an arrow, and `M` a name.
 
 mod tracks;
 
@@ -80,7 +79,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// A message is a short span at each end and an arrow between them.
+/// A message is a short span at each end and an arrow between them; a lost message has one span.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

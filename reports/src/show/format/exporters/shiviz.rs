@@ -1,5 +1,4 @@
-//! Writes the history as a log for ShiViz. Each event has two lines, the second with its vector
-//! clock.
+//! Writes the history as a log for ShiViz. The second line of an event has its vector clock.
 //!
 //! ShiViz parses the log with its default expression, `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
@@ -52,8 +51,7 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             What::Crashed | What::Started => threads_of(event.node, &clocks),
             _ => Vec::new(),
         };
-        // A process crashes after all events of its threads, so its clock joins the clocks of the
-        // threads.
+        // A process crashes after all events of its threads, so its clock joins their clocks.
         threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
         for thread in threads {

@@ -5,7 +5,8 @@ use fencepost_faults::Micros;
 /// The text does not claim that the lock stays taken, because another process may still acquire it.
 pub(crate) const DEADLOCK: &str = "deadlock: no pending event can wake the waiting processes";
 
-/// Returns a count such as `8 stale writes`. For `stuck`, the phrase includes the total duration.
+/// Returns a count such as `8 stale writes`; for `stuck` and `unavailable`, with the total
+/// duration.
 pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
@@ -18,7 +19,7 @@ pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// Returns a duration with three digits, as in `74.9ms` or `14.8s`.
+/// Returns a duration with up to three digits below 1000 s, as in `74.9ms` or `14.8s`.
 pub(crate) fn about(span: Micros) -> String {
     let us = span.as_micros();
     let (value, unit) =

@@ -91,8 +91,7 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     ))
 }
 
-/// Includes the time, because faults of a minimal plan may begin at other times than in the
-/// reported run.
+/// Includes the time, because faults of a minimal plan may begin at other times.
 pub(crate) fn fault_at(timed: &TimedFault) -> String {
     format!("at {}, {}", timed.at_us, fault(&timed.fault))
 }

@@ -47,7 +47,7 @@ pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     )
 }
 
-/// Returns a count with the 95 % interval of its rate, as in `3 of 50 (2-16 %)`.
+/// Returns a count with the 95 % interval of its rate, as in `3 of 50 seeds (2-16 %)`.
 pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
     let rate = Rate::of(broken, seeds);
     let unknown = match unknown {
@@ -71,8 +71,7 @@ pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
     }
 }
 
-/// Names the processes of the violation in the minimal run, if they differ from the processes in
-/// this run.
+/// Names the processes of the violation in the minimal run, if they differ from this run's.
 pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     let set = |nodes: &[Node]| nodes.iter().copied().collect::<BTreeSet<Node>>();
     let there = &report.minimal_run.as_ref()?.involved;

@@ -143,8 +143,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let delays = |timed: &TimedFault| {
         lead.violation.cause == Cause::StorageDelay && timed.fault.nodes().contains(&Node::Storage)
     };
-    // Reports of older versions do not state which faults began, so all planned faults may have
-    // begun.
+    // Older reports do not state which faults began, so all planned faults may have begun.
     let states_began = !run.faults_began.is_empty() || run.faults_fired == 0;
     let began = |timed: &TimedFault| !states_began || run.faults_began.contains(&timed.id);
     let mut faults: Vec<&TimedFault> =
@@ -292,8 +291,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{others}{no_length}"))
 }
 
-/// The first screen prints faults without numbers, so the text names a fault by its place in the
-/// plan.
+/// The first screen prints no fault numbers, so the text names a fault by its place in the plan.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let said = match boundary.not_enough_cause {

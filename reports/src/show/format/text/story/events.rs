@@ -183,8 +183,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the process whose update a stale write overwrites, unless the label of the stale
-    /// write names that process.
+    /// Returns the process whose update a stale write overwrites, unless the write's label names
+    /// it.
     fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
         let What::Storage { by, .. } = entry.what else { return None };
         let other = |kind: Kind| {
@@ -195,7 +195,7 @@ impl Story<'_> {
             .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
     }
 
-    /// Returns the labels of the rules that the event breaks, but that another event broke first.
+    /// Returns the labels of rules other than `overlap` that the event breaks after another event.
     fn breaks_again(&self, entry: &TimelineEntry) -> Vec<String> {
         let mut kinds: Vec<Kind> = self
             .run
