@@ -11,6 +11,7 @@ pub(super) struct FaultInjector {
 }
 
 const DOWN: &str = "the server is down";
+const PAUSED: &str = "the server is paused";
 const UNSUPPORTED: &str = "the server does not support it now";
 
 impl FaultInjector {
@@ -175,7 +176,11 @@ impl FaultInjector {
     /// Makes the server a replica of the next server. Uses the next server's real address, because
     /// the plan names a simulated server.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
-        let server = self.running_server(node)?;
+        let server =
+            self.running_server(node).and_then(|server| match self.stage.is_frozen(server) {
+                true => Err(PAUSED),
+                false => Ok(server),
+            })?;
         let redis = self.nodes.iter().filter(|node| node.is_server()).count();
         let port = self.stage.port((server + 1) % redis).to_string();
         self.stage.command(server, &command(&["REPLICAOF", "127.0.0.1", &port]));

@@ -238,6 +238,19 @@ fn an_operator_makes_the_primary_follow_its_replica_which_then_refuses_to_lead()
     assert!(desk.lines().last().unwrap().contains("has no effect"));
 }
 
+#[test]
+fn an_operator_s_command_has_no_effect_on_a_paused_server() {
+    use fencepost_faults::OperatorCommand::ReplicaOf;
+    let pause = Fault::Pause { node: REDIS, duration_us: Micros::from_secs(2) };
+    let follows = Fault::Operator { node: REDIS, command: ReplicaOf };
+    let mut desk = Desk::new(1, vec![(SECOND, pause), (2 * SECOND, follows)], rounds(10, 1));
+    let client = desk.open(0);
+    desk.pass(2 * SECOND);
+    assert!(desk.lines().last().unwrap().contains("the server is paused"), "{:?}", desk.lines());
+    desk.pass(4 * SECOND);
+    assert_eq!(desk.say(client, "SET lock me"), "+OK");
+}
+
 fn drawing(coordinator: Coordinator, fault: &str, topology: Topology) -> Drawing {
     Drawing {
         seed: Seed(1),

@@ -136,10 +136,10 @@ fn a_copy_that_processes_extend_outlives_its_release_by_their_renewals() {
 
 #[test]
 fn a_lock_that_its_process_sets_again_after_the_release_is_an_orphan_renewal() {
-    let told = |fault: Option<u64>| {
+    let told = |fault: Option<(&str, Node)>| {
         let story = Story::new().takes(2, 1, "a").releases(4, 1).removed(4, "a", 1);
         let story = match fault {
-            Some(ms) => story.fault_began(ms, 1, "delay", &[Node::Client(1)]),
+            Some((kind, node)) => story.fault_began(3, 1, kind, &[node]),
             None => story,
         };
         let story = story.server(6, 1, Change::Granted, "a", Some(Node::Client(1)));
@@ -153,7 +153,10 @@ fn a_lock_that_its_process_sets_again_after_the_release_is_an_orphan_renewal() {
     assert_eq!(cause, Cause::OrphanRenewal, "{summary}");
     let again = "client-1 set the lock again at 6ms, after it had left its critical section.";
     assert!(summary.contains(again), "{summary}");
-    assert_ne!(told(Some(3)).0, Cause::OrphanRenewal, "the command may have been delayed");
+    let is_renewal = |kind, node| told(Some((kind, node))).0 == Cause::OrphanRenewal;
+    assert!(!is_renewal("delay", Node::Client(1)), "the command may have been delayed");
+    assert!(is_renewal("delay", Node::Client(2)), "another process sent nothing for client-1");
+    assert!(is_renewal("clock-drift", Node::Client(1)), "a clock delays no command");
 }
 
 #[test]
