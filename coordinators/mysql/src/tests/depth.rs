@@ -118,6 +118,15 @@ fn the_deepest_expressions_fit_the_stack() {
     }
 }
 
+/// Every level that binds an operand several times would multiply the time of the levels inside.
+#[test]
+fn nested_operators_do_not_multiply_the_time() {
+    for level in [level("n", "(", " in (1, 2))"), level("1", "n in (1, ", ")")] {
+        let said = answers(vec![format!("SELECT k FROM t WHERE n = {}", deep(level, 60))]);
+        assert!(!said[0].starts_with("ERROR"), "{:?}: {}", level.after, said[0]);
+    }
+}
+
 fn drawn(statements: u32) {
     let mut state = 1_u64;
     let mut draw = move |below: usize| {
