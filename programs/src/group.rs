@@ -23,6 +23,7 @@ use crate::synced::{Sync, SyncedFiles};
 use crate::sys::clock_pages::{Budget, ClockPages};
 use crate::sys::memory::Memory;
 use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
+use crate::temporary::TemporaryFiles;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
@@ -80,6 +81,7 @@ pub struct Group {
     pub(crate) handed_over: u32,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
+    pub(crate) temporary: TemporaryFiles,
     pub(crate) synced: SyncedFiles,
     pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) sync_errno: Option<i32>,
@@ -123,6 +125,7 @@ impl Group {
             handed_over: 0,
             preempted: 0,
             used: FilesUsed::default(),
+            temporary: TemporaryFiles::within(&launch.temporary),
             synced: SyncedFiles::default(),
             syncs: BTreeMap::new(),
             sync_errno: None,

@@ -24,6 +24,9 @@ pub struct Launch {
     pub user: Option<u32>,
     /// Duration of a file sync in microseconds; `None` leaves syncs to the kernel.
     pub sync_us: Option<u64>,
+    /// Canonical paths of folders for temporary files. When the group ends, it removes the folders
+    /// that it made there, and the files that it created there with `O_EXCL`.
+    pub temporary: Vec<PathBuf>,
 }
 
 impl Launch {

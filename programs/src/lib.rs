@@ -11,6 +11,7 @@
 //!     hosts: [("client-1".to_owned(), [10, 0, 0, 1].into())].into(),
 //!     host_name: "client-1".to_owned(), first_process: 1_001, seed: 7, user: None,
 //!     folder: "/".into(), environment: [].into(), aliases: [].into(), sync_us: None,
+//!     temporary: Vec::new(),
 //! };
 //! let mut group = Group::start(&launch)?;
 //! let mut now = Clocks { wall_us: 1_700_000_000_000_000, monotonic_us: 0 };
@@ -67,6 +68,8 @@ mod start;
 mod synced;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod sys;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod temporary;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod vdso;
 

@@ -97,7 +97,7 @@ impl Group {
         let mut calls = 0;
         while calls < TURN_CALLS_MAX && self.ahead_ns < AHEAD_MAX_NS {
             self.grant_clock_reads(number);
-            let stop = self.run_to_stop(number);
+            let stop = self.run_to_call(number);
             calls += 1 + self.count_clock_reads(number);
             match self.handle(number, stop) {
                 Turn::Continues => {}
@@ -127,6 +127,21 @@ impl Group {
             self.update_getpid(number);
         }
         self.thread_mut(number).state = State::Ready;
+    }
+
+    fn run_to_call(&mut self, number: Number) -> Option<Stop> {
+        loop {
+            let stop = self.run_to_stop(number);
+            if stop != Some(Stop::Call) {
+                return stop;
+            }
+            let thread = self.thread_mut(number);
+            thread.registers = thread.tracee.registers();
+            thread.is_before_call = true;
+            if !self.has_made_folder(number) {
+                return stop;
+            }
+        }
     }
 
     fn run_to_stop(&mut self, number: Number) -> Option<Stop> {
@@ -185,9 +200,6 @@ impl Group {
     }
 
     fn handle_call(&mut self, number: Number) -> Turn {
-        let thread = self.thread_mut(number);
-        thread.registers = thread.tracee.registers();
-        thread.is_before_call = true;
         self.charge_call();
         let call = self.call_of(number, None);
         let outcome = self.call(&call);

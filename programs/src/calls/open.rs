@@ -52,12 +52,42 @@ impl Group {
             return Some(self.copy_descriptor(call, own, (command, FIRST_DESCRIPTOR as u64)));
         }
         Some(match self.other(&found) {
+            None if creates_exclusively(call.arguments[place + 1]) => {
+                let result = self.inject(call.thread, (call.number, call.arguments));
+                if result >= 0 {
+                    self.temporary.note_created(&whole);
+                }
+                Outcome::Done(result)
+            }
             None => {
                 self.note_opened(whole, call.arguments[place + 1]);
                 Outcome::Native
             }
             Some(other) => self.open_other(call, place, other),
         })
+    }
+
+    /// Executes the call for which the thread stopped, if the call makes a folder. The call takes no
+    /// virtual time.
+    pub(crate) fn has_made_folder(&mut self, number: Number) -> bool {
+        let thread = self.thread(number);
+        let registers = &thread.registers;
+        let arguments = [registers.rdi, registers.rsi, registers.rdx, 0, 0, 0];
+        let (call, process) = (registers.orig_rax as i64, thread.process);
+        let (folder, at) = match call {
+            libc::SYS_mkdir => (libc::AT_FDCWD, registers.rdi),
+            libc::SYS_mkdirat => (registers.rdi as i32, registers.rsi),
+            _ => return false,
+        };
+        let text = self.process(process).memory.text(at);
+        let path = self.whole_path(process, folder, &String::from_utf8_lossy(&text));
+        let result = self.inject(number, (call, arguments));
+        self.answers(number, result);
+        let is_shared = |path: &Path| path.display().to_string().starts_with(SHARED_BY_JVMS);
+        if let Some(path) = path.filter(|path| result == 0 && !is_shared(path)) {
+            self.temporary.note_created(&path);
+        }
+        true
     }
 
     fn own_descriptor(&self, process: Number, found: &str) -> Option<(i32, FileId)> {
@@ -153,6 +183,11 @@ fn expose_text(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))
+}
+
+fn creates_exclusively(flags: u64) -> bool {
+    let exclusively = libc::O_CREAT | libc::O_EXCL;
+    flags as i32 & exclusively == exclusively
 }
 
 fn is_of_control_groups(found: &str) -> bool {

@@ -216,5 +216,6 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
+        self.temporary.remove();
     }
 }

@@ -40,7 +40,7 @@ const NATIVE: &[c_long] = &[
     libc::SYS_rt_sigpending, libc::SYS_sigaltstack, libc::SYS_access, libc::SYS_faccessat,
     libc::SYS_faccessat2, libc::SYS_readlink, libc::SYS_readlinkat, libc::SYS_getcwd,
     libc::SYS_chdir, libc::SYS_fchdir, libc::SYS_getdents, libc::SYS_getdents64,
-    libc::SYS_mkdir, libc::SYS_mkdirat, libc::SYS_rmdir, libc::SYS_unlink, libc::SYS_unlinkat,
+    libc::SYS_rmdir, libc::SYS_unlink, libc::SYS_unlinkat,
     libc::SYS_rename, libc::SYS_renameat, libc::SYS_renameat2, libc::SYS_link, libc::SYS_linkat,
     libc::SYS_symlink, libc::SYS_symlinkat, libc::SYS_chmod, libc::SYS_fchmod, libc::SYS_fchmodat,
     libc::SYS_chown, libc::SYS_fchown, libc::SYS_lchown, libc::SYS_fchownat, libc::SYS_umask,

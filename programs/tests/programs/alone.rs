@@ -40,6 +40,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
         first_process: 1001,
         user: None,
         sync_us: None,
+        temporary: Vec::new(),
     }
 }
 

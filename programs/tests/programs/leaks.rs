@@ -25,6 +25,34 @@ fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
     assert_ne!(one.calls, other.calls);
 }
 
+/// Runs a program twice that leaves temporary files in an own folder. Returns whether the runs made
+/// the same calls, and the names of the files that remain.
+fn run_twice_in_folder(is_temporary: bool) -> (bool, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    std::fs::write(path.join("earlier"), "").unwrap();
+    let script = format!(
+        "cd {}; name=$(od -An -N4 -tx4 /dev/urandom | tr -d ' '); mkdir $name-folder; \
+         : >$name-folder/inner; : >log; set -C; : >$name-file; kill -9 $$",
+        path.display()
+    );
+    let mut launch = launch(&["/bin/sh", "-c", &script]);
+    launch.temporary = if is_temporary { vec![path.clone()] } else { Vec::new() };
+    let (one, other) = (run_alone(&launch), run_alone(&launch));
+    assert_eq!(one.ending, Ending::Killed(9), "{}", one.stderr);
+    let left = std::fs::read_dir(&path).unwrap().flatten().map(|one| one.file_name());
+    let mut left: Vec<String> = left.map(|name| name.display().to_string()).collect();
+    left.sort_unstable();
+    (one.calls == other.calls, left)
+}
+
+#[test]
+fn temporary_files_of_one_run_do_not_change_the_next() {
+    let (is_same, left) = run_twice_in_folder(false);
+    assert_eq!((is_same, left.len()), (false, 4), "{left:?}");
+    assert_eq!(run_twice_in_folder(true), (true, vec!["earlier".to_owned(), "log".to_owned()]));
+}
+
 fn has_flag(flag: &str) -> bool {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let found = text.split_ascii_whitespace().any(|word| word == flag);

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -26,6 +27,9 @@ const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
 /// Length of the pieces of a program's computation. Pauses begin only between two pieces.
 const WORK_PIECE_US: u64 = 10_000;
+
+/// Folders in which programs of any language create temporary files and shared memory.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 pub(crate) const FIXED: &[(&str, &str)] = &[
     ("LANG", "C.UTF-8"),
@@ -408,5 +412,6 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         first_process: 1,
         user: None,
         sync_us: None,
+        temporary: TEMPORARY.map(PathBuf::from).into(),
     }
 }

@@ -185,6 +185,7 @@ fn run_setup(template: &Template, folder: &Path) -> Result<(), String> {
         first_process: FIRST_PROCESS,
         user: template.user,
         sync_us: Some(0),
+        temporary: Vec::new(),
     };
     let mut group = Group::start(&launch).map_err(|error| error.to_string())?;
     let (mut now_us, mut said) = (0, Vec::new());

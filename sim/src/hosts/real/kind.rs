@@ -106,6 +106,7 @@ impl Part {
             first_process: first_process(self.node, seed),
             user: recipe.user,
             sync_us: Some(self.sync_us),
+            temporary: Vec::new(),
         }
     }
 }

@@ -117,6 +117,7 @@ fn printed(command: Vec<String>) -> Result<String, String> {
         first_process: FIRST_PROCESS,
         user: None,
         sync_us: Some(STEP_US),
+        temporary: Vec::new(),
     };
     let mut group = Group::start(&launch).map_err(|error| error.to_string())?;
     let (mut now_us, mut said, mut has_ended) = (0, Vec::new(), false);
