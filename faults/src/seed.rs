@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// The consumer of random numbers.
+/// A stream of random numbers, by what is drawn from it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     /// The faults of the family with this number.

@@ -1,5 +1,5 @@
-//! Prints the sizes of plans before and after minimization, and its cost, for the first N runs with
-//! a violation of all locks and families from seed 0 on:
+//! Prints the size of the plan before and after minimization, and the cost of the minimization, for
+//! the first N violated runs from seed 0 on, over all locks and families:
 //! `cargo run --release --example minimal_plans -- N`.
 
 use fencepost::diagnosis::{

@@ -205,7 +205,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Reverse entries with equal keys back, because they keep their order in a descending sort.
+        // Restores the order of entries with equal sort keys, because a descending sort is stable.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

@@ -251,8 +251,7 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server stores a signed 64-bit number. For larger numbers, its error shows the
-    // smallest such number.
+    // If the number does not fit into 64 bits, the error shows the smallest signed number.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

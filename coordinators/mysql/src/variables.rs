@@ -88,7 +88,7 @@ impl Variables {
         }
     }
 
-    /// Checks an assignment. `None` as value means the default. Errors: 1193, 1231, 1232, 1238.
+    /// Checks an assignment. A value of `None` means the default.
     pub(crate) fn check(&self, name: &str, value: Option<&Value>) -> Outcome<Change> {
         if name == "autocommit" {
             return autocommit(value).map(Change::Autocommit);

@@ -1,4 +1,4 @@
-//! Handles client sessions and frames until each request is queued.
+//! Handles client sessions, and the frames of clients until their requests are queued.
 
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};

@@ -13,7 +13,7 @@ pub(crate) struct Decimal(i128);
 pub(crate) enum Parsed {
     Finite(Decimal),
     Infinite,
-    /// The number is 10^20 or more.
+    /// The absolute value is 10^20 or more.
     TooLarge,
 }
 

@@ -160,7 +160,8 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Repeats unanswered commands after a second (`sentinelSendPeriodicCommands`).
+    /// Sends the INFO, PING and hello that are due (`sentinelSendPeriodicCommands`). Repeats an
+    /// unanswered INFO or hello after a second, and an unanswered PING after half its period.
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,

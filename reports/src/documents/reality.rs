@@ -171,7 +171,7 @@ fn with_timelines(reality: &Reality) -> impl Iterator<Item = (&Row, &Timelines)>
     reality.rows.iter().filter_map(|row| Some((row, row.timelines.as_ref()?)))
 }
 
-/// Returns the known reason why a gallery page has another result with the real servers.
+/// Returns the known reason why a gallery page has a different result on real servers.
 fn limit(row: &Row) -> Option<&'static str> {
     let is_different = !row.real.is_same();
     match row.page.as_deref().filter(|_| is_different)? {

@@ -61,6 +61,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Silent { since_us, ahead: false, .. } => {
             format!("waits and has sent nothing since {since_us}; no pending event can wake it")
         }
+        What::Crashed if loses_power(history, event) => "loses power".to_owned(),
         What::Crashed => "crashes".to_owned(),
         What::Turn { turn, about } => role_change_text(*turn, *about),
         What::Started => "restarts".to_owned(),
@@ -91,6 +92,16 @@ fn place(kind: FaultKind, nodes: &[Node]) -> String {
     }
 }
 
+fn loses_power(history: &History, event: &Event) -> bool {
+    let (before, after) = (before_event(history, event), after_event(history, event));
+    let earlier = before.iter().rev().take_while(|one| one.time_us == event.time_us);
+    let mut here = earlier.chain(after.iter().take_while(|one| one.time_us == event.time_us));
+    here.any(|one| match &one.what {
+        What::FaultBegan { kind: FaultKind::PowerLoss, nodes, .. } => nodes.contains(&event.node),
+        _ => false,
+    })
+}
+
 fn has_faults(history: &History) -> bool {
     history.events.iter().any(|event| matches!(event.what, What::FaultBegan { .. }))
 }
@@ -98,7 +109,8 @@ fn has_faults(history: &History) -> bool {
 /// Returns why a process did not learn the outcome of its call. Removes the prefix with which
 /// clients name the possible outcomes.
 fn obstacle(reason: &str) -> &str {
-    reason.strip_prefix("released or expired: ").unwrap_or(reason)
+    let reason = reason.strip_prefix("released or expired: ").unwrap_or(reason);
+    reason.strip_prefix("not released: ").unwrap_or(reason)
 }
 
 pub(crate) fn is_nested(history: &History, event: &Event) -> bool {

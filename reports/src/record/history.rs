@@ -441,9 +441,9 @@ pub enum Turn {
     ObjectivelyUp,
     /// A Sentinel starts to report another server as the primary.
     Names,
-    /// A process has crashed while one of its messages was in transit.
+    /// A process crashed while one of its messages was in transit.
     InFlight,
-    /// A server has crashed before it answered a request.
+    /// A server crashed before it answered a request.
     Unanswered,
     /// A server stops because its disk failed to sync. A crash event follows.
     DiskFailed,

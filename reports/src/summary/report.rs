@@ -220,8 +220,8 @@ pub struct MinimalRun {
 pub struct Boundary {
     /// `id` of the fault in the minimal plan.
     pub fault: u32,
-    /// Name of the fault's field, which contains the unit, such as `duration_us`, `offset_us`,
-    /// `rate_ppm`, `down_us` or `extra_us_max`.
+    /// Name of the field of the fault whose value varies. The name contains the unit, as in
+    /// `duration_us`, `offset_us`, `rate_ppm`, `down_us` and `extra_us_max`.
     pub quantity: String,
     /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
@@ -229,7 +229,7 @@ pub struct Boundary {
     /// size is one step less than that of `enough`; for a server's downtime, where less is worse,
     /// one step more.
     pub not_enough: i64,
-    /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule for
+    /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule from
     /// another cause; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enough_cause: Option<Cause>,

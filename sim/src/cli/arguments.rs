@@ -143,7 +143,7 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to run with --lock.
     Lock(NewArguments),
-    /// Write a program that uses a lock library of LANGUAGE, to run with --program.
+    /// Write a program that uses a lock library for LANGUAGE, to run with --program.
     Program(NewProgramArguments),
 }
 
@@ -386,8 +386,8 @@ pub(crate) struct ReplayArguments {
     /// plan does not reproduce its violation.
     #[arg(long)]
     pub(crate) minimal: bool,
-    /// Run programs and real servers even if their files have changed since the report, and do not
-    /// compare their histories with the report.
+    /// Run programs and real servers even if their files have changed since the report. The
+    /// histories of changed programs and servers are not compared with the report.
     #[arg(long)]
     pub(crate) allow_changed: bool,
     #[command(flatten)]

@@ -50,7 +50,7 @@ fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep)
     let mut lock = |side: &str| {
         if side == "all" {
             return Err(Failure::wrong(
-                "'all': expected one lock, by a name from `fencepost list clients` or a Lua file",
+                "'all': expected one lock: a name from `fencepost list clients`, or a Lua file",
             ));
         }
         if !is_script(side) {

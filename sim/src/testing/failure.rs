@@ -80,7 +80,7 @@ impl fmt::Display for Deviation {
             What::Violated { seed, kind, runs, summary, reports, replay } => {
                 writeln!(
                     f,
-                    "{client} under {fault}: {kind} in seed {seed} and at least {runs} runs"
+                    "{client} under {fault}: {kind} in at least {runs} runs, first in seed {seed}"
                 )?;
                 writeln!(f, "  {summary}")?;
                 for path in reports {

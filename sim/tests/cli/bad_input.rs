@@ -388,7 +388,7 @@ fn a_report_whose_digest_is_another_is_a_mismatch() {
     forged["runs"][0]["history_digest"] = "0".repeat(64).into();
     std::fs::write(folder.path().join("report.json"), forged.to_string()).unwrap();
     let line = refusal_in(folder.path(), &["replay", "report.json"]);
-    assert!(line.contains("the replay recorded the history"), "{line}");
+    assert!(line.contains("the replayed history has the digest"), "{line}");
 }
 
 #[test]

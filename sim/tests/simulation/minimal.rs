@@ -344,5 +344,5 @@ fn a_minimal_plan_that_was_edited_is_refused() {
     std::fs::write(folder.path().join("edited.json"), json.to_string()).unwrap();
     let replayed = fencepost_in(folder.path(), &["replay", "edited.json", "--minimal"]);
     assert_eq!(replayed.status, 2);
-    assert!(replayed.stderr.contains("the replay recorded the history"), "{}", replayed.stderr);
+    assert!(replayed.stderr.contains("the replayed history has the digest"), "{}", replayed.stderr);
 }

@@ -149,7 +149,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let stuck = violations(&spec).remove(0);
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
-    // A longer lease also lengthens the bound of the wait, so it only hides the wait.
+    // A longer lease also raises the bound on the wait, so it only hides the violation.
     assert!(remedies.iter().all(|remedy| remedy.name != "lease"), "{remedies:?}");
     let delay = remedies.iter().find(|remedy| remedy.name == "random-retry-delay").unwrap();
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);

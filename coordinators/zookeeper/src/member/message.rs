@@ -46,7 +46,8 @@ pub(crate) enum Message {
     LeaderInfo {
         epoch: u32,
     },
-    /// Acknowledges an epoch. Omits the epoch of the member's history if `is_new` is `false`.
+    /// Acknowledges an epoch. A member that had already accepted the epoch (`is_new` is `false`)
+    /// does not count towards the quorum. `current` is the epoch of the member's history.
     AckEpoch {
         current: u32,
         is_new: bool,

@@ -13,8 +13,8 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{} counts leases in whole seconds, so the lock of {} expired up to a second before its \
-         ttl of {} had passed.",
+        "{} counts leases in whole seconds, so a lock can expire up to a second early: the lock of \
+         {} expired before its ttl of {} had passed.",
         scene.held_at(),
         scene.holder.process,
         scene.ttl()

@@ -39,8 +39,8 @@ pub enum MergeError {
     )]
     Incomplete(SeedRange),
     #[error(
-        "the sweep of seeds {0} is shard {1} of {2} and does not list its seeds: run the sweep \
-         again with this version, or merge with --partial"
+        "seeds {0} are shard {1} of {2}, but the file does not state the seeds of the whole sweep: \
+         run the sweep again with this version, or merge with --partial"
     )]
     Unstated(SeedRange, u32, u32),
     #[error(
@@ -300,7 +300,10 @@ mod tests {
     #[test]
     fn a_slice_that_does_not_state_the_whole_is_refused_unless_allowed() {
         let silent = Sweep { whole: None, ..slice(2) };
-        assert!(refused(std::slice::from_ref(&silent)).contains("is shard 2 of 3 and does not"));
+        assert!(
+            refused(std::slice::from_ref(&silent))
+                .contains("are shard 2 of 3, but the file does not")
+        );
         assert!(merge(&[silent], Gaps::Allowed).is_ok());
         let older = Sweep { whole: None, ..samples::sweep(0, 9) };
         assert_eq!(merge(&[older], Gaps::Refused), Ok(whole(0, 9)));

@@ -103,7 +103,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Duration of the plan, at whose end the servers stop. Without this option, all faults begin
+    /// Duration of the plan. The servers stop when the plan or its last repetition ends. Without this option, all faults begin
     /// in the first minute, and the servers keep running.
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,

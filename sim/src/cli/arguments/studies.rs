@@ -273,7 +273,7 @@ pub(crate) struct ExploreArguments {
     /// Start even if the exploration needs more than a million runs.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Do not minimize the counterexample, and do not search for its cause and remedies.
+    /// Skip the search for the counterexample's minimal plan, thresholds and remedies.
     #[arg(long)]
     pub(crate) no_shrink: bool,
     #[command(flatten)]

@@ -58,8 +58,8 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) server: Vec<String>,
-    /// Key under which the programs store their lock. In a key with one `*`, such as job:*, each
-    /// matching key is a separate lock [default: lock:orders].
+    /// Key under which the programs store their lock. If the key contains a `*`, as in job:*,
+    /// each matching key is a separate lock [default: lock:orders].
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
     /// Environment variable to set for the programs. Repeat the option for several variables.

@@ -22,7 +22,7 @@ pub struct OwnServer {
     pub port: u16,
     /// Server's program and its arguments. Arguments that name files are absolute paths.
     pub command: Vec<String>,
-    /// SHA-256, in hex, of each file named in the command at the time of the report.
+    /// SHA-256, in hex, of each file that the command names, from the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }

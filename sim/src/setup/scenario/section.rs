@@ -14,7 +14,7 @@ pub enum Section {
     /// The process works in the critical section. A pause of the process delays the end by the
     /// length of the pause.
     Work,
-    /// Each critical section waits or works, with equal probability.
+    /// In each critical section, the process either waits or works, with equal probability.
     Either,
 }
 

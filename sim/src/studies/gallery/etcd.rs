@@ -2,7 +2,7 @@ use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
-    "Create a lease, and keep it alive every third of its ttl.",
+    "Create a lease, and send a keep-alive every third of its ttl.",
     "In one transaction, put the key `<name>/<lease>` and read which key below `<name>/` was \
      created first. The owner of that key has the lock.",
     "Otherwise wait until the key created just before the process's own is deleted, and repeat \

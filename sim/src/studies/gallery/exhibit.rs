@@ -46,7 +46,7 @@ pub(super) const REDLOCK: [&str; 5] = [
     "If not granted, wait for a random delay and try again.",
 ];
 pub(super) const FENCING: [&str; 5] = [
-    "Acquire: one script runs `SET key random NX PX ttl` and, if that is granted, `INCR` on a \
+    "Acquire: one script runs `SET key random NX PX ttl` and, if that succeeds, `INCR` on a \
      counter. The result is the token.",
     "Every request to the storage carries the token.",
     "The storage remembers the highest token and rejects any request with a lower one.",

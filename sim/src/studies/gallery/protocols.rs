@@ -44,7 +44,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "check-then-write",
-        title: "A storage that checks first and writes later",
+        title: "Storage that checks first and writes later",
         question: "The storage checks every token. Is that enough if the check and the write are \
          two steps?",
         protocol: FENCING,

@@ -71,8 +71,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lease that disables the watchdog",
         question: "Does Redisson renew all the locks that it holds?",
         protocol: [
-            "Acquire: `tryLock(wait, lease)` runs a script that sets a hash from `uuid:thread` to \
-             a count, with the lease as its expiry.",
+            "Acquire: `tryLock(wait, lease)` runs a script that creates a hash with a count in \
+             the field `uuid:thread`. The hash expires after the lease.",
             "If not granted, subscribe to a channel, wait for a message or for the lock to expire, \
              and try again.",
             "Read the guarded value, work on it, write it back.",

@@ -1,4 +1,4 @@
-//! Repeats and reports the violations that a sweep keeps.
+//! Repeats the runs whose violations a sweep keeps, and reports these violations.
 
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;

@@ -39,7 +39,9 @@ enum Unknown {
 impl Unknown {
     fn seeds(self, all: u64) -> String {
         match self {
-            Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
+            Unknown::Always(some) if some > 0 => {
+                format!("{all} other seeds ({some} of them unknown)")
+            }
             _ => format!("{all} other seeds"),
         }
     }
@@ -76,7 +78,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     text
 }
 
-/// Returns the safeguard's name, in quotes if the name is a setting with its value.
+/// Returns the safeguard's name, in quotes if it contains a space. A lease has an article.
 fn quoted(remedy: &Remedy) -> String {
     if remedy.name == LEASE {
         return format!("a lease of {}", remedy.setting);

@@ -295,7 +295,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let said = match boundary.not_enough_cause {
-        Some(cause) => format!("gives the violation another cause, {cause}"),
+        Some(cause) => format!("changes the cause to {cause}"),
         None if rerun::is_less(boundary) => "is not enough".to_owned(),
         None => "no longer causes the violation".to_owned(),
     };
@@ -403,7 +403,7 @@ mod tests {
         let pause = boundary("duration_us", 4_317_000, 4_316_000);
         assert_eq!(tight(&pause, 1, 0), " (4.316s is not enough)");
         let renamed = Boundary { not_enough_cause: Some(Cause::HoldTooLong), ..pause };
-        let said = " (4.316s gives the violation another cause, hold-too-long)";
+        let said = " (4.316s changes the cause to hold-too-long)";
         assert_eq!(tight(&renamed, 1, 0), said);
         let away = boundary("down_us", 0, 3_904_000);
         assert_eq!(tight(&away, 1, 0), " (a downtime of 3.904s no longer causes the violation)");

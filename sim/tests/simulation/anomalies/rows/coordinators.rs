@@ -90,7 +90,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The server is down for longer than all retries in the example of Curator's documentation.
+/// The server is down for longer than all the retries take in the example in Curator's
+/// documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
