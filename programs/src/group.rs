@@ -25,7 +25,7 @@ use crate::sys::memory::Memory;
 use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Duration of each call in nanoseconds, so that a loop polling a clock ends.
@@ -87,6 +87,8 @@ pub struct Group {
     pub(crate) has_failed_sync: bool,
     pub(crate) waits: u64,
     pub(crate) segments: Vec<Option<Segment>>,
+    /// Device and inode of each file that the group created in `/dev/shm`.
+    pub(crate) shared_files: BTreeSet<(u64, u64)>,
     pub(crate) ending: Option<Ending>,
 }
 
@@ -130,6 +132,7 @@ impl Group {
             has_failed_sync: false,
             waits: 0,
             segments: Vec::new(),
+            shared_files: BTreeSet::new(),
             ending: None,
         };
         let descriptors = [(1, Channel::Stdout), (2, Channel::Stderr)]

@@ -170,6 +170,7 @@ impl Group {
         // Once all processes have ended, the tracer is the parent of every zombie.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
+        self.remove_shared_files();
     }
 
     pub(crate) fn described(&self, number: Number, what: &str) -> String {
