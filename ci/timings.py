@@ -3,20 +3,27 @@
 writes, over many seeds, and prints a Markdown table. Both kinds of servers get the same fault
 plans.
 
-    ci/timings.py [--seeds 200] [--only REGEX] [--program target/release/fencepost]
+    ci/timings.py [--seeds 200] [--only REGEX] [--servers fake,real] [--keep FILE]
+        [--program target/release/fencepost]
+
+With --keep, the script adds the result of each run to FILE, and skips runs that FILE already has. Use
+a new FILE for another program.
 """
 
 import argparse
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
 from collections import namedtuple
 
-parser = argparse.ArgumentParser(description=__doc__)
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--seeds", type=int, default=200, help="seeds per row [200]")
 parser.add_argument("--only", default="", help="measure only the rows that match this pattern")
+parser.add_argument("--servers", default="fake,real", help="servers to measure [fake,real]")
+parser.add_argument("--keep", help="file with the results of earlier runs")
 parser.add_argument("--program", default="target/release/fencepost")
 arguments = parser.parse_args()
 
@@ -151,17 +158,60 @@ ROWS = [
 ]
 
 
-def histories(row, servers):
-    """Returns the events of each seed's run. Fails if a run fails."""
+def history(row, servers, seed):
+    """Returns the events of a run. Fails if the run fails, or if the two runs that fencepost makes of
+    each seed on real servers differ."""
+    words = [arguments.program, "run", "--seed", str(seed), *row.options, "--servers", servers, "--engine", "fast",
+             "--no-shrink", "--with-history", "--format", "json"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    if ran.returncode not in (0, 1, 3):
+        sys.exit(f"{' '.join(words)}: {ran.stderr}")
+    if sys.stderr.isatty():
+        print(f"\r{row.what}, {servers}: seed {seed} ", end="", file=sys.stderr)
+    run = json.loads(ran.stdout)["runs"][0]
+    if run.get("not_reproducible"):
+        sys.exit(f"{' '.join(words)}: {run['not_reproducible']}")
+    return run["history"]["events"]
+
+
+def kept():
+    """Returns the spans in the file `--keep`, by row, servers and seed."""
+    if not arguments.keep or not os.path.exists(arguments.keep):
+        return {}
+    with open(arguments.keep, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file if line.endswith("\n")]
+    return {(what, servers, seed): spans for what, servers, seed, spans in lines}
+
+
+def keep(*line):
+    """Appends the spans of a run to the file `--keep`."""
+    if arguments.keep:
+        with open(arguments.keep, "a", encoding="utf-8") as file:
+            print(json.dumps(line), file=file)
+
+
+def spans_of(rows, servers):
+    """Returns the spans of rows with the same options, by row. Reads the spans of seeds that are in
+    the file `--keep`, and writes the others there."""
+    known = kept()
+    spans = {row.what: [] for row in rows}
+    missing = []
     for seed in range(arguments.seeds):
-        words = [arguments.program, "run", "--seed", str(seed), *row.options, "--servers", servers, "--engine",
-                 "fast", "--no-shrink", "--with-history", "--format", "json"]
-        ran = subprocess.run(words, capture_output=True, text=True, check=False)
-        if ran.returncode not in (0, 1, 3):
-            sys.exit(f"{' '.join(words)}: {ran.stderr}")
-        if sys.stderr.isatty():
-            print(f"\r{row.what}, {servers}: seed {seed} ", end="", file=sys.stderr)
-        yield json.loads(ran.stdout)["runs"][0]["history"]["events"]
+        for row in rows:
+            key = (row.what, servers, seed)
+            if key in known:
+                spans[row.what].extend(known[key])
+            elif seed not in missing:
+                missing.append(seed)
+    for seed in missing:
+        events = history(rows[0], servers, seed)
+        for row in rows:
+            if (row.what, servers, seed) in known:
+                continue
+            measured = list(row.measure(events))
+            spans[row.what].extend(measured)
+            keep(row.what, servers, seed, measured)
+    return spans
 
 
 def cells(measured):
@@ -180,10 +230,7 @@ while wanted:
     # Rows with the same options measure the same runs.
     same = [row for row in wanted if row.options == wanted[0].options]
     wanted = [row for row in wanted if row not in same]
-    spans = {(row.what, servers): [] for row in same for servers in ("fake", "real")}
-    for servers in ("fake", "real"):
-        for events in histories(same[0], servers):
-            for row in same:
-                spans[row.what, servers].extend(row.measure(events))
-    for (what, servers), measured in spans.items():
-        print("|", " | ".join([what, servers, *cells(measured)]), "|", flush=True)
+    spans = {servers: spans_of(same, servers) for servers in arguments.servers.split(",")}
+    for row in same:
+        for servers, measured in spans.items():
+            print("|", " | ".join([row.what, servers, *cells(measured[row.what])]), "|", flush=True)

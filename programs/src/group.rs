@@ -26,7 +26,7 @@ use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
 use crate::temporary::TemporaryFiles;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Duration of each call in nanoseconds. It makes a loop that polls a clock end.
@@ -88,6 +88,8 @@ pub struct Group {
     pub(crate) has_failed_sync: bool,
     pub(crate) waits: u64,
     pub(crate) segments: Vec<Option<Segment>>,
+    /// Device and inode of each file that the group created in `/dev/shm`.
+    pub(crate) shared_files: BTreeSet<(u64, u64)>,
     pub(crate) ending: Option<Ending>,
 }
 
@@ -132,6 +134,7 @@ impl Group {
             has_failed_sync: false,
             waits: 0,
             segments: Vec::new(),
+            shared_files: BTreeSet::new(),
             ending: None,
         };
         let descriptors = [(1, Channel::Stdout), (2, Channel::Stderr)]

@@ -9,11 +9,14 @@ use crate::sys::filter::FIRST_DESCRIPTOR;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Hidden from programs, because JVMs of concurrent runs would share files by process id.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
+
+/// Files in this folder outlive their processes. A group removes the files that it created there.
+const SHARED_MEMORY: &str = "/dev/shm";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
@@ -45,6 +48,11 @@ impl Group {
         }
         if is_of_control_groups(&found) {
             return Some(fail_with(libc::ENOENT));
+        }
+        let creates = call.arguments[place + 1] as i32 & libc::O_CREAT != 0;
+        let is_shared = Path::new(&found).starts_with(SHARED_MEMORY);
+        if creates && is_shared && !Path::new(&found).exists() {
+            return Some(self.create_shared_file(call));
         }
         if let Some(own) = self.own_descriptor(call.process, &found) {
             let is_kept = call.arguments[place + 1] as i32 & libc::O_CLOEXEC == 0;
@@ -160,6 +168,30 @@ impl Group {
         (fields[1], fields[2]) = (number.to_string(), number.to_string());
         (fields[4], fields[14], fields[16]) = ("-1".into(), "20".into(), threads.to_string());
         Some(Other::Text(format!("{number} ({}) R {}\n", name.trim_end(), fields.join(" "))))
+    }
+
+    fn create_shared_file(&mut self, call: &Call) -> Outcome {
+        let result = self.inject(call.thread, (call.number, call.arguments));
+        let real = self.process(call.process).memory.0;
+        if result >= 0
+            && let Ok(file) = std::fs::metadata(format!("/proc/{real}/fd/{result}"))
+        {
+            self.shared_files.insert((file.dev(), file.ino()));
+        }
+        Outcome::Done(result)
+    }
+
+    /// Compares inodes, because a program may have renamed its files or linked to them.
+    pub(crate) fn remove_shared_files(&mut self) {
+        let own = std::mem::take(&mut self.shared_files);
+        if own.is_empty() {
+            return;
+        }
+        for entry in std::fs::read_dir(SHARED_MEMORY).into_iter().flatten().flatten() {
+            if entry.metadata().is_ok_and(|file| own.contains(&(file.dev(), file.ino()))) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 
     fn open_other(&mut self, call: &Call, place: usize, other: Other) -> Outcome {

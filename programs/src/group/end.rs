@@ -172,6 +172,7 @@ impl Group {
         // have ended.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
+        self.remove_shared_files();
     }
 
     pub(crate) fn described(&self, number: Number, what: &str) -> String {

@@ -110,6 +110,22 @@ fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
 }
 
 #[test]
+fn files_in_shared_memory_do_not_outlive_the_run_that_created_them() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let name = folder.path().file_name().unwrap().display().to_string();
+    let at = |what: &str| std::path::PathBuf::from(format!("/dev/shm/{name}-{what}"));
+    std::fs::write(at("earlier"), "").unwrap();
+    let script = format!(
+        "cd /dev/shm; echo own > {name}-own; ln {name}-own {name}-linked; mv {name}-own \
+         {name}-moved; echo more >> {name}-earlier; cat {name}-linked {name}-moved {name}-earlier"
+    );
+    assert_eq!(shell(&script).stdout, "own\nown\nmore\n");
+    let there: Vec<bool> = ["linked", "moved", "earlier"].map(|what| at(what).exists()).into();
+    std::fs::remove_file(at("earlier")).unwrap();
+    assert_eq!(there, [false, false, true]);
+}
+
+#[test]
 fn jvms_of_two_runs_at_once_do_not_meet() {
     if Command::new("java").arg("-version").output().is_err() {
         eprintln!("skipped: no java");

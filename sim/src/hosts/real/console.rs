@@ -67,6 +67,12 @@ pub(super) trait Console {
         false
     }
 
+    /// Returns `true` if this answer states that the request changed nothing. A server may answer
+    /// such a request between the commit of another session's release and the answer to that commit.
+    fn has_changed_nothing(&self, _answer: &[u8]) -> bool {
+        false
+    }
+
     /// Returns how a key was removed, and by which connection. Returns `None` if the trigger
     /// determines the change, or if the key was only overwritten.
     fn removal_of(

@@ -45,7 +45,14 @@ pub(super) struct Reading {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trigger {
     Start,
-    Command { by: ConnectionId, clears: bool, sets: Option<Bytes> },
+    Command {
+        by: ConnectionId,
+        clears: bool,
+        sets: Option<Bytes>,
+    },
+    /// The server answered a session whose request changed nothing. A change at this instant is that
+    /// of another session, which the server may answer later.
+    Bystander,
     Itself,
     End,
     Operator(Option<KeyChange>),

@@ -258,9 +258,14 @@ impl RealServer {
 
     fn answers(&mut self, socket: SocketId, bytes: Vec<u8>, out: &mut Outputs) {
         let Some((connection, answered)) = self.links.answers(socket) else { return };
+        let is_unchanged = self.console_reader.console.has_changed_nothing(&bytes);
+        if is_unchanged {
+            self.console_reader.clear_cause(connection);
+        }
         let cause = match answered {
             AnswerTiming::AtOnce => None,
             AnswerTiming::Unasked => Some(Trigger::Itself),
+            AnswerTiming::Late if is_unchanged => Some(Trigger::Bystander),
             AnswerTiming::Late => Some(Trigger::of(connection)),
         };
         if let Some(cause) = cause.filter(|_| !self.part.is_sentinel()) {

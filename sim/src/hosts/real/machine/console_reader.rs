@@ -2,7 +2,7 @@
 
 use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use crate::hosts::real::judged::{Judged, Key, Trigger};
-use fencepost_machine::{OperatorAction, Output, Outputs};
+use fencepost_machine::{ConnectionId, OperatorAction, Output, Outputs};
 use fencepost_programs::{Group, News, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -42,7 +42,22 @@ impl ConsoleReader {
     }
 
     pub(super) fn allow_read(&mut self, cause: Trigger) {
-        self.unread.get_or_insert(cause);
+        // The reading in progress may already show the change.
+        if self.reading == Some(Trigger::Bystander) {
+            self.reading = Some(cause.clone());
+        }
+        if matches!(self.unread, None | Some(Trigger::Bystander)) {
+            self.unread = Some(cause);
+        }
+    }
+
+    /// The console still reads, because another session may have changed a lock at this instant.
+    pub(super) fn clear_cause(&mut self, by: ConnectionId) {
+        for cause in [&mut self.unread, &mut self.reading].into_iter().flatten() {
+            if matches!(cause, Trigger::Command { by: own, .. } if *own == by) {
+                *cause = Trigger::Bystander;
+            }
+        }
     }
 
     pub(super) fn has_read(&self) -> bool {
@@ -167,5 +182,73 @@ impl ConsoleReader {
         let (asks, cause) = self.console.operate(action);
         self.asked.extend(asks);
         self.unread = Some(cause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Silent;
+
+    impl Console for Silent {
+        fn is_ready(&self) -> bool {
+            true
+        }
+
+        fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
+            Vec::new()
+        }
+
+        fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
+            Vec::new()
+        }
+
+        fn read(&mut self) -> Vec<ConsoleRequest> {
+            Vec::new()
+        }
+
+        fn is_waiting(&self) -> bool {
+            false
+        }
+
+        fn receive(&mut self, _: Channel, _: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
+            (Vec::new(), Vec::new())
+        }
+    }
+
+    const FIRST: ConnectionId = ConnectionId(1);
+    const SECOND: ConnectionId = ConnectionId(2);
+
+    fn reader() -> ConsoleReader {
+        ConsoleReader::new(Box::new(Silent), 1)
+    }
+
+    #[test]
+    fn an_answer_that_may_have_changed_a_lock_replaces_one_that_changed_nothing() {
+        let (first, second) = (Trigger::of(FIRST), Trigger::of(SECOND));
+        let after = |causes: &[&Trigger]| {
+            let mut reader = reader();
+            causes.iter().for_each(|cause| reader.allow_read((*cause).clone()));
+            reader.unread
+        };
+        assert_eq!(after(&[&Trigger::Bystander, &first, &second]), Some(first.clone()));
+        assert_eq!(after(&[&first, &Trigger::Bystander]), Some(first.clone()));
+        assert_eq!(after(&[&Trigger::Bystander]), Some(Trigger::Bystander));
+        assert_eq!(after(&[&Trigger::Itself, &first]), Some(Trigger::Itself));
+    }
+
+    #[test]
+    fn a_release_that_is_answered_during_the_reading_for_another_session_is_its_cause() {
+        let mut reader = reader();
+        reader.require_read(Trigger::of(SECOND));
+        reader.clear_cause(FIRST);
+        assert_eq!(reader.unread, Some(Trigger::of(SECOND)));
+        reader.clear_cause(SECOND);
+        reader.reading = reader.unread.take();
+        assert_eq!(reader.reading, Some(Trigger::Bystander));
+        reader.allow_read(Trigger::of(FIRST));
+        assert_eq!(reader.reading, Some(Trigger::of(FIRST)));
+        assert_eq!(reader.unread, Some(Trigger::of(FIRST)), "the reading may have been too early");
     }
 }

@@ -16,6 +16,8 @@ const ROLE: &str = "role";
 const ADVISORY: &str = "advisory";
 const ROW: &str = "row";
 const SHEDLOCK: &str = "shedlock";
+/// Command tags of statements that changed no row.
+const COUNTS_NO_ROW: [&str; 3] = ["UPDATE 0", "DELETE 0", "INSERT 0 0"];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
@@ -228,6 +230,20 @@ impl Console for PostgresqlConsole {
         self.peers.note_peer(connection, address);
     }
 
+    fn has_changed_nothing(&self, answer: &[u8]) -> bool {
+        let mut bytes = BytesMut::from(answer);
+        let mut has_counted = false;
+        while let Ok(Some(answer)) = Answer::take_from(&mut bytes) {
+            match answer {
+                Answer::Complete(tag) if COUNTS_NO_ROW.contains(&&*tag) => has_counted = true,
+                Answer::Complete(tag) if tag == "BEGIN" => {}
+                Answer::Complete(_) | Answer::Error(_) | Answer::Row(_) => return false,
+                _ => {}
+            }
+        }
+        has_counted
+    }
+
     fn removal_of(
         &self,
         before: &Key,
@@ -275,6 +291,22 @@ mod tests {
         let reading = console.reads(&rows);
         assert_eq!(reading.role, Role::Member { leads: true });
         assert_eq!(reading.keys[0].owner, Owner::Connection(Some(ConnectionId(4))));
+    }
+
+    #[test]
+    fn an_answer_that_counts_no_row_has_changed_nothing() {
+        let complete = |tag: &str| {
+            let length = u32::try_from(tag.len() + 5).unwrap().to_be_bytes();
+            [&b"C"[..], &length, tag.as_bytes(), b"\0"].concat()
+        };
+        let of = |tags: &[&str]| {
+            let mut answer: Vec<u8> = tags.iter().flat_map(|tag| complete(tag)).collect();
+            answer.extend_from_slice(b"Z\0\0\0\x05T");
+            console().has_changed_nothing(&answer)
+        };
+        assert!(of(&["UPDATE 0"]) && of(&["BEGIN", "UPDATE 0"]) && of(&["INSERT 0 0"]));
+        assert!(!of(&["UPDATE 1"]) && !of(&["UPDATE 10"]) && !of(&["BEGIN", "INSERT 0 1"]));
+        assert!(!of(&["UPDATE 0", "COMMIT"]) && !of(&["BEGIN"]) && !of(&[]));
     }
 
     #[test]
