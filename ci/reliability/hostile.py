@@ -78,8 +78,11 @@ ATTACKS = {
     "sleeps for ever": "time.sleep(1e9)",
     "reads nothing that comes": "sys.stdin.read()",
 }
-# These take minutes of processor time and do not depend on N, so only the first round has them.
-ONCE = {"a storm of timers", "starts itself again", "spins", "spins in a thread", "yields without end"}
+# These take minutes of processor time and hardly depend on N, so only the first round has them.
+ONCE = {
+    "a storm of timers", "starts itself again", "spins", "spins in a thread", "yields without end",
+    "writes without end", "one line without end", "complains without end",
+}
 HEAD = """import os, random, resource, signal, socket, sys, tempfile, threading, time
 dice, N = random.Random({seed}), {number}
 """
@@ -157,7 +160,7 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def wrong(name, number):
+def wrong(turn, name, number):
     """Runs the program. Returns a description of the problems, if any, and the exit status."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -167,6 +170,9 @@ def wrong(name, number):
         before = set(os.listdir("/dev/shm")), segments()
         words = [PROGRAM, "run", "--program", f"{sys.executable} {program}", "--fault", "pause"]
         words += ["--processes", "2", "--cycles", "1", "--max-time", "60s", "--no-shrink"]
+        if turn >= len(ATTACKS):
+            # The first round has also run the scouts, which run the same program in the same way.
+            words += ["--strategy", "uniform"]
         environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
         with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
             done = subprocess.Popen(words, stdout=out, stderr=err, cwd=folder, env=environment)
@@ -182,7 +188,7 @@ def wrong(name, number):
         problems += [f"left SysV segment {left}" for left in segments() - before[1]]
         if done.returncode not in (0, 1, 2, 3):
             problems.append(f"status {done.returncode}")
-        if b"panicked" in stderr:
+        if b"panicked" in stderr or b"internal error" in stderr:
             problems.append(stderr.decode(errors="replace")[:300])
         if done.returncode == 2 and stderr.count(b"error: ") != 1:
             problems.append(f"not one line of error: {stderr[:300]!r}")
@@ -196,7 +202,7 @@ for turn in range(sizes.first, sizes.first + sizes.programs):
     tried += 1
     name, number = program(turn)
     started, used = time.monotonic(), processor_time()
-    problem, status = wrong(name, number)
+    problem, status = wrong(turn, name, number)
     took = f"{time.monotonic() - started:.1f} s, {processor_time() - used:.1f} s of processor time"
     print(f"{turn} {name}, N = {number}: {status}, {took}", file=sys.stderr, flush=True)
     answers[status] = answers.get(status, 0) + 1
