@@ -65,7 +65,7 @@ ATTACKS = {
     "many descriptors": "kept = []\nwhile True:\n    try: kept.append(os.open('/dev/null', 0))\n    except OSError: break\ntime.sleep(1)",
     "many sockets": "kept = [socket.socket() for _ in range(N * 4)]\ntime.sleep(1)",
     "connects everywhere": "for port in range(1, N):\n    s = socket.socket()\n    try: s.connect(('10.0.0.' + str(port % 250 + 1), port))\n    except OSError: pass",
-    "leaves files": "for n in range(N): tempfile.mkstemp()\nos.makedirs(os.path.join(tempfile.gettempdir(), 'a/b/c'), exist_ok=True)",
+    "leaves files": "own = os.path.dirname(sys.argv[0])\nfor n in range(N): tempfile.mkstemp(dir=own)\nos.makedirs(os.path.join(own, 'a/b/c'), exist_ok=True)",
     "leaves shared memory": "for n in range(N % 20): open('/dev/shm/hostile-%d-%d' % (os.getpid(), n), 'w').write('x')",
     "leaves SysV memory": "import ctypes\nlibc = ctypes.CDLL(None)\nfor n in range(N % 20): libc.shmget(0, 4096, 0o1600)",
     "takes all memory": "kept = []\nresource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))\nwhile True: kept.append(bytearray(1 << 22))",
@@ -204,7 +204,7 @@ for turn in range(sizes.first, sizes.first + sizes.programs):
     started, used = time.monotonic(), processor_time()
     problem, status = wrong(turn, name, number)
     took = f"{time.monotonic() - started:.1f} s, {processor_time() - used:.1f} s of processor time"
-    print(f"{turn} {name}, N = {number}: {status}, {took}", file=sys.stderr, flush=True)
+    print(f"{turn} {name}, N = {number}: {problem or status}, {took}", file=sys.stderr, flush=True)
     answers[status] = answers.get(status, 0) + 1
     if problem:
         failures.append(f"{name}, N = {number}: {problem}")
