@@ -65,7 +65,7 @@ ATTACKS = {
     "many descriptors": "kept = []\nwhile True:\n    try: kept.append(os.open('/dev/null', 0))\n    except OSError: break\ntime.sleep(1)",
     "many sockets": "kept = [socket.socket() for _ in range(N * 4)]\ntime.sleep(1)",
     "connects everywhere": "for port in range(1, N):\n    s = socket.socket()\n    try: s.connect(('10.0.0.' + str(port % 250 + 1), port))\n    except OSError: pass",
-    "leaves files": "for n in range(N): tempfile.mkstemp()\nos.makedirs(os.path.join(tempfile.gettempdir(), 'a/b/c'), exist_ok=True)",
+    "leaves files": "own = os.path.dirname(sys.argv[0])\nfor n in range(N): tempfile.mkstemp(dir=own)\nos.makedirs(os.path.join(own, 'a/b/c'), exist_ok=True)",
     "leaves shared memory": "for n in range(N % 20): open('/dev/shm/hostile-%d-%d' % (os.getpid(), n), 'w').write('x')",
     "leaves SysV memory": "import ctypes\nlibc = ctypes.CDLL(None)\nfor n in range(N % 20): libc.shmget(0, 4096, 0o1600)",
     "takes all memory": "kept = []\nresource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))\nwhile True: kept.append(bytearray(1 << 22))",
@@ -78,8 +78,11 @@ ATTACKS = {
     "sleeps for ever": "time.sleep(1e9)",
     "reads nothing that comes": "sys.stdin.read()",
 }
-# These take minutes of processor time and do not depend on N, so only the first round has them.
-ONCE = {"a storm of timers", "starts itself again", "spins", "spins in a thread", "yields without end"}
+# These take minutes of processor time and hardly depend on N, so only the first round has them.
+ONCE = {
+    "a storm of timers", "starts itself again", "spins", "spins in a thread", "yields without end",
+    "writes without end", "one line without end", "complains without end",
+}
 HEAD = """import os, random, resource, signal, socket, sys, tempfile, threading, time
 dice, N = random.Random({seed}), {number}
 """
@@ -157,7 +160,7 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def wrong(name, number):
+def wrong(turn, name, number):
     """Runs the program. Returns a description of the problems, if any, and the exit status."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -167,6 +170,9 @@ def wrong(name, number):
         before = set(os.listdir("/dev/shm")), segments()
         words = [PROGRAM, "run", "--program", f"{sys.executable} {program}", "--fault", "pause"]
         words += ["--processes", "2", "--cycles", "1", "--max-time", "60s", "--no-shrink"]
+        if turn >= len(ATTACKS):
+            # The first round has also run the scouts, which run the same program in the same way.
+            words += ["--strategy", "uniform"]
         environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
         with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
             done = subprocess.Popen(words, stdout=out, stderr=err, cwd=folder, env=environment)
@@ -182,7 +188,7 @@ def wrong(name, number):
         problems += [f"left SysV segment {left}" for left in segments() - before[1]]
         if done.returncode not in (0, 1, 2, 3):
             problems.append(f"status {done.returncode}")
-        if b"panicked" in stderr:
+        if b"panicked" in stderr or b"internal error" in stderr:
             problems.append(stderr.decode(errors="replace")[:300])
         if done.returncode == 2 and stderr.count(b"error: ") != 1:
             problems.append(f"not one line of error: {stderr[:300]!r}")
@@ -196,9 +202,9 @@ for turn in range(sizes.first, sizes.first + sizes.programs):
     tried += 1
     name, number = program(turn)
     started, used = time.monotonic(), processor_time()
-    problem, status = wrong(name, number)
+    problem, status = wrong(turn, name, number)
     took = f"{time.monotonic() - started:.1f} s, {processor_time() - used:.1f} s of processor time"
-    print(f"{turn} {name}, N = {number}: {status}, {took}", file=sys.stderr, flush=True)
+    print(f"{turn} {name}, N = {number}: {problem or status}, {took}", file=sys.stderr, flush=True)
     answers[status] = answers.get(status, 0) + 1
     if problem:
         failures.append(f"{name}, N = {number}: {problem}")

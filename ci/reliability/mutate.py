@@ -95,7 +95,7 @@ def wrong(status, out, err):
     """Returns what is wrong with an answer, or None."""
     if status not in (0, 1, 2, 3):
         return f"status {status}"
-    if b"panicked" in err or b"overflow" in err and status == 101:
+    if b"panicked" in err or b"internal error" in err or b"overflow" in err and status == 101:
         return "it panicked"
     errors = [line for line in err.splitlines() if line.startswith(b"error:")]
     if status == 2 and (len(errors) != 1 or out):

@@ -3,8 +3,8 @@ use crate::bound::{Bound, Output};
 use crate::core::Core;
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::{
-    Assignment, Delete, Insert, Item, Locking, Named, OnConflict, Select, Source, Statement,
-    Strength, Update,
+    Assignment, Delete, Expression, Insert, Item, Locking, Named, Node, OnConflict, Select, Source,
+    Statement, Strength, Update,
 };
 use crate::store::table::{Column, Definition};
 use crate::store::{TableId, Xid};
@@ -116,21 +116,7 @@ fn plan_select(
     }
     let mut order = Vec::new();
     for by in &select.order {
-        let named = match &by.expression.node {
-            crate::sql::ast::Node::Column { table: None, name } => {
-                outputs.iter().find(|output| output.label == *name).map(|output| &output.bound)
-            }
-            crate::sql::ast::Node::Integer(digits) => {
-                let number = digits.parse::<usize>().ok();
-                let output = number.and_then(|number| outputs.get(number.wrapping_sub(1)));
-                if output.is_none() {
-                    let message = format!("ORDER BY position {digits} is not in select list");
-                    return Err(SqlError::new("42P10", message).at(by.expression.position));
-                }
-                output.map(|output| &output.bound)
-            }
-            _ => None,
-        };
+        let named = ordered_output(&by.expression, &outputs)?;
         let bound = match named {
             Some(bound) => bound.clone(),
             None => binder.bind(&by.expression)?.bound,
@@ -146,6 +132,29 @@ fn plan_select(
     let plan = SelectPlan { table, filter, order, locking, counts };
     let parameters = binder.settled()?;
     Ok(Planned { plan: Plan::Select(plan), outputs: Some(outputs), parameters })
+}
+
+/// Returns the result column that an expression of ORDER BY names, if any.
+fn ordered_output<'o>(by: &Expression, outputs: &'o [Output]) -> Outcome<Option<&'o Bound>> {
+    let error = |code, message: String| Err(SqlError::new(code, message).at(by.position));
+    match &by.node {
+        Node::Column { table: None, name } => {
+            let output = outputs.iter().find(|output| output.label == *name);
+            Ok(output.map(|output| &output.bound))
+        }
+        Node::Integer(digits) => {
+            let number = digits.parse::<usize>().ok();
+            match number.and_then(|number| outputs.get(number.wrapping_sub(1))) {
+                Some(output) => Ok(Some(&output.bound)),
+                None => {
+                    let message = format!("ORDER BY position {digits} is not in select list");
+                    error("42P10", message)
+                }
+            }
+        }
+        Node::Null | Node::Text(_) => error("42601", "non-integer constant in ORDER BY".to_owned()),
+        _ => Ok(None),
+    }
 }
 
 fn filter(

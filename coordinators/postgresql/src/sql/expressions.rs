@@ -96,7 +96,8 @@ impl Parser {
             if !is_tighter || last.is_some_and(|last| !power.follows(last)) {
                 break;
             }
-            last = Some(power);
+            // Any operator may follow the whole expression that IS NULL ends.
+            last = (power != Power::Is).then_some(power);
             left = self.extended(left, infix)?;
         }
         Ok(left)

@@ -91,6 +91,22 @@ fn a_chain_of_any_operator_is_answered() {
 }
 
 #[test]
+fn any_operator_may_follow_is_null() {
+    let ask = |expression: &str| answers(vec![format!("SELECT {expression} FROM t")]).remove(0);
+    assert_eq!(ask("1 + k IS NULL::int + 1"), "(1) | SELECT 1");
+    assert_eq!(ask("k ISNULL = false IS NULL"), "(f) | SELECT 1");
+    assert!(ask("k IS NOT NULL * 2").starts_with("ERROR 42883"));
+}
+
+#[test]
+fn a_constant_that_is_no_number_orders_nothing() {
+    for constant in ["NULL", "'k'"] {
+        let said = answers(vec![format!("SELECT k FROM t ORDER BY {constant}")]).remove(0);
+        assert_eq!(said, "ERROR 42601: non-integer constant in ORDER BY");
+    }
+}
+
+#[test]
 fn the_deepest_expressions_fit_the_stack() {
     for level in DEEPER {
         let depths = [190, 499];

@@ -95,12 +95,17 @@ fn select() -> impl Strategy<Value = String> {
         "CASE WHEN v THEN 1 END",
         "CASE WHEN v > 1 THEN o ELSE v END",
         "k = 1 AND v IS NULL, NULL",
+        "v IS NULL::int + 1, 1 + v ISNULL = true",
+        "v IS NOT NULL * 2",
     ]);
     let locking = pick(&[
         "", "", "", " FOR UPDATE", " FOR UPDATE", " FOR UPDATE NOWAIT", " FOR UPDATE SKIP LOCKED",
         " FOR SHARE", " FOR NO KEY UPDATE", " FOR KEY SHARE", " FOR SHARE NOWAIT",
     ]);
-    let tail = pick(&[" ORDER BY k", " ORDER BY k DESC"]);
+    let tail = pick(&[
+        " ORDER BY k", " ORDER BY k", " ORDER BY k DESC", " ORDER BY k DESC", " ORDER BY 'k'",
+        " ORDER BY NULL", " ORDER BY 9",
+    ]);
     (items, filter(), tail, locking).prop_map(|(items, filter, tail, locking)| {
         let counts = items.contains("count(");
         let tail = if counts { "" } else { &tail };
