@@ -24,7 +24,8 @@ fi
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 for package in golang golang-github-gomodule-redigo-dev golang-github-hashicorp-go-multierror-dev \
-  default-jdk-headless redis-tools ruby ruby-redis php-cli php-redis php-symfony-lock; do
+  default-jdk-headless redis-tools ruby ruby-redis php-cli php-redis php-symfony-lock \
+  php-illuminate-cache php-illuminate-redis php-malkusch-lock; do
   dpkg -s "$package" >/dev/null 2>&1 || "${as_root[@]}" apt-get install -y -q "$package" \
     || echo "$package could not be installed" >&2
 done
@@ -71,10 +72,12 @@ try "kazoo pg8000 psycopg pymysql pymysql-rows etcd3gw pymemcache" python python
 # aioredlock needs a separate folder, because redis-py would use a parser that it installs.
 try aioredlock python aioredlock aioredlock==0.7.3
 try huey python python huey==3.5.4
+try "celery-once celery-singleton kombu-mutex" python celery redis==8.1.0 celery==5.6.0 \
+  celery-once==3.0.1 celery-singleton==0.3.1 packaging==26.4 six==1.17.0
 try "ioredis node-redlock-4 node-redlock-5 redis-semaphore node-pg mysql2 npm-memcached \
-  redlock-universal" \
+  redlock-universal redlock-sesamecare bullmq" \
   npm install --silent --no-audit --no-fund --prefix "$FOLDER" ioredis@5.11.1 \
-  redlock-universal@0.8.5 \
+  redlock-universal@0.8.5 @sesamecare-oss/redlock@1.4.0 bullmq@5.81.5 \
   redis-semaphore@5.8.0 redlock4@npm:redlock@4.2.0 redlock5@npm:redlock@5.0.0-beta.2 \
   pg@8.23.1 mysql2@3.24.6 memcached@2.2.2
 try "curator-mutex curator-semaphore" libraries curator \

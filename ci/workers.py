@@ -19,6 +19,10 @@ def python(file):
     return f"{FOLDER}/python/bin/python3 {EXAMPLES}/{file}"
 
 
+def celery(file):
+    return f"{FOLDER}/celery/bin/python3 {EXAMPLES}/{file}"
+
+
 def node(file):
     return f"node {EXAMPLES}/{file}"
 
@@ -59,6 +63,11 @@ WORKERS = {
     "redsync-go": (f"{FOLDER}/bin/redsync", INDEPENDENT),
     "redis-rb": (f"ruby {EXAMPLES}/redis_rb.rb", []),
     "symfony-lock": (f"php {EXAMPLES}/symfony_lock.php", []),
+    "laravel-lock": (f"php {EXAMPLES}/laravel_lock.php", []),
+    "malkusch-lock": (
+        f"php {EXAMPLES}/malkusch_lock.php",
+        INDEPENDENT + ["--lock-key", "lock_orders"],
+    ),
     "plain-java": (f"java -cp {FOLDER}/bin Plain", []),
     "redis-cli": (f"{EXAMPLES}/redis_cli.sh", []),
     "plain-c": (f"{FOLDER}/bin/plain-c", []),
@@ -90,6 +99,11 @@ WORKERS = {
     "etcd-go": (f"{FOLDER}/bin/etcd-mutex", on("etcd") + ONE_REAL),
     "jetcd": (java("jetcd", "Jetcd"), on("etcd") + ONE_REAL),
     "huey": (python("huey_lock.py"), ["--lock-key", "huey.results.huey"]),
+    "celery-once": (celery("known-bugs/celery_once_backend.py"), []),
+    "celery-singleton": (celery("celery_singleton_backend.py"), []),
+    "kombu-mutex": (celery("kombu_mutex.py"), []),
+    "bullmq": (node("bullmq_job.js"), NODE + ["--lock-key", "bull:orders:the-job:lock"]),
+    "redlock-sesamecare": (node("redlock_sesamecare.js"), NODE + INDEPENDENT),
     "redlock-universal": (node("redlock_universal.js"), NODE + INDEPENDENT),
     "shedlock": (java("shedlock", "ShedLockJdbc"), on("postgresql")),
     "pymysql": (python("pymysql_get_lock.py"), on("mysql")),

@@ -247,6 +247,11 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
         let (file, _) = made.stdout.split_once('\n').unwrap();
         assert!(folder.path().join(file).exists(), "{}", made.stdout);
     }
+    let made = new(&["java", "--on", "zookeeper"]);
+    assert!(made.stdout.starts_with("Curator.java\npom.xml\nmvn "), "{}", made.stdout);
+    assert!(made.stdout.lines().count() == 4, "every line is a file or a command: {}", made.stdout);
+    let project = std::fs::read_to_string(folder.path().join("pom.xml")).unwrap();
+    assert!(project.contains("<artifactId>curator-recipes</artifactId>"), "{project}");
     let refused = |words: &[&str], reason: &str| {
         let answer = new(words);
         let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;

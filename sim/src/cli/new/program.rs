@@ -11,10 +11,13 @@ struct Worker {
     text: &'static str,
     setup: &'static str,
     command: &'static str,
+    /// Maven's coordinates of the libraries that go into the folder `lib`.
+    libraries: &'static [&'static str],
 }
 
 macro_rules! workers {
-    ($($language:literal $on:literal $source:literal $file:literal $setup:literal $command:literal,)*) => {
+    ($($language:literal $on:literal $source:literal $file:literal $setup:literal $command:literal
+        $([$($library:literal)*])?,)*) => {
         &[$(Worker {
             language: $language,
             on: $on,
@@ -22,6 +25,7 @@ macro_rules! workers {
             text: include_str!(concat!("../../../../examples/programs/", $source)),
             setup: $setup,
             command: $command,
+            libraries: &[$($($library),*)?],
         }),*]
     };
 }
@@ -67,14 +71,18 @@ const WORKERS: &[Worker] = workers! {
         "javac Plain.java"
         "java Plain",
     "java" "zookeeper" "Curator.java" "Curator.java"
-        "# put these and their dependencies into lib: org.apache.curator:curator-recipes, \
-         redis.clients:jedis:3.10.0\njavac -cp 'lib/*' Curator.java"
-        "java -cp lib/*:. Curator",
+        "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
+         && javac -cp 'lib/*' Curator.java"
+        "java -cp lib/*:. Curator"
+        ["org.apache.curator:curator-recipes:5.9.0" "redis.clients:jedis:3.10.0"
+         "org.slf4j:slf4j-nop:1.7.36"],
     "java" "postgresql" "SpringJdbc.java" "SpringJdbc.java"
-        "# put these and their dependencies into lib: \
-         org.springframework.integration:spring-integration-jdbc, org.postgresql:postgresql, \
-         redis.clients:jedis:3.10.0\njavac -cp 'lib/*' SpringJdbc.java"
-        "java -cp lib/*:. SpringJdbc",
+        "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
+         && javac -cp 'lib/*' SpringJdbc.java"
+        "java -cp lib/*:. SpringJdbc"
+        ["org.springframework.integration:spring-integration-jdbc:6.5.3"
+         "org.postgresql:postgresql:42.7.7" "redis.clients:jedis:3.10.0"
+         "org.slf4j:slf4j-nop:1.7.36"],
     "go" "redis" "redigo.go" "worker.go"
         "go mod init worker && go mod tidy && go build -o worker worker.go"
         "./worker",
@@ -103,15 +111,38 @@ pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Fa
     let found = own.iter().find(|one| one.on == on);
     let valid = || own.iter().map(|one| one.on).collect();
     let worker = found.ok_or_else(|| unknown("--on", on, "", valid()))?;
-    write_new(worker.file, worker.text, "a folder without this file")?;
+    let mut files = vec![(worker.file, worker.text.to_owned())];
+    if !worker.libraries.is_empty() {
+        files.push(("pom.xml", maven_project(worker.libraries)));
+    }
+    for (file, text) in &files {
+        write_new(file, text, "a folder without this file")?;
+    }
     let servers = match on.as_str() {
         "redis" => String::new(),
         "redis-masters" => " --deployment independent".to_owned(),
         coordinator => format!(" --coordinator {coordinator}"),
     };
-    let (file, setup, command) = (worker.file, worker.setup, worker.command);
+    let (setup, command) = (worker.setup, worker.command);
+    let names: String = files.iter().map(|(file, _)| format!("{file}\n")).collect();
     print(&format!(
-        "{file}\n{setup}\nfencepost --seed 7 --fault pause{servers} --program '{command}'\n"
+        "{names}{setup}\nfencepost --seed 7 --fault pause{servers} --program '{command}'\n"
     ))?;
     Ok(Outcome::AsExpected)
+}
+
+fn maven_project(libraries: &[&str]) -> String {
+    let dependency = |library: &&str| {
+        let mut parts = library.split(':');
+        let mut tag =
+            |name: &str| format!("      <{name}>{}</{name}>\n", parts.next().unwrap_or_default());
+        let tags = [tag("groupId"), tag("artifactId"), tag("version")].concat();
+        format!("    <dependency>\n{tags}    </dependency>\n")
+    };
+    let dependencies: String = libraries.iter().map(dependency).collect();
+    format!(
+        "<project>\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>worker</groupId>\n  \
+         <artifactId>worker</artifactId>\n  <version>1</version>\n  <dependencies>\n\
+         {dependencies}  </dependencies>\n</project>\n"
+    )
 }
