@@ -1,3 +1,5 @@
+//! A fault as data: its kind, nodes, magnitude and duration.
+
 mod kind;
 mod operator;
 

@@ -1,3 +1,5 @@
+//! The inputs of a fault plan: deployment, time window, and the ranges from which families draw.
+
 mod cut_off;
 mod failover_by;
 mod victims;

@@ -1,3 +1,5 @@
+//! Reads documents in the published formats.
+
 mod event_line;
 
 pub use event_line::line_of_event;

@@ -1,3 +1,5 @@
+//! Describes events of a history in words.
+
 mod release;
 mod server;
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! The output formats of reports and sweeps.
+
 pub mod compare;
 pub(crate) mod drawing;
 pub(crate) mod exporters;

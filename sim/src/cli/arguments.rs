@@ -168,7 +168,7 @@ pub(crate) struct NewArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
-    /// Seed for all random values, in decimal or hexadecimal (0x...).
+    /// Seed of all random values, such as 7 or 0x1f.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -312,14 +312,16 @@ pub(crate) struct ScenarioArguments {
     /// Number of processes that compete for the lock, 1 to 64 [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) processes: Option<u16>,
-    /// Number of times that each process acquires, holds and releases the lock [default: 20].
+    /// Number of lock cycles (acquire, hold, release) of each process [default: 20].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) cycles: Option<u32>,
     /// Lease duration [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Duration of a critical section: a range, or `until-validity` for the validity that the lock
-    /// reports (the ttl if it reports none) [default: 10ms..8s].
+    /// Duration of a critical section, or `until-validity` [default: 10ms..8s].
+    ///
+    /// With `until-validity`, a critical section lasts for the validity that the lock reports, or
+    /// for the ttl if the lock reports none.
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between two attempts to acquire the lock [default: 50ms..200ms].
@@ -355,7 +357,7 @@ pub(crate) struct ScenarioArguments {
     /// overrides the file, and all other options override --set.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) scenario: Option<PathBuf>,
-    /// Set one scenario key, such as down-after=2s. Repeat the option for several keys.
+    /// Set a scenario key, such as down-after=2s (repeatable).
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }

@@ -1,3 +1,5 @@
+//! The inputs of a run other than its seed, lock and faults.
+
 pub(crate) mod binaries;
 mod calls;
 mod declare;

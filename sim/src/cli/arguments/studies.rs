@@ -18,8 +18,7 @@ const PROCESSES: &str = "Number of processes that compete for the lock, 1 to 64 
 
 const RETRY: &str = "Delay between two attempts to acquire the lock [default: 2s]";
 
-const CYCLES: &str =
-    "Number of times that each process acquires, holds and releases the lock [default: 1]";
+const CYCLES: &str = "Number of lock cycles (acquire, hold, release) of each process [default: 1]";
 
 #[derive(Args, Debug)]
 #[command(

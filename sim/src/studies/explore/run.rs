@@ -1,3 +1,5 @@
+//! Runs all plans within the bounds in parallel, and adds up the results.
+
 pub(crate) mod trial;
 
 pub(crate) mod sum;
