@@ -75,10 +75,16 @@ impl Call {
     }
 
     fn timespec_ns(&self, at: u64) -> Option<u64> {
-        let (seconds, nanos) = (self.memory.u64(at) as i64, self.memory.u64(at + 8) as i64);
+        let (seconds, nanos) =
+            (self.memory.u64(at) as i64, self.memory.u64(at.wrapping_add(8)) as i64);
         let seconds = u64::try_from(seconds).ok()?;
         let nanos = u64::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
         Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
+    }
+
+    fn timeval_ns(&self, at: u64) -> u64 {
+        let (seconds, micros) = (self.memory.u64(at), self.memory.u64(at.wrapping_add(8)));
+        seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1_000))
     }
 
     fn write_timespec(&self, at: u64, ns: u64) {

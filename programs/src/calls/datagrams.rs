@@ -41,7 +41,7 @@ impl Group {
             libc::SYS_setsockopt
                 if (a as i32, b as i32) == (libc::SOL_SOCKET, libc::SO_RCVTIMEO) =>
             {
-                let span = call.memory.u64(c) * 1_000_000_000 + call.memory.u64(c + 8) * 1_000;
+                let span = call.timeval_ns(c);
                 if let Some(socket) = self.datagrams(file) {
                     socket.receive_timeout_ns = (span > 0).then_some(span);
                 }

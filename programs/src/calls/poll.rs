@@ -30,6 +30,9 @@ impl Group {
             return fail_with(libc::EINVAL);
         }
         let entries = call.memory.read(at, 8 * count as usize);
+        if entries.len() < 8 * count as usize {
+            return fail_with(libc::EFAULT);
+        }
         let mut ready = 0;
         for (index, entry) in entries.chunks_exact(8).enumerate() {
             let descriptor = i32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
@@ -58,10 +61,16 @@ impl Group {
 
     pub(super) fn select(&mut self, call: &Call) -> Outcome {
         let [count, read, write, except, timeout, ..] = call.arguments;
-        let count = (count as usize).min(1024);
+        if (count as i32) < 0 {
+            return fail_with(libc::EINVAL);
+        }
+        let count = (count as u32 as usize).min(1024);
         let length = count.div_ceil(64) * 8;
         let wanted = [read, write, except]
             .map(|at| if at == 0 { vec![0; length] } else { call.memory.read(at, length) });
+        if wanted.iter().any(|set| set.len() < length) {
+            return fail_with(libc::EFAULT);
+        }
         let mut found = [vec![0u8; length], vec![0u8; length], vec![0u8; length]];
         let masks = [IN | HUP | ERR, OUT | ERR, PRIORITY];
         let mut ready = 0;
@@ -95,7 +104,7 @@ impl Group {
 
     fn select_span(&self, call: &Call, at: u64) -> u64 {
         if call.number == libc::SYS_select {
-            return call.memory.u64(at) * 1_000_000_000 + call.memory.u64(at + 8) * 1_000;
+            return call.timeval_ns(at);
         }
         call.timespec_ns(at).unwrap_or(0)
     }

@@ -10,7 +10,6 @@ use std::net::Ipv4Addr;
 
 /// Time in nanoseconds after which Linux stops trying to connect to a silent machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
-const SECOND_NS: u64 = 1_000_000_000;
 
 fn is_socket_call(number: i64) -> bool {
     matches!(
@@ -277,7 +276,7 @@ impl Group {
             (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => &mut socket.send_timeout_ns,
             _ => return Outcome::Native,
         };
-        let span = call.memory.u64(at) * SECOND_NS + call.memory.u64(at + 8) * 1_000;
+        let span = call.timeval_ns(at);
         *timeout = (span > 0).then_some(span);
         Outcome::Native
     }

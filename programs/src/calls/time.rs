@@ -34,11 +34,9 @@ impl Group {
             libc::SYS_timerfd_create => self.timer_create(call),
             libc::SYS_timerfd_settime => self.timer_set(call),
             libc::SYS_timerfd_gettime => self.timer_get(call),
-            libc::SYS_alarm => self.alarm(call, a * SECOND_NS, 0, None),
+            libc::SYS_alarm => self.alarm(call, u64::from(a as u32) * SECOND_NS, 0, None),
             libc::SYS_setitimer if a as i32 == libc::ITIMER_REAL => {
-                let us =
-                    |at: u64| call.memory.u64(at) * SECOND_NS + call.memory.u64(at + 8) * 1_000;
-                let (interval, first) = (us(b), us(b + 16));
+                let (interval, first) = (call.timeval_ns(b), call.timeval_ns(b.wrapping_add(16)));
                 self.alarm(call, first, interval, (c != 0).then_some(c))
             }
             libc::SYS_setitimer => Outcome::Done(0),
