@@ -81,7 +81,7 @@ fn keyspace_events_are_told_at_the_deletion_and_only_if_asked_for() {
     assert_eq!(bench.replies(1), "*4|$8|pmessage|$1|*|$22|__keyevent@0__:expired|$1|k");
 }
 
-/// The creation of a key has an event of its own (`dbAdd` in db.c).
+/// Creating a key sends a separate event (`dbAdd` in db.c).
 #[test]
 fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     let mut bench = Bench::new();

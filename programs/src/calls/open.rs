@@ -75,8 +75,8 @@ impl Group {
         })
     }
 
-    /// Executes the call for which the thread stopped, if the call makes a folder. The call takes no
-    /// virtual time.
+    /// Executes the call for which the thread stopped, if the call makes a folder. The call takes
+    /// no virtual time.
     pub(crate) fn has_made_folder(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let registers = &thread.registers;

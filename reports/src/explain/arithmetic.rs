@@ -2,7 +2,7 @@
 //! or a downtime that is longer, cannot break the rule.
 //!
 //! A bound is computed from times in the history of the minimal run, such as those of the grant, of
-//! the fault and of the holder's exit. The measured threshold lies beyond the bound, because the
+//! the fault and of the holder's exit. The measured threshold is beyond the bound, because the
 //! other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};

@@ -46,8 +46,8 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// Returns the bound that applies if the user sets none. The bound includes the longest delay, because a
-    /// delayed message may arrive after its fault has ended.
+    /// Returns the bound that applies if the user sets none. The bound includes the longest delay,
+    /// because a delayed message may arrive after its fault has ended.
     fn default_availability(&self) -> Micros {
         let delays = self.plan.faults.iter().filter_map(|timed| match timed.fault {
             Fault::Delay { extra_us_max, .. } => Some(extra_us_max),

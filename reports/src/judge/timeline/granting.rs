@@ -174,8 +174,8 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Records a new count of the same owner. A lower count ends the owner's last open claim that is
-    /// not an extension; any other count is a new claim.
+    /// Records a new count of the same owner. A lower count ends the owner's last open claim that
+    /// is not an extension; any other count is a new claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;

@@ -103,8 +103,8 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) seed: u64,
-    /// Duration of the plan. The servers stop when the plan or its last repetition ends. Without this option, all faults begin
-    /// in the first minute, and the servers keep running.
+    /// Duration of the plan. The servers stop when the plan or its last repetition ends. Without
+    /// this option, all faults begin in the first minute, and the servers keep running.
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
     /// Number of times to play the plan. All faults end before the plan starts again.

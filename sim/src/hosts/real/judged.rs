@@ -50,8 +50,8 @@ pub(super) enum Trigger {
         clears: bool,
         sets: Option<Bytes>,
     },
-    /// The server answered a session whose request changed nothing. A change at this instant is that
-    /// of another session, which the server may answer later.
+    /// The server answered a session whose request changed nothing. A change at this instant is
+    /// that of another session, which the server may answer later.
     Bystander,
     Itself,
     End,

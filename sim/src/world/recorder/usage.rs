@@ -2,8 +2,8 @@ use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 use std::collections::BTreeMap;
 
-/// Tracks the periods in which no process was in its critical section. Only the answer to an acquire
-/// has an owner, so such an answer begins a critical section.
+/// Tracks the periods in which no process was in its critical section. Only the answer to an
+/// acquire has an owner, so such an answer begins a critical section.
 #[derive(Default)]
 pub(super) struct Usage {
     inside: BTreeMap<Node, u32>,
