@@ -34,7 +34,7 @@ const NATIVES: [(&str, Native); 16] = [
     ("gcinfo", native!(|_| Ok(HEAP_SHOWN))),
     ("place", native!(place)),
     ("has_to_end", native!(ending_text)),
-    ("library", native!(library::library)),
+    ("functions_of", native!(library::library)),
     ("protect", native!(shared::protect)),
     ("share_strings", native!(shared::share_strings)),
 ];

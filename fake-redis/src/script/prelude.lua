@@ -183,7 +183,7 @@ for name, library in raw_next, { string = string, table = table, math = math,
   globals[name] = protect(library)
 end
 for _, name in ipairs({ "bit", "cjson", "cmsgpack" }) do
-  globals[name] = protect(native.library(name))
+  globals[name] = protect(native.functions_of(name))
 end
 
 local strings = raw_getmetatable("")

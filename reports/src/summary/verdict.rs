@@ -1,20 +1,16 @@
 //! Derives the verdict on a history from the findings of all checkers.
 
-use crate::explain::cause::{Cause, Tells, classify};
-use crate::explain::narrative;
-use crate::explain::words;
 use crate::judge::checker::lost_update::unrecorded;
 use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::circle::circles;
-use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
 use crate::record::history::{History, WhyEnded};
-use crate::summary::violation::{Violation, fingerprint};
-use fencepost_faults::{Micros, Node};
+use crate::summary::violation::{Violation, grouped, merged};
+use fencepost_faults::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use strum::IntoStaticStr;
 
 /// Result of judging one run.
@@ -70,98 +66,13 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
         let closed = circles.iter().filter(|(first, _)| *first == lock);
         grouped(timeline, findings.chain(closed.map(|(_, finding)| finding.clone())).collect())
     };
-    let violations = merged_violations(timelines.iter().enumerate().flat_map(of).collect());
+    let violations = merged(timelines.iter().enumerate().flat_map(of).collect());
     let verdict = match (violations.is_empty(), unexercised(timelines)) {
         (false, _) => Verdict::Violated,
         (true, None) => Verdict::Valid,
         (true, Some(reason)) => Verdict::Unknown { reason },
     };
     Judgement { verdict, violations }
-}
-
-fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
-    let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
-    for finding in findings {
-        groups.entry((finding.kind, classify(timeline, &finding))).or_default().push(finding);
-    }
-    let mut violations: Vec<Violation> =
-        groups.into_iter().map(|((_, cause), group)| violation(timeline, cause, &group)).collect();
-    violations.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
-    violations
-}
-
-fn merged_violations(violations: Vec<Violation>) -> Vec<Violation> {
-    let mut all: Vec<Violation> = Vec::new();
-    for one in violations {
-        let Some(known) = all.iter_mut().find(|known| known.id == one.id) else {
-            all.push(one);
-            continue;
-        };
-        let occurrences = known.occurrences + one.occurrences;
-        let total_duration_us = known.total_duration_us + one.total_duration_us;
-        let mut at_events = [known.at_events.as_slice(), &one.at_events].concat();
-        at_events.sort_unstable();
-        if one.at_us < known.at_us {
-            *known = one;
-        }
-        *known = Violation { occurrences, total_duration_us, at_events, ..known.clone() };
-    }
-    all.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
-    all
-}
-
-fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violation {
-    let first = group.iter().min_by_key(|finding| finding.at).unwrap_or(&group[0]);
-    let first = &with_evidence_for(timeline, cause, first);
-    let header = &timeline.history.header;
-    Violation {
-        id: fingerprint(&header.client, first.kind, cause),
-        kind: first.kind,
-        severity: first.kind.severity(),
-        resource: header.resource.clone(),
-        at_us: first.at,
-        duration_us: first.duration,
-        occurrences: group.len() as u64,
-        at_events: at_events(timeline, group),
-        total_duration_us: group.iter().fold(Micros::ZERO, |sum, finding| sum + finding.duration),
-        processes: first.processes.clone(),
-        cause,
-        summary: words::summary(timeline, first, cause),
-        witness: first
-            .witness
-            .iter()
-            .map(|index| timeline.history.events[*index].clone())
-            .collect(),
-        narrative: narrative::narrative(timeline, first, cause),
-    }
-}
-
-/// Drops events of the remover's earlier lock, which do not explain the removal.
-fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
-    let mut told = finding.clone();
-    let taken = finding.clash.filter(|_| cause.tells(finding.kind) == Tells::Takeover);
-    let victim = taken.map(|clash| &timeline.acquisitions[clash.later]);
-    if let Some(victim) = victim {
-        told.witness.retain(|index| victim.invoked.index <= *index);
-    }
-    told
-}
-
-/// Returns the sequence numbers of the events that break the rule; none for a lack of progress,
-/// which no single event causes.
-fn at_events(timeline: &Timeline<'_>, group: &[Finding]) -> Vec<u64> {
-    if group.iter().any(|finding| finding.kind.is_lack_of_progress()) {
-        return Vec::new();
-    }
-    let events = &timeline.history.events;
-    let breaks = |finding: &Finding| {
-        let mut evidence = finding.witness.iter().rev().map(|index| &events[*index]);
-        evidence.find(|event| event.time_us == finding.at).map(|event| event.sequence)
-    };
-    let mut broken: Vec<u64> = group.iter().filter_map(breaks).collect();
-    broken.sort_unstable();
-    broken.dedup();
-    broken
 }
 
 fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
@@ -328,6 +239,7 @@ fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::finding::Kind;
     use crate::record::history::Change;
     use crate::record::story::Story;
 

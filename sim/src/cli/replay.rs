@@ -175,7 +175,8 @@ pub(super) fn same_history(path: &Path, replayed: &RunFacts, digest: &str) -> Re
         return Ok(());
     }
     Err(Failure::Mismatch(format!(
-        "{}: client {}, fault {}: the replayed history has the digest {}, but the report has {digest}",
+        "{}: client {}, fault {}: the replayed history has the digest {}, but the report has \
+         {digest}",
         path.display(),
         replayed.client,
         replayed.fault,

@@ -17,6 +17,15 @@ pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
 /// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
 /// previous write belongs to the grant.
 const RENEWALS_MAX: u64 = 20;
+/// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
+const UNIX_TIME_MIN: u64 = 1_000_000_000;
+
+/// Returns whether the value of the lock begins with a Unix time, which processes compare with
+/// their clocks.
+pub(crate) fn begins_with_unix_time(key: &KeySpan<'_>) -> bool {
+    let time = key.value.and_then(|value| value.split(':').next()?.parse().ok());
+    time.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {

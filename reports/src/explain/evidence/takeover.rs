@@ -1,15 +1,12 @@
 //! Detects that a process removed an existing lock while it acquired the lock.
 
-use super::release;
-use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use super::{lease, release};
+use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Outcome, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node};
 
 /// Longest time from the removal of a stale lock to the remover's own grant: two round trips.
 const TAKES_MAX: Micros = Micros::from_millis(20);
-
-/// Smallest Unix time in seconds that a value may contain. Smaller numbers are identifiers.
-const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let Some(attempt) = acquiring(timeline, remover, removed) else { return false };
@@ -41,11 +38,7 @@ fn takes_over(timeline: &Timeline<'_>) -> bool {
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));
-    let has_time = |key: &KeySpan<'_>| {
-        let time = key.value.and_then(|value| value.split(':').next()?.parse().ok());
-        time.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
-    };
-    let Some(stale) = stale.filter(|key| has_time(key)) else { return false };
+    let Some(stale) = stale.filter(|key| lease::begins_with_unix_time(key)) else { return false };
     let later = timeline.keys.iter().filter(|key| key.node == stale.node && removed < key.from);
     let next = later.min_by_key(|key| key.from);
     next.is_some_and(|next| {

@@ -1,14 +1,11 @@
 //! The leases that a story tells: how long a grant lasts, and when the holder's lease ended.
 
 use super::Story;
-use crate::explain::evidence::{COARSE, last_lease};
+use crate::explain::evidence::{COARSE, begins_with_unix_time, last_lease};
 use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
-
-/// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
-const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
 /// Longest time for which Redis keeps an expired key before it removes the key without a request.
 const REMOVAL_MAX: Micros = Micros::from_millis(200);
@@ -78,9 +75,8 @@ impl Story<'_, '_> {
     /// lease, and the server has no expiry for the lock.
     fn is_kept_in_value(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
-        let value = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
-        let value = value.and_then(|key| key.value?.split(':').next()?.parse().ok());
-        value.is_some_and(|time: u64| UNIX_TIME_MIN <= time) && self.recorded_lease(grant).is_none()
+        let key = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
+        key.is_some_and(begins_with_unix_time) && self.recorded_lease(grant).is_none()
     }
 
     fn is_leased_later(&self, grant: &Grant) -> bool {

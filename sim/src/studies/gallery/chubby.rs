@@ -39,7 +39,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 5,
         kind: Kind::LostUpdate,
         cause: Cause::SessionExpired,
-        remedy: "Ask for a lock-delay that is longer than any pause. Chubby allows at most one minute.",
+        remedy: "Ask for a lock-delay that is longer than any pause. Chubby allows at most one \
+                 minute.",
         fixed: Some(Fixed { client: "chubby", settings: &[], kind: Kind::LostUpdate }),
         source: BURROWS,
     },

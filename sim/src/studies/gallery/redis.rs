@@ -21,8 +21,8 @@ const PUBLISHED: [&str; 5] = [
 const FENCED_WRITES: [&str; 5] = [
     FENCING[0],
     FENCING[1],
-    "The storage remembers the highest token of all writes and rejects a write with a lower one. It \
-     does not check reads (`storage=fenced-writes`).",
+    "The storage remembers the highest token of all writes and rejects a write with a lower one. \
+     It does not check reads (`storage=fenced-writes`).",
     FENCING[3],
     FENCING[4],
 ];
@@ -307,7 +307,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::HolderPause,
         remedy: "With a clock that also runs during a suspension (`CLOCK_BOOTTIME`), the suspension \
                  counts towards the lease, so the process notices in time that its lease has \
-                 expired, unless it is suspended between its last check and its write. A fencing token prevents the harm.",
+                 expired, unless it is suspended between its last check and its write. A fencing \
+                 token prevents the harm.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },

@@ -3,32 +3,32 @@ use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The process whose node has the lowest number has the lock. Every other process waits until the node before \
-     its own is deleted.",
+    "The process whose node has the lowest number has the lock. Every other process waits until \
+     the node before its own is deleted.",
     "Read the guarded value, work on it, write it back.",
     "Release: delete the process's own node.",
     "If a session is silent for longer than its timeout, the servers end it and delete its nodes.",
 ];
 const FENCED: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The process whose node has the lowest number has the lock. Its czxid, the id of the change that created \
-     it, is the token.",
+    "The process whose node has the lowest number has the lock. Its czxid, the id of the \
+     change that created it, is the token.",
     "Every request to the storage carries the token.",
     "The storage remembers the highest token and rejects any request with a lower one.",
     "Release: delete the process's own node.",
 ];
 const RECIPE: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The process whose node has the lowest number has the lock. Every other process waits until the node before \
-     its own is deleted.",
+    "The process whose node has the lowest number has the lock. Every other process waits until \
+     the node before its own is deleted.",
     "Release: delete the process's own node.",
     "The client replaces a broken connection, and the session continues.",
     "If the reply to a create is lost, the client creates another node.",
 ];
 const WATCHING: [&str; 5] = [
     "Create an ephemeral sequential node below the lock. It lives as long as the session.",
-    "The process whose node has the lowest number has the lock. Every other process sets a watch on the node \
-     before its own.",
+    "The process whose node has the lowest number has the lock. Every other process sets a \
+     watch on the node before its own.",
     "The server keeps the watch, reports once that the node was deleted, and drops the watch.",
     "The client replaces a broken connection and the session continues, but the client does not \
      set its watches again.",

@@ -6,10 +6,11 @@ use crate::explain::evidence::period::Period;
 use crate::explain::evidence::untrue_answer::{self, Obstacle};
 use crate::explain::evidence::{given_up, lease, release};
 use crate::judge::timeline::{
-    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
+    Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
+    is_one_owner,
 };
 use crate::record::history::{Change, What};
-use fencepost_faults::{Node, SimTime};
+use fencepost_faults::{Impact, Node, SimTime};
 use std::collections::BTreeMap;
 
 /// Minimum number of extensions that count as renewals. Fewer extensions may be retries.
@@ -110,8 +111,16 @@ pub(super) fn is_set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool 
         let section = timeline.section_of(timeline.acquisition_of(owner.operation)?)?;
         section.to.filter(|_| section.ended_by == SectionEnd::Release)
     });
-    let is_delayed = timeline.faults.iter().any(|fault| fault.from < span.from);
-    left.is_some_and(|left| left < span.from) && !is_delayed
+    let delays = |fault: &FaultSpan<'_>, left: Moment| {
+        matches!(fault.kind.impact(), Impact::HoldsUpMessages | Impact::Freezes)
+            && (fault.names(span.node) || span.by.is_some_and(|by| fault.names(by.machine())))
+            && fault.touches(left.time, span.from.time)
+    };
+    left.is_some_and(|left| {
+        left < span.from
+            && !timeline.is_lowered(span)
+            && !timeline.faults.iter().any(|fault| delays(fault, left))
+    })
 }
 
 pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {

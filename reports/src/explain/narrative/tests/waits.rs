@@ -155,6 +155,8 @@ fn a_lock_that_its_process_sets_again_after_the_release_is_an_orphan_renewal() {
     assert!(summary.contains(again), "{summary}");
     let is_renewal = |kind, node| told(Some((kind, node))).0 == Cause::OrphanRenewal;
     assert!(!is_renewal("delay", Node::Client(1)), "the command may have been delayed");
+    assert!(is_renewal("delay", Node::Client(2)), "another process sent nothing for client-1");
+    assert!(is_renewal("clock-drift", Node::Client(1)), "a clock delays no command");
 }
 
 #[test]
