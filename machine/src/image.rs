@@ -4,6 +4,6 @@ use bytes::Bytes;
 pub struct DiskImage {
     pub snapshot: Option<Bytes>,
     pub append_only: Bytes,
-    /// Contents of the configuration file, which override the server's initial configuration.
+    /// Contents of the file that [`crate::Output::DiskConfig`] replaces.
     pub config: Option<Bytes>,
 }

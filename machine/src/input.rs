@@ -5,7 +5,7 @@ use crate::sync_error::{SyncError, SyncOf};
 pub enum Input<'a> {
     Accepted {
         connection: ConnectionId,
-        /// Address of the client as `host:port`.
+        /// Address of the client or server that opened the connection, as `host:port`.
         peer: &'a str,
     },
     /// Bytes from a client or server. The machine executes at most one command, and sets
@@ -36,7 +36,7 @@ pub enum Input<'a> {
     },
     Unsent {
         connection: ConnectionId,
-        /// Number of sent bytes that the network now buffers.
+        /// Number of sent bytes that the driver has not yet written to the network.
         bytes: usize,
     },
     Operator {

@@ -1,8 +1,8 @@
 //! Files of records in fencepost's own format.
 //!
-//! A record has the length of its body, the checksum of that length, the checksum of the body, and
-//! the body. A crash during an append leaves the beginning of a record, or zeros, at the end of the
-//! append-only file. A server refuses to start with any other mismatch.
+//! A record consists of the length of its body, a checksum of that length, a checksum of the body,
+//! and the body. A crash during an append can leave part of a record, or zeros, at the end of the
+//! append-only file; [`open`] drops them. With any other damage, a server refuses to start.
 
 use crate::damage::{Damage, DiskFile, Response};
 use crate::image::DiskImage;
@@ -11,16 +11,17 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version, part of the checksum of each length. Files of other versions count as damaged.
+/// Format version, included in the checksum of each length. Records of other versions count as
+/// damaged.
 const VERSION: u8 = 3;
 const HEADER_BYTES: usize = 12;
 
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// Contents of the snapshot, without checksums.
+    /// Body of the first record of the snapshot file.
     pub snapshot: Option<Bytes>,
     pub log: Vec<Bytes>,
-    /// Appended records as on disk, with their checksums.
+    /// Complete records of the append-only file, as on disk.
     pub whole_log: Bytes,
     pub config: Option<Bytes>,
     pub check: Check,
@@ -72,7 +73,7 @@ pub fn open(disk: &DiskImage) -> Files {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
-    /// Bodies of the complete records from the beginning of the file on.
+    /// Bodies of the complete records before any damage.
     pub records: Vec<Bytes>,
     whole: usize,
     rest: Rest,

@@ -4,7 +4,7 @@
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 //!
-//! /// Sends back what it gets.
+//! /// Echoes the received bytes.
 //! struct Echo;
 //!
 //! impl Machine for Echo {

@@ -9,7 +9,8 @@ use crate::wording::{self, Wording};
 pub trait Machine {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns `true` if the server supports the action. Fault injection skips unsupported actions.
+    /// Returns `true` if the server can perform the action now. Fault injection skips other
+    /// actions.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
@@ -30,10 +31,10 @@ pub trait Machine {
         |_| false
     }
 
-    /// Tells a server that listens on several ports to which port the next connection goes.
+    /// Tells a server with several ports which port the client of a connection has dialled.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Power loss: reverts data that is not on a [`crate::Disk`] to its last sync.
+    /// Simulates a power loss: reverts data outside a [`crate::Disk`] to its last sync.
     fn lose_power(&mut self) {}
 
     /// Like [`crate::Disk::fail_syncs`], for data outside a [`crate::Disk`].

@@ -13,11 +13,11 @@ pub enum Output {
         bytes: Bytes,
     },
     Close {
-        /// Connection to close after all sent bytes have left. The id is not reused.
+        /// Connection to close after all sent bytes have left.
         connection: ConnectionId,
     },
     Abort {
-        /// Connection to reset immediately. Discards unsent bytes. The id is not reused.
+        /// Connection to reset immediately. Discards unsent bytes.
         connection: ConnectionId,
     },
     /// Opens a connection. The driver answers with `Connected` or `ConnectFailed`.

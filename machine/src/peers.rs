@@ -62,8 +62,8 @@ impl Default for Peers {
 }
 
 impl Peers {
-    /// Sends a message to peer `to`. Opens a connection if there is none; until it is open, only
-    /// the last eight messages wait.
+    /// Sends a message to peer `to`, and opens a connection if there is none. While the connection
+    /// is opening, keeps only the last eight messages.
     pub fn send(
         &mut self,
         (to, host, port): (u8, &str, u16),

@@ -1,4 +1,4 @@
-//! Key changes. The server reports them to the judge, and simulated processes cannot see them.
+//! Changes of keys, which a server reports to the judge. Simulated processes cannot see them.
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
@@ -29,8 +29,9 @@ pub enum KeyChange {
     Expired,
     Evicted,
     Flushed,
-    /// The server discarded the key because it copied another server's data.
+    /// The server discarded the key, for example because it copied another server's data.
     Discarded,
-    /// The server loaded the key from disk or copied it from another server.
+    /// The key is back without a new grant, for example loaded from disk or copied from another
+    /// server.
     Restored,
 }

@@ -8,13 +8,14 @@ pub enum Speaker {
 
 pub type Wording = fn(Speaker, &[u8]) -> String;
 
-/// Formats a protocol of text lines, separated by ` | `.
+/// Formats a message of a line protocol. Separates lines with ` | `.
 pub fn lines(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
-/// Formats RESP as `SET lock a41f NX PX 10000`, `OK`, `(nil)`, separated by ` | `.
+/// Formats RESP messages, such as `SET lock a41f NX PX 10000` or `(nil)`. Separates messages with `
+/// | `.
 pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());

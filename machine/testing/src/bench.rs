@@ -14,7 +14,6 @@ const WALL_START_US: i64 = 1_700_000_000_000_000;
 pub struct Bench<M> {
     pub machine: M,
     pub disk: Disk,
-    /// Clocks of the machine, which only the test advances.
     pub clock: Now,
     pub taps: Vec<TapEvent>,
     pub closed: Vec<u32>,
@@ -59,7 +58,8 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends an input to the machine, and handles all inputs that follow from its outputs.
+    /// Sends an input to the machine and executes buffered commands. With `syncs_at_once`, also
+    /// finishes pending syncs.
     pub fn input(&mut self, input: Input<'_>) {
         let (mut out, mut next) = (Outputs::default(), Some(input));
         while let Some(input) = next.take() {
@@ -107,7 +107,7 @@ impl<M: Machine> Bench<M> {
         self.input(input);
     }
 
-    /// Advances both clocks and fires the machine's timers.
+    /// Advances both clocks, and fires the timers that are due.
     pub fn pass(&mut self, micros: u64) {
         let end = self.clock.monotonic.0 + micros;
         while let Some(at) = self.wake_at.filter(|at| *at <= end) {

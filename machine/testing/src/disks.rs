@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};
 
-/// Checks that a machine refuses files with a flipped byte, but starts from a truncated log.
+/// Checks that a machine refuses files with a flipped bit, but starts from a truncated log.
 pub fn check<M: Machine>(image: &DiskImage, boot: impl Fn(&DiskImage) -> M) {
     let at_boot = |image: &DiskImage| {
         let mut out = Outputs::default();

@@ -13,8 +13,8 @@ pub use bench::Bench;
 pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
 pub use world::{Crash, End, Host, World};
 
-/// Implements `Deref` for a wrapper of a [`Bench`] or [`World`], so that tests can use the wrapper
-/// directly.
+/// Implements `Deref` and `DerefMut` for a wrapper, so that tests can call the methods of the
+/// wrapped [`Bench`] or [`World`] directly.
 #[macro_export]
 macro_rules! deref {
     ($outer:ty, $field:tt: $inner:ty) => {

@@ -1,4 +1,4 @@
-//! Helpers for comparisons with real servers, such as ports, child processes and waiting.
+//! Helpers for tests with real servers, such as free ports and readiness checks.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
@@ -6,13 +6,13 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
+/// By default, outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Returns another loopback port without a listener. Panics if there is none.
+/// Returns the next loopback port without a listener. Panics if there is none.
 #[must_use]
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);

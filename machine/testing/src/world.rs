@@ -1,4 +1,4 @@
-//! Deterministic machines for tests of clusters, with a network, disks and hosts.
+//! A deterministic cluster for tests ([`World`]), with a network, disks and clients.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
