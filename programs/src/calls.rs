@@ -1,5 +1,5 @@
-//! Emulates system calls. If a call cannot complete yet, the tracer repeats the emulation after an
-//! event.
+//! Emulates system calls. If a call must wait, the group emulates the call again after an event or
+//! a timeout.
 
 mod datagrams;
 mod descriptors;

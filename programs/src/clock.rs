@@ -1,5 +1,3 @@
-//! Readings of a group's simulated clocks, in nanoseconds.
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {
     pub(crate) wall_ns: u64,

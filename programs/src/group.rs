@@ -29,14 +29,15 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Duration of each call in nanoseconds. It makes a loop that polls a clock end.
+/// Virtual nanoseconds that a call takes. A loop that polls a clock therefore ends.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Each start of a program counts as this many calls: 500 starts in a row reach `CALLS_MAX`.
+/// Number of calls that one start of a program counts as, so that a loop of starts reaches
+/// `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -94,7 +95,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a program and stops it before its first instruction.
+    /// Forks a process for the program. The first [`Group::step`] executes the program.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -182,7 +183,7 @@ impl Group {
         std::mem::take(&mut self.output)
     }
 
-    /// Number of output bytes that the group discarded, because it keeps at most 64 KiB.
+    /// Returns the number of output bytes beyond the first 64 KiB, which the group discarded.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
@@ -207,7 +208,7 @@ impl Group {
         self.has_failed_sync
     }
 
-    /// Number of times that the group interrupted a thread that was waiting in a loop.
+    /// Returns how often the group interrupted a thread that was waiting in a loop.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }

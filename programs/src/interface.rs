@@ -7,7 +7,7 @@ pub struct SocketId(pub u32);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The program and its arguments. The program is found as a shell finds it.
+    /// Program and arguments. The group finds the program as a shell does.
     pub command: Vec<String>,
     /// Complete environment. The program inherits no other variables.
     pub environment: BTreeMap<String, String>,
@@ -18,14 +18,14 @@ pub struct Launch {
     /// Additional names of these machines.
     pub aliases: BTreeMap<String, Ipv4Addr>,
     pub seed: u64,
-    /// Id of the first process. Later processes get consecutive ids.
+    /// Id of the first process. Later processes and threads get higher ids.
     pub first_process: u32,
-    /// User id to run as, if the caller is root. The user must own the folder.
+    /// User id to run as, if the caller is root. The user needs access to the folder.
     pub user: Option<u32>,
     /// Duration of a file sync in microseconds; `None` leaves syncs to the kernel.
     pub sync_us: Option<u64>,
-    /// Canonical paths of folders for temporary files. When the group ends, it removes the folders
-    /// that it made there, and the files that it created there with `O_EXCL`.
+    /// Canonical paths of folders for temporary files. A dropped group removes the folders that its
+    /// programs created there, and the files that they created there with `O_EXCL`.
     pub temporary: Vec<PathBuf>,
 }
 
@@ -104,7 +104,8 @@ pub enum News {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub requests: Vec<Request>,
-    /// Microseconds until the next step; `None` if the group waits only for [`News`], or has ended.
+    /// Microseconds until the next step; `None` if the group waits only for the network, or has
+    /// ended.
     pub wake_after_us: Option<u64>,
     /// `false` if some threads are still ready to run after this step.
     pub is_idle: bool,
@@ -118,7 +119,7 @@ pub enum Ending {
     /// Signal that killed the first process.
     Killed(i32),
     NotEmulated(String),
-    /// A thread runs endlessly, or all threads wait for an event that cannot happen.
+    /// The group cannot continue, for example because of a deadlock or an endless loop.
     Stuck(String),
 }
 
@@ -131,7 +132,7 @@ pub enum Channel {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
     pub channel: Channel,
-    /// Monotonic time of the call in microseconds.
+    /// Monotonic time of the output in microseconds.
     pub monotonic_us: u64,
     pub bytes: Vec<u8>,
 }
@@ -144,13 +145,13 @@ pub struct FilesUsed {
     pub opened: BTreeSet<PathBuf>,
 }
 
-/// A system call that stopped a thread. The group records calls to compare two runs.
+/// A recorded system call. Callers compare the calls of two runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallMade {
     /// Thread id that the program sees.
     pub thread: u32,
     pub number: u16,
-    /// Result of the call, or 0 if the result is not known yet.
+    /// Result of an emulated call; 0 for a call that the kernel executes.
     pub result: i64,
     /// Hash of the bytes that the call wrote or sent; 0 if the call wrote nothing.
     pub bytes: u32,

@@ -11,7 +11,7 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without a wait, which is about 12.6 s of polling.
+/// Maximum number of clock reads without a wait, which take about 12.6 s of virtual time.
 const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Number of calls after which a thread lets other threads run.
@@ -26,8 +26,8 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits, or until the emulated calls have taken enough time.
-    /// The monotonic clock must not go back between steps.
+    /// Runs the group until every thread waits, or until emulated calls have taken 100 µs of
+    /// virtual time. The monotonic clock must not go back between steps.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;

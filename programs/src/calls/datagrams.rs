@@ -1,4 +1,5 @@
-//! Emulates netlink sockets, and UDP sockets that reach the group's programs and a name server.
+//! Emulates netlink and UDP sockets. UDP datagrams reach only sockets of the same group and an
+//! emulated name server.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fail_with};
@@ -218,8 +219,7 @@ impl Group {
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // Fields of an answer: pointer to the name, type A, class IN, 60 s, and a length of
-            // four bytes.
+            // Pointer to the name, type A, class IN, time to live of 60 s, and address length.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }

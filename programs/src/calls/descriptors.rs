@@ -1,4 +1,4 @@
-//! Emulates calls on descriptors. Each emulated file also has a descriptor in the kernel.
+//! Emulates calls on descriptors. Each descriptor of an emulated file also exists in the kernel.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fail_with};
@@ -35,7 +35,7 @@ impl Group {
         })
     }
 
-    /// Fails if a descriptor is emulated, so that the program falls back to other calls.
+    /// Fails if a descriptor may be emulated, so that the program falls back to other calls.
     fn run_natively_unless_emulated(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fail_with(libc::EINVAL) } else { Outcome::Native }

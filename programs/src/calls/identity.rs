@@ -1,4 +1,4 @@
-//! Emulates calls that return random bytes or the identity of a program and its machine.
+//! Emulates calls such as `getpid`, `uname` and `getrandom`.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
@@ -115,7 +115,7 @@ fn prctl(call: &Call) -> Outcome {
             Outcome::Refused("disabled rdtsc with PR_SET_TSC, which is not emulated".to_owned())
         }
         // PR_SET_DUMPABLE could hide the process's memory from the tracer, and
-        // PR_SET_CHILD_SUBREAPER would hide orphans.
+        // PR_SET_CHILD_SUBREAPER would change the parent of orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fail_with(libc::EINVAL),
         _ => Outcome::Native,

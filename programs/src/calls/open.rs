@@ -12,10 +12,12 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Hidden from programs, because JVMs of concurrent runs would share files by process id.
+/// Prefix of files that programs cannot open. JVMs name these files after process ids, which are
+/// the same in concurrent runs.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// Files in this folder outlive their processes. A group removes the files that it created there.
+/// Files in this folder outlive their processes. A group removes the files that its programs
+/// created there.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
@@ -75,8 +77,8 @@ impl Group {
         })
     }
 
-    /// Executes the call for which the thread stopped, if the call makes a folder. The call takes
-    /// no virtual time.
+    /// Executes the thread's current call if it is `mkdir` or `mkdirat`. Such a call takes no
+    /// virtual time.
     pub(crate) fn has_made_folder(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let registers = &thread.registers;
@@ -129,7 +131,7 @@ impl Group {
             return self.by_real_number(&plain.display().to_string());
         }
         let found = end_of_links(path).unwrap_or(plain).display().to_string();
-        // Here `/proc/self` leads to the tracer, so replace the tracer's process id.
+        // Here `/proc/self` is the tracer, so replace the tracer's process id.
         match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
             Some(rest) => format!("/proc/{real}/{rest}"),
             None => found,

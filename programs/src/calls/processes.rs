@@ -1,4 +1,4 @@
-//! Handles calls on threads and processes (create, end, await, signal), which the kernel executes.
+//! Handles calls that create, end, await or signal threads and processes.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;

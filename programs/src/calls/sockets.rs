@@ -1,4 +1,4 @@
-//! Emulates stream sockets. The driver sees only connections to other machines.
+//! Emulates stream sockets. The driver sees only connections with other machines.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fail_with};
@@ -8,7 +8,7 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// Time in nanoseconds after which Linux stops trying to connect to a silent machine.
+/// Nanoseconds after which Linux, by default, stops trying to connect to a silent machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 
 fn is_socket_call(number: i64) -> bool {
