@@ -24,18 +24,18 @@
 //! ```
 //!
 //! A [`Group`] is a program with all processes that it forks. [`Group::step`] runs their threads
-//! one at a time, in a fixed order, until each waits. It returns network [`Request`]s and the time
-//! of the next step. [`Group::deliver`] takes network events ([`News`]), and [`Group::incoming`]
-//! opens a connection to a server. To pause a group, do not step it; to kill it, drop it.
-//! [`SyncedFiles`] restores a folder to its last syncs.
+//! one at a time and in a fixed order. The returned [`Step`] contains network [`Request`]s and the
+//! time of the next step. [`Group::deliver`] takes network events ([`News`]), and
+//! [`Group::incoming`] opens a connection to a server. To pause a group, do not step it; to kill
+//! it, drop it. [`SyncedFiles`] restores a folder to its last syncs.
 //!
 //! The crate traces with ptrace. A seccomp filter stops a thread at system calls that wait for
 //! other threads, read a clock or communicate; many others run at native speed. Programs read
 //! clocks from a page that the tracer shares with each process (`group/clock_reads.rs`). Static
 //! binaries and raw system calls work, because no library is preloaded.
 //!
-//! The entry points are [`check`], [`Group::start`] and [`Group::step`]. The crate has no features.
-//! On other systems than Linux on x86-64, every start fails.
+//! The entry points are [`check`], [`Group::start`] and [`Group::step`]. The crate has no Cargo
+//! features. On systems other than Linux on x86-64, every start fails.
 
 mod interface;
 

@@ -66,7 +66,8 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// The thread waits in the kernel until its child, which borrows its memory, execs or ends.
+    /// The thread waits in the kernel until the child that borrows the thread's memory calls
+    /// `execve` or ends.
     Lends(Number),
 }
 

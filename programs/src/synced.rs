@@ -31,7 +31,7 @@ struct Pieces {
     pieces: BTreeMap<u64, Box<[u8]>>,
 }
 
-/// Range from the first to the last byte that differs from the content at the last sync.
+/// Byte range that contains all differences from the content at the last sync.
 type Unsynced = Range<u64>;
 
 impl Pieces {
@@ -131,9 +131,9 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder after a power loss. Files that were never synced become empty. `kept`
-    /// takes a file's number of unsynced bytes, and returns how many of these bytes survive,
-    /// counted from the first.
+    /// Restores the files of a folder to their last syncs. A file that was never synced counts as
+    /// empty. `kept` takes a file's number of unsynced bytes, and returns how many of these bytes
+    /// survive, counted from the first.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
@@ -189,7 +189,8 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder and records the copies as synced. The original must not change afterwards.
+    /// Copies a folder's contents and records the copies as synced. The originals must not change
+    /// afterwards.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

@@ -15,7 +15,7 @@ pub(crate) struct TemporaryFiles {
     created: Vec<(PathBuf, Identity)>,
 }
 
-/// Distinguishes a file from a later file with the same path, which another group created.
+/// Distinguishes a file from a later file with the same path, such as a file of another group.
 #[derive(PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -49,7 +49,7 @@ impl TemporaryFiles {
         }
     }
 
-    /// Removes the files that still exist. A file that cannot be removed remains.
+    /// Removes the recorded files and folders that still exist. Ignores errors.
     pub(crate) fn remove(&mut self) {
         for (path, identity) in self.created.drain(..) {
             if Identity::of(&path).as_ref() == Some(&identity) {

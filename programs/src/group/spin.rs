@@ -1,9 +1,9 @@
 //! Distinguishes a thread that waits in a loop for another thread from a thread that computes.
 //!
-//! Where the tracer interrupts a thread depends on the load of the machine, so a computing thread
-//! must continue to its next call. Inside a waiting loop the place makes no difference. The tracer
-//! recognises such a loop by single steps: every round has the same registers and stack, and makes
-//! no call.
+//! The point at which the tracer interrupts a thread depends on the load of the machine. A thread
+//! that computes must therefore continue to its next call; in a waiting loop, the point makes no
+//! difference. The tracer recognizes such a loop by single steps: every round has the same
+//! registers and stack, and makes no call.
 
 use super::{Group, Number};
 use crate::sys::memory::Memory;
@@ -18,7 +18,7 @@ const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
 /// Size in bytes of the area below the stack pointer that a function may use.
 const RED_ZONE: u64 = 128;
-/// The trap flag and the resume flag. The tracer changes them.
+/// The trap flag and the resume flag, which change during single steps.
 const FLAGS_OF_TRACER: u64 = 1 << 8 | 1 << 16;
 
 pub(crate) enum Activity {
@@ -27,7 +27,6 @@ pub(crate) enum Activity {
     Stopped(Option<Stop>),
 }
 
-/// The instruction pointer, the flags and the general registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State([u64; 18]);
 
@@ -96,7 +95,8 @@ impl Stepper {
         Err(Activity::Computes)
     }
 
-    /// Returns the floating-point registers and the two stack pages that hold local variables.
+    /// Returns the extended registers and the two pages around the stack pointer, which hold local
+    /// variables.
     fn surroundings(&self) -> (Vec<u8>, [Vec<u8>; 2]) {
         let page = (self.state.stack() - RED_ZONE) & !(PAGE - 1);
         let stack = [page, page + PAGE].map(|page| self.memory.read(page, PAGE as usize));

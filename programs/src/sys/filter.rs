@@ -1,4 +1,4 @@
-//! The seccomp filter of traced threads. Calls that are not listed stop the thread.
+//! The seccomp filter of traced threads. By default, a call stops its thread.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
@@ -23,14 +23,14 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls with a command. On an emulated descriptor, the thread stops at the first number and at all
-/// numbers from the second on.
+/// Calls with a command. On an emulated descriptor, the thread stops if the command equals the
+/// first number, or is not less than the second.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// Calls that the kernel executes.
+/// Calls that the filter leaves to the kernel.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
     libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,

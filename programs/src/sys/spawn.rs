@@ -10,7 +10,7 @@ use std::path::Path;
 
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// Maximum data in bytes. Beyond this limit, a program's allocations fail.
+/// Maximum size of a process's data in bytes (`RLIMIT_DATA`). Further allocations fail.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 /// Maximum size of a file in bytes, enforced with SIGXFSZ.
 const FILE_MAX: u64 = 1 << 30;
@@ -50,7 +50,8 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     }
 }
 
-/// Replaces the child with the program. An exit status from 121 on tells which preparation failed.
+/// Replaces the child with the program. The exit statuses 121 to 124 and 127 identify the step that
+/// failed.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],

@@ -1,4 +1,5 @@
-//! A timer that interrupts the tracer's wait for a thread, to detect busy loops.
+//! A timer that interrupts the tracer's wait for a thread, so that the tracer notices stuck
+//! threads.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;

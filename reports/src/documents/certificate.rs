@@ -1,4 +1,5 @@
-//! The `fencepost.certificate` format: no plan within stated bounds causes a violation.
+//! The `fencepost.certificate` format: a statement that no plan within given bounds causes a
+//! violation.
 
 mod diff;
 mod html;

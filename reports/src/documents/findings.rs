@@ -151,10 +151,10 @@ impl Findings {
         counts
     }
 
-    /// Marks new findings as known, adds those of a sweep, dated `day`, and returns their
-    /// fingerprints.
+    /// Marks new findings as known, then adds the findings of a sweep on `day`. Returns the
+    /// fingerprints of the sweep's findings.
     ///
-    /// Only a whole sweep advances the next seed, so all shards with `--seeds +N` get the same
+    /// Only a whole sweep advances the next seed, so that all shards with `--seeds +N` get the same
     /// range.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
@@ -176,8 +176,8 @@ impl Findings {
         seen
     }
 
-    /// Enters the results of a retest: reopens fixed findings that were shown again, and marks the
-    /// other open findings in `retested` as fixed. A finding in `seen` stays open.
+    /// Reopens fixed findings that a retest showed again. Marks open findings that the retest did
+    /// not show as fixed, unless they are in `seen`.
     pub fn enter_retest(
         &mut self,
         retested: &BTreeMap<String, bool>,
@@ -245,8 +245,8 @@ impl Finding {
         self
     }
 
-    /// Adds the runs of a sweep. If the sweep has other options than the finding, discards the runs
-    /// in `shown_by`, because they may not show the finding with the new options.
+    /// Adds the runs of a sweep. If the sweep has other options than the finding, first discards
+    /// the runs in `shown_by`, because they may not show the finding with the new options.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         if self.options != options {

@@ -60,7 +60,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Compares slices in pairs if `is_one_by_one`; otherwise counts the equal slices.
+/// Counts the slices that both lists contain. With `is_one_by_one`, first describes each slice that
+/// differs.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! The `fencepost.exploration` format: an unfinished exploration, which can be continued or merged.
+//! The `fencepost.exploration` format: the result of an exploration without a certificate.
 
 use super::html::{conditions, runs};
 use super::text::fired;
