@@ -1,5 +1,5 @@
-//! Published documents other than reports and sweeps, with their output formats (views), the
-//! readers and schemas of the formats, gallery pages and the documentation's site.
+//! Published documents other than reports and sweeps, and their views. Also document readers, JSON
+//! Schemas, gallery pages and the documentation site.
 
 pub mod boundary;
 pub mod certificate;

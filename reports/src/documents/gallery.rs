@@ -10,12 +10,13 @@ pub struct Page<'p> {
     pub title: &'p str,
     pub question: &'p str,
     pub protocol: &'p [&'p str],
-    /// Lock, fault and seed of the minimal run, in words.
+    /// Lock, fault and seed of the run that was minimized, in words.
     pub seen: String,
     pub replay: String,
-    /// The smallest numbers of processes and cycles that show the anomaly, in words.
+    /// Numbers of processes and cycles in the minimal run, in words.
     pub workload: String,
-    /// For each magnitude, the nearest values found that do and do not show the anomaly.
+    /// Sentences about magnitudes of faults: the nearest values found that show and do not show the
+    /// anomaly.
     pub margins: Vec<String>,
     pub remedy: &'p str,
     /// Comparison of runs with and without the remedy; `None` if the remedy was not tried.

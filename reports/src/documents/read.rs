@@ -59,7 +59,7 @@ pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
-/// Reads a history, and validates its events.
+/// Reads a history. Errors in its content name their line.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
         // A parsed JSON value has no line numbers. Parsing the text again locates the problem.

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub enum Entry {
     File(Vec<u8>),
-    /// Sorted file names.
+    /// Sorted names of the files and folders in the folder.
     Folder(Vec<String>),
 }
 
@@ -47,8 +47,8 @@ const SCHEMAS: &str = "schemas/index.html";
 
 /// Returns the files of the site by path, with `/` between names and no leading `/`.
 ///
-/// Fails with [`SiteError::Missing`] if a start page is missing, and with [`SiteError::DeadLinks`]
-/// if a link's file or heading is missing.
+/// Fails with [`SiteError::Missing`] if a required file or folder is missing, and with
+/// [`SiteError::DeadLinks`] if the target of a link is missing.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {

@@ -1,8 +1,8 @@
 //! Computes bounds on the thresholds of faults ([`bound`]). A fault that is weaker than its bound,
 //! or a downtime that is longer, cannot break the rule.
 //!
-//! A bound is computed from times in the history of the minimal run, such as those of the grant, of
-//! the fault and of the holder's exit. The measured threshold is beyond the bound, because the
+//! The formulas use times in the history of the minimal run, such as those of the grant, of the
+//! fault and of the holder's exit. The measured threshold may be worse than the bound, because the
 //! other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
@@ -12,9 +12,10 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// Time by which a lease may end early at Redis servers, which count in whole milliseconds.
+/// Microseconds by which a lease may end early at a server that counts whole milliseconds, such as
+/// Redis.
 const REDIS_TICK_US: i64 = 1_000;
-/// Time by which a lease may end early at servers that count in whole seconds.
+/// Microseconds by which a lease may end early at a server that counts whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
@@ -115,8 +116,9 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// Returns the smallest drift, in ppm, at which the lease ends at a fast server before the
-    /// holder leaves its critical section, or before a slow holder's validity ends.
+    /// Returns the smallest drift, in ppm, with which a fast server ends the lease before the
+    /// holder leaves its critical section, or with which a slow holder's validity outlasts the
+    /// lease.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -152,7 +154,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the delay, in microseconds, with which the write arrives just after the next
+    /// Returns the smallest delay, in microseconds, with which the write can arrive after the next
     /// holder's first request to the storage.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
@@ -171,7 +173,8 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag, in microseconds, with which a failure loses the grant in transit.
+    /// Returns the smallest lag, in microseconds, with which a failure of the server can lose the
+    /// grant in transit.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

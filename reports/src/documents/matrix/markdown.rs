@@ -1,5 +1,3 @@
-//! Writes the matrix as Markdown: an overview table, then a table for each lock.
-
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
 use crate::show::format::exporters::markdown_cell::cell as escaped;

@@ -1,11 +1,10 @@
 //! Compares a published matrix with a new one ([`stale`]).
 //!
 //! With the same version, configuration, rule and seeds, all counts and first seeds must be equal.
-//! If only the last seed differs, first seeds must be equal within the common range. Unless the
-//! seeds are the same, Fisher's exact test (Fisher 1922) also compares the shares of violated and
-//! inconclusive runs and of each broken rule, at a significance level of 5 % over all comparisons
-//! (Bonferroni). A cell that is in only one matrix, or was quiet and is now violated, is always
-//! stale.
+//! Otherwise, Fisher's exact test (Fisher 1922) compares the shares of violated runs, of exercised
+//! runs and of runs that broke each rule, at a significance level of 5 % over all comparisons
+//! (Bonferroni). If only the last seed differs, first seeds must also be equal within the common
+//! range. A cell that is in only one matrix, or was quiet and is now violated, is always stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;

@@ -1,5 +1,3 @@
-//! Writes the matrix for a terminal: a row for each lock, a column for each fault.
-
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::show::format::text::layout::percent;
 use std::fmt::Write;

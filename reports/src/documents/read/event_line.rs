@@ -1,5 +1,3 @@
-//! Finds an event's line in the text of a history, for error messages.
-
 /// Returns the line, counted from 1, on which the event at `position`, counted from 0, begins.
 pub fn line_of_event(text: &str, position: usize) -> Option<usize> {
     let (mut line, mut depth, mut begins) = (1_usize, 0_u32, 0_usize);

@@ -1,4 +1,4 @@
-//! Aligns the timelines of two runs: equal events are one line with two times.
+//! Aligns the timelines of two runs, so that equal events share a line.
 
 use super::Timelines;
 use crate::record::history::What;

@@ -1,4 +1,4 @@
-//! The frame of each page: a link to the start page, the search, and a menu.
+//! Renders the frame of each page, with links to the start page and the search, and a menu.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};
@@ -73,8 +73,8 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// Adds the site's frame to a page. `scripts` is the `script-src` directive of the page's content
-/// security policy, with the hashes of the allowed scripts.
+/// Renders a page with the site's frame. `scripts` is the `script-src` directive of the page's
+/// content security policy; an empty string forbids scripts.
 pub(super) fn page(
     out: &str,
     title: &str,
