@@ -8,8 +8,8 @@ pub enum Input<'a> {
         /// Address of the client or server that opened the connection, as `host:port`.
         peer: &'a str,
     },
-    /// Bytes from a client or server. The machine executes at most one command, and sets
-    /// `Outputs::more` if another complete command is buffered.
+    /// Bytes from a client or server. The machine sets `Outputs::more` if a complete command
+    /// remains buffered.
     Received {
         connection: ConnectionId,
         bytes: &'a [u8],
@@ -17,7 +17,7 @@ pub enum Input<'a> {
     /// Requests the next buffered command. The driver sends this after `Outputs::more`.
     Continue,
     Closed {
-        /// Connection that the peer closed or reset.
+        /// Connection that has ended, for example because the peer closed it.
         connection: ConnectionId,
     },
     Connected {

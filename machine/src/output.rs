@@ -9,7 +9,6 @@ use bytes::Bytes;
 pub enum Output {
     Send {
         connection: ConnectionId,
-        /// One message of the protocol.
         bytes: Bytes,
     },
     Close {
@@ -34,7 +33,8 @@ pub enum Output {
         /// Bytes that survive a process crash, and after the next sync also a power loss.
         bytes: Bytes,
     },
-    /// Syncs the append-only file; the driver answers with `DiskSynced` or `DiskFailed`, or stops.
+    /// Syncs the append-only file. The driver answers with `DiskSynced` or `DiskFailed`, or stops
+    /// the server.
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {

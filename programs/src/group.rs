@@ -29,7 +29,8 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Virtual nanoseconds that a call takes. A loop that polls a clock therefore ends.
+/// Usual virtual duration of a call in nanoseconds. Because calls take time, a loop that polls a
+/// clock ends.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;

@@ -30,8 +30,8 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
-/// The 32-bit words of a `siginfo_t`: signal, error number and code, then data that depends on
-/// signal and code.
+/// The 32-bit words of a `siginfo_t`: signal, error number and code, then data that depends on the
+/// signal and the code.
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {

@@ -150,7 +150,7 @@ fn looks_at_the_clock_need_no_stop_and_take_time() {
     let Some(run) = python("looks-9731", script) else { return };
     let (stops, looks) = looks_of(&run);
     assert!(stops < 100 && looks > 1_900, "{stops} {looks}");
-    // The first thousand clock reads take 100 ns each, and the next thousand 2 us each.
+    // The first thousand clock reads take 100 ns each, and the next thousand 2 µs each.
     assert_eq!(run.stdout, "True True\nFalse\n", "{}", run.stderr);
 }
 

@@ -1,4 +1,4 @@
-//! Reads documents in the published formats.
+//! Reads published documents, such as reports and sweeps.
 
 mod event_line;
 
