@@ -63,7 +63,6 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Clears the outputs but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.list.clear();
         self.commands = 0;

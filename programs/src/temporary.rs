@@ -49,7 +49,6 @@ impl TemporaryFiles {
         }
     }
 
-    /// Removes the recorded files and folders that still exist. Ignores errors.
     pub(crate) fn remove(&mut self) {
         for (path, identity) in self.created.drain(..) {
             if Identity::of(&path).as_ref() == Some(&identity) {

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 const WALL_START_US: i64 = 1_700_000_000_000_000;
 
-/// Runs one machine, whose messages arrive immediately.
 #[derive(Debug)]
 pub struct Bench<M> {
     pub machine: M,
@@ -50,7 +49,6 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// Boots another machine from the same disk. The connections are lost.
     pub fn restart(&mut self, boot: impl FnOnce(&DiskImage, Now) -> M) {
         (self.syncing, self.wake_at) = (0, None);
         self.sent.clear();
@@ -124,7 +122,6 @@ impl<M: Machine> Bench<M> {
         self.clock.wall.0 += past.cast_signed();
     }
 
-    /// Steps the wall clock forward or back, without firing timers.
     pub fn step_wall_clock(&mut self, micros: i64) {
         self.clock.wall.0 += micros;
     }

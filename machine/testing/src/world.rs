@@ -113,7 +113,6 @@ impl<M: Machine> World<M> {
         self.input(host, Input::Timer);
     }
 
-    /// Crashes a server and closes its connections. [`World::start`] boots the server again.
     pub fn crash(&mut self, host: usize, crash: Crash) {
         let at = &mut self.hosts[host];
         at.machine = None;
@@ -154,7 +153,6 @@ impl<M: Machine> World<M> {
         self.cuts.insert((from, to));
     }
 
-    /// Ends all cuts, and delivers the messages that the cuts held back.
     pub fn heal(&mut self) {
         self.cuts.clear();
         for (_, _, event) in std::mem::take(&mut self.held) {
@@ -318,7 +316,6 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Returns the server's machine, or `None` while the server is down.
     pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }
