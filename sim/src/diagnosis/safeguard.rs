@@ -1,4 +1,4 @@
-//! The safeguards that reports suggest. Each is a change to a run.
+//! The safeguards that reports suggest, as changes to a run.
 
 use super::minimal::with_scenario;
 use crate::engine::Engine;
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 pub struct Safeguard {
     pub name: &'static str,
     pub about: &'static str,
-    /// `true` if the safeguard applies to the run and would change it.
+    /// Returns `true` if the safeguard applies to the run.
     pub fits: fn(&RunSpec) -> bool,
     pub with: fn(&RunSpec) -> RunSpec,
-    /// Setting in the run, such as `40s` or `client=fencing`.
+    /// Returns the setting for a run with the safeguard, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 

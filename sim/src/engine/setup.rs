@@ -22,7 +22,7 @@ pub(crate) struct Records {
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
     /// Time for which servers run before the run begins. The times in the other fields count from
-    /// the begin of the run.
+    /// the start of the run.
     pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),

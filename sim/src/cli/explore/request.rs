@@ -1,4 +1,4 @@
-//! Parses the arguments of `explore`, and prints the command that reproduces them.
+//! Converts the arguments of `explore` to bounds, and bounds back to a command line.
 
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};

@@ -1,4 +1,4 @@
-//! Code shared by coordinators that decide by majority.
+//! Code shared by the coordinators that run on an ensemble of servers.
 
 use super::address;
 use crate::setup::scenario::Scenario;

@@ -1,4 +1,4 @@
-//! Serves a coordinator's machines over real TCP, with files on disk or as staged servers.
+//! Serves the machines of a coordinator over real TCP.
 
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};
