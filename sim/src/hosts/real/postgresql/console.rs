@@ -62,8 +62,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Columns of the result: subject, owner, address of the session, and begin and end of the lock
-    /// in microseconds since the Unix epoch.
+    /// Returns the query. Its columns are subject, owner, address of the session, and begin and end
+    /// of the lock in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
