@@ -1,7 +1,7 @@
 //! Mutants: locks and servers with one planted mistake.
 //!
 //! The [`rule`] of an [`Operator`] changes messages between clients and servers, or the environment
-//! of a server, so the locks and servers contain no code for mutants. [`Marks`] count how often a
+//! of a server, so the locks and servers contain no code for mutants. [`Marks`] counts how often a
 //! mistake takes effect.
 
 mod any;

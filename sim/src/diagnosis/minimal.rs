@@ -9,7 +9,7 @@ use fencepost_faults::shrink::Boundary;
 use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
 use std::rc::Rc;
 
-/// Maximum number of runs in a search without traced processes. Most searches need a few dozen.
+/// Maximum number of runs in a search without traced processes.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;

@@ -99,7 +99,7 @@ impl Swap<'_> {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
                 // A fault that began later than planned waited for another event, so a later
-                // planned time would not delay it.
+                // planned time might not delay it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),

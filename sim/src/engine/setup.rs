@@ -1,5 +1,3 @@
-//! Creates a world and runs it to its end, in either engine.
-
 use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;
 use crate::setup::roster::Roster;

@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 /// Monotonic time of a server at virtual time 0, so that the server can boot earlier.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// Maximum boot time that ends early, as soon as the server is ready.
+/// Longest boot time that the machine cuts short once the server is ready.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 const EIO: i32 = 5;

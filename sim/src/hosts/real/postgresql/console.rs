@@ -62,7 +62,7 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Returns the query. Its columns are subject, owner, address of the session, and begin and end
+    /// Returns the query. Its columns are subject, owner, address of the session, and start and end
     /// of the lock in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
