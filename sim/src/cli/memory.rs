@@ -1,5 +1,3 @@
-//! The option `--max-memory`, which stops a sweep that uses too much memory.
-
 use super::Failure;
 use super::interrupt::end_soon;
 use super::output::log;

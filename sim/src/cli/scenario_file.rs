@@ -1,5 +1,3 @@
-//! Builds the scenario from `--scenario`, `--set` and flags.
-
 use super::Failure;
 use super::arguments::ScenarioArguments;
 use super::output::read_file;

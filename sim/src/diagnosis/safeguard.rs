@@ -1,5 +1,3 @@
-//! The safeguards that reports suggest, as changes to a run.
-
 use super::minimal::with_scenario;
 use crate::engine::Engine;
 use crate::run::{Recording, RunSpec};
@@ -16,7 +14,6 @@ use std::collections::BTreeMap;
 pub struct Safeguard {
     pub name: &'static str,
     pub about: &'static str,
-    /// Returns `true` if the safeguard applies to the run.
     pub fits: fn(&RunSpec) -> bool,
     pub with: fn(&RunSpec) -> RunSpec,
     /// Returns the setting for a run with the safeguard, such as `40s` or `client=fencing`.

@@ -1,5 +1,3 @@
-//! Finds the threshold of a minimal plan's decisive magnitude.
-
 use super::minimal::{Minimal, with_plan};
 use super::target::Target;
 use fencepost_faults::shrink::Boundary as Found;

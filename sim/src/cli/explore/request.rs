@@ -1,5 +1,3 @@
-//! Converts the arguments of `explore` to bounds, and bounds back to a command line.
-
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
 use crate::cli::lock_scripts::add_script;

@@ -1,5 +1,3 @@
-//! Code shared by the coordinators that run on an ensemble of servers.
-
 use super::address;
 use crate::setup::scenario::Scenario;
 use crate::setup::scenario::program::ProgramDeployment;

@@ -1,5 +1,3 @@
-//! Serves the machines of a coordinator over real TCP.
-
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};
 use fencepost_serve::{

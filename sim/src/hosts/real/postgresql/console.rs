@@ -1,5 +1,3 @@
-//! Queries a real PostgreSQL server for its locks, and parses the result.
-
 use crate::hosts::real::console::{
     Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
 };
