@@ -1,4 +1,4 @@
-//! Studies: each answers one question with many runs.
+//! Commands and tests that execute many runs.
 
 #[doc(hidden)]
 pub mod bench;
