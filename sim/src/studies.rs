@@ -1,4 +1,4 @@
-//! Commands and tests that execute many runs.
+//! Implements commands such as `sweep`, `boundary` and `explore`.
 
 #[doc(hidden)]
 pub mod bench;

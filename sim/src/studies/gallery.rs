@@ -1,4 +1,4 @@
-//! Makes the pages of `docs/gallery`. Each page shows an anomaly in the run of a pinned seed.
+//! Generates the pages of `docs/gallery`. Each page shows an anomaly in the run of a pinned seed.
 
 mod chubby;
 mod etcd;

@@ -1,4 +1,4 @@
-//! The command that a holder sends as its work, for each kind of server.
+//! The command that a holder sends to the lock server as its work.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::SessionOptions;

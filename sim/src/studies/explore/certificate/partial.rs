@@ -86,7 +86,8 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Merges the documents of unfinished explorations. An error contains the index of a document.
+/// Merges the documents of unfinished explorations. An error contains the index of the invalid
+/// document, or of the last document if units are missing.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;
