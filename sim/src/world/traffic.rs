@@ -134,7 +134,7 @@ impl State {
         let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
         let is_told = end.is_shut && !has_unread && how == Close::End;
         if stage == Stage::Closed || stage == Stage::Connecting {
-            return; // The answer to a pending connect will close it.
+            return; // The answer to a pending connect will close the connection.
         }
         if stage == Stage::Refused || gone || is_told || how == Close::Silent {
             self.carrier.close(socket);
