@@ -56,9 +56,10 @@ pub enum Expect {
     Safe,
     /// No seed breaks any of these rules. Other rules may be broken.
     Never(Vec<Kind>),
-    /// Some seed breaks each of these rules. Other rules may be broken too.
+    /// For each of these rules, at least one seed breaks the rule. Other rules may be broken too.
     Violates(Vec<Kind>),
-    /// Some seed breaks each of these rules for this cause. Other rules and causes are allowed.
+    /// For each pair, at least one seed breaks the rule for the cause. Other rules and causes are
+    /// allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 

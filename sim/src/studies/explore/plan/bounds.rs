@@ -29,8 +29,8 @@ pub struct Bounds {
     pub faults: u8,
     /// Maximum number of delayed messages: 0, 1 or 2.
     pub delays: u8,
-    /// Ranges of critical sections, think times and retries must be single values. Each base run
-    /// sets its own latencies.
+    /// The ranges of critical sections, think times and retries must contain a single value. Each
+    /// base run sets its own latencies.
     pub scenario: Scenario,
     /// Upper limit of the fault durations, added latencies and clock steps that `explore` chooses.
     /// The downtimes of restarts come from the scenario.

@@ -11,7 +11,7 @@ pub struct Pruned {
     pub idle: u64,
     /// Number of impossible plans, in which two faults collide.
     pub colliding: u64,
-    /// Number of plans that are not extended, because another plan has the same order of messages.
+    /// Number of plans that are not extended, because they give no new order of messages.
     pub same_order: u64,
 }
 
