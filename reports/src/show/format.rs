@@ -86,7 +86,7 @@ pub enum Needs {
 }
 
 pub static TEXT: Format = text::FORMAT;
-/// Writes names with invisible characters unchanged, because JSON escapes them.
+/// Writes invisible characters as JSON escapes, so that a parser reads each name unchanged.
 pub static JSON: Format = exporters::json::FORMAT;
 pub static HTML: Format = html::FORMAT;
 

@@ -1,5 +1,3 @@
-//! Writes a comparison of two locks or sweeps, alone or as part of a sweep with a baseline.
-
 use super::exporters::markdown_comparison;
 use super::{html, text};
 use crate::show::view::View;

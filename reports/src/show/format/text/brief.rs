@@ -1,4 +1,4 @@
-//! Writes the brief text report: parameters, verdicts, and a story for each cause.
+//! Writes the brief text report, with the verdicts and a story for each cause.
 
 use super::amount::{about, count_phrase};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};

@@ -1,4 +1,4 @@
-//! Writes the events around a violation, with a lane for each of its processes.
+//! Writes the events of a run's timeline, with a lane for each process that they involve.
 
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
