@@ -76,12 +76,12 @@ impl Sweeps {
     }
 }
 
-/// Parts of a run that a format shows, in addition to the parts that every report has.
+/// Parts of a run that a format needs. Each variant includes the parts of the variants above it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     Findings,
     History,
-    /// The whole history and the messages.
+    /// The messages on the network.
     Wire,
 }
 

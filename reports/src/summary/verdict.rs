@@ -1,5 +1,3 @@
-//! Derives the verdict on a history from the findings of the checkers.
-
 use crate::judge::checker::lost_update::unrecorded;
 use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};

@@ -10,7 +10,6 @@ use std::path::Path;
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 
 impl FolderLock {
-    /// Locks the folder. Fails if another server has locked the folder.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();

@@ -1,3 +1,5 @@
+//! The output formats of a comparison.
+
 use super::exporters::markdown_comparison;
 use super::{html, text};
 use crate::show::view::View;

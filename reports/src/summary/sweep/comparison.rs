@@ -53,7 +53,7 @@ pub struct Side {
     pub tool: Tool,
     /// Range from the first seed to the last. The sweep may not have run all of these seeds.
     pub seeds: SeedRange,
-    /// `true` if every seed in `seeds` was run.
+    /// `true` if the sweep ran every seed of its shard.
     pub complete: bool,
 }
 

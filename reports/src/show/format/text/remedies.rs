@@ -1,5 +1,3 @@
-//! Describes how safeguards affect the violations of a story.
-
 use super::rerun::{listed, safeguard};
 use crate::judge::finding::Kind;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};

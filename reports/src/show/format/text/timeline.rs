@@ -1,5 +1,3 @@
-//! Writes the events of a run's timeline, with a lane for each process that they involve.
-
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
 use crate::record::history::What;
