@@ -1,4 +1,4 @@
-//! A connection, which reads at the machine's pace and writes at the peer's pace.
+//! A connection that queues outgoing bytes until the peer accepts them.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// Limit on the unsent bytes of a connection. The server disconnects a peer that exceeds it.
+/// Maximum number of unsent bytes of a connection. More bytes break the connection.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
 const SLICES_MAX: usize = 64;
 const CLOSE_WAIT: Duration = Duration::from_secs(5);

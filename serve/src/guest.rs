@@ -51,8 +51,8 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it stops. Fails if the disk is in use, or if the machine cannot read the
-/// files.
+/// Serves a machine until it stops. Fails if the disk is in use, or if the machine refuses a
+/// damaged file.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(StartState) -> Box<dyn Machine>,
     hardware: GuestHardware<impl Fn() -> Duration + 'static>,

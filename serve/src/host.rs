@@ -51,7 +51,7 @@ pub(crate) struct Host<P: Platform> {
     is_ready: Notify,
 }
 
-/// Builds a machine, which may call the driver during a long input.
+/// A function that builds a machine. The machine may call the driver during a long input.
 pub type MachineBuilder = Box<dyn FnOnce(Rc<dyn InputDriver>) -> Box<dyn Machine> + Send>;
 
 #[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]

@@ -94,8 +94,8 @@ pub enum ServeError {
 }
 
 /// Serves until SIGINT or SIGTERM, or until all servers have stopped. Passes the ready line and
-/// warnings to `announce`, which ends the servers by returning `Break`. Fails if the servers cannot
-/// start, or a disk fails.
+/// warnings to `announce`, which can end the servers by returning `Break`. Fails if the servers
+/// cannot start, or if a server fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,

@@ -28,7 +28,7 @@ pub struct Serving {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// The ready line, sent once all servers answer requests.
+    /// The ready line, which announces that all servers are ready for requests.
     Ready(&'a str),
     Warning(&'a str),
 }
@@ -45,7 +45,7 @@ pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
 }
 
 impl Serving {
-    /// Starts servers in a tokio runtime. Fails if the system refuses a resource.
+    /// Starts each server on its own thread. Fails if the system refuses a resource.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
         let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());
@@ -62,8 +62,8 @@ impl Serving {
         self.addresses.iter().map(|(_, address)| *address)
     }
 
-    /// Serves until `stop`, or until all servers have stopped, then syncs the written data. Fails
-    /// if a server fails.
+    /// Serves until `stop`, or until all servers have stopped. A server that stops syncs its
+    /// written data. Fails if a server fails.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
@@ -118,7 +118,8 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Listens on `count` ports from `port` on, or on free ports if `port` is 0. Needs a tokio runtime.
+/// Listens on `count` consecutive ports from `port`, or on free ports if `port` is 0. Needs a tokio
+/// runtime.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = format!(
@@ -144,7 +145,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// Returns an IP address at which clients reach a server that listens on `bind`.
+/// Returns an IP address at which local clients reach a server that listens on `bind`.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

@@ -86,7 +86,7 @@ impl Stage {
         self.now_us
     }
 
-    /// Returns the wall-clock time of a server that has no clock faults.
+    /// Returns the wall-clock time of a server without clock faults.
     pub fn wall(&self) -> WallTime {
         WallTime(self.beginning.0.saturating_add_unsigned(self.now_us))
     }
@@ -112,7 +112,8 @@ impl Stage {
         self.queue.first_key_value().map(|((at_us, _), _)| *at_us)
     }
 
-    /// Runs the servers until `end_us`. Returns `false` if they are in an endless loop.
+    /// Runs the servers until `end_us`. Returns `false` after too many events at one instant, as in
+    /// an endless loop.
     pub fn advance_to(&mut self, end_us: u64) -> bool {
         let end_us = end_us.max(self.now_us);
         let comes_to_rest = self.run_until(end_us);

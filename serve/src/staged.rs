@@ -21,7 +21,7 @@ const READ_BYTES: usize = 16 * 1024;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
     Bytes(Bytes),
-    /// Ends the stream once all earlier bytes are sent.
+    /// Ends the stream after all earlier bytes.
     Close,
 }
 
@@ -32,10 +32,10 @@ pub trait ServedMachines: 'static {
     /// Reports the end of a connection, also after a [`Sent::Close`] for this socket.
     fn closed(&mut self, socket: u64);
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
-    /// Advances the machines to `now`, the time since the ready line. Called before each input, and
+    /// Advances the machines to `now`, the time since serving began. Called before each input, and
     /// at the time that [`ServedMachines::next`] returns.
     fn pass(&mut self, _now: Duration) {}
-    /// Returns the time since the ready line at which the servers act without input.
+    /// Returns the time since serving began at which the machines next act without input.
     fn next(&self) -> Option<Duration> {
         None
     }
@@ -58,8 +58,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM, or until the servers end; not at all if `announce`, which gets
-/// the ready line, returns `Break`. Fails if the servers cannot start.
+/// Serves until SIGINT or SIGTERM, or until the servers end. Passes the ready line to `announce`,
+/// and returns immediately if `announce` returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
@@ -74,7 +74,7 @@ pub fn serve_staged<S: ServedMachines>(
     })
 }
 
-/// Like [`serve_staged`], but serves until `stop`. The caller must run inside a [`LocalSet`].
+/// Serves like [`serve_staged`], but until `stop`. The caller must run inside a [`LocalSet`].
 pub async fn stage<S: ServedMachines>(
     staging: PreparedServers<S>,
     stop: impl Future<Output = ()>,

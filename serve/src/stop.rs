@@ -1,5 +1,3 @@
-//! The signals that end servers: SIGINT and SIGTERM, or Ctrl+C and the closed console on Windows.
-
 use std::future::Future;
 
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 pub(crate) trait Stream: 'static {
-    /// Sends without waiting. Unlike `try_write`, also works outside the connection's task.
+    /// Sends without waiting. Unlike `try_write`, does not depend on an earlier call of `ready`.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;

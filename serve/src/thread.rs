@@ -87,7 +87,6 @@ fn serve(
         }
         host.platform.files.borrow().sync()
     });
-    // End all tasks, so that none of them writes a file after this function returns.
     drop(local);
     result
 }

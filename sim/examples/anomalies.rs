@@ -1,6 +1,6 @@
-//! Writes docs/anomalies.md: the median number of seeds until each anomaly appears, over 20
-//! disjoint ranges of seeds, and the number of these runs in which the safe twin shows the anomaly
-//! too.
+//! Prints docs/anomalies.md, the table of anomalies. For each anomaly, the table gives the median
+//! number of seeds until the anomaly appears, over 20 disjoint ranges of seeds, and the number of
+//! the same runs in which the safe twin also shows the anomaly.
 //!
 //! `cargo run --release --example anomalies -- [SEEDS] [THREADS] [ID_PREFIX] > docs/anomalies.md`.
 //! By default, a range has 100 seeds, and the example uses all cores and prints all rows.

@@ -1,7 +1,8 @@
-//! Measures the runs and the processor time until a violation, for uniform, aimed and pct faults
-//! and for `explore`: medians over 20 trials (3 for `explore`), and the two-sided p of the
-//! Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. A trial without a
-//! violation after 2,000 runs, or after all of `explore`, counts as slower than all others.
+//! Measures the runs and the processor time until a violation of the expected kind, for uniform,
+//! aimed and pct faults and for `explore`. Prints medians over 20 trials (3 for `explore`), and the
+//! two-sided p of the Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. A
+//! trial without such a violation after 2,000 runs, or after all of `explore`, counts as slower
+//! than every trial with one.
 //!
 //! `cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]`
 
@@ -193,7 +194,8 @@ fn median(mut values: Vec<u64>) -> u64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// Mann-Whitney p value, by the normal approximation with a correction for ties.
+/// Returns the two-sided Mann-Whitney p value, by the normal approximation with corrections for
+/// ties and continuity.
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
     all.sort_unstable();
@@ -218,7 +220,8 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// Probability of both normal tails, with an error below 1.5e-7 (Abramowitz and Stegun, 7.1.26).
+/// Returns the probability that a standard normal variable is at least `z` away from 0, with an
+/// error of at most 1.5e-7 (Abramowitz and Stegun, 7.1.26).
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -1,5 +1,5 @@
-//! Prints the size of the plan before and after minimization, and the cost of the minimization, for
-//! the first N violated runs from seed 0 on, over all locks and families:
+//! Prints the sizes of plans before and after minimization, and the cost of the search, for the
+//! first N runs with a violation (200 by default), over all locks and families, from seed 0 on:
 //! `cargo run --release --example minimal_plans -- N`.
 
 use fencepost::diagnosis::{

@@ -56,8 +56,8 @@ fn diagnose_within(
     }
 }
 
-/// Minimizes a violation and finds its causes and remedies. Returns `None` if the fast engine does
-/// not reproduce the violation.
+/// Minimizes a violation, and finds its threshold, its necessary faults and its remedies. Returns
+/// `None` if the violation is not reproduced on the fast engine.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

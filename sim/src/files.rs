@@ -1,4 +1,4 @@
-//! Writes files atomically.
+//! Writes files atomically, and locks folders.
 
 #[cfg_attr(not(unix), path = "files/no_leftover.rs")]
 mod leftover;
@@ -27,7 +27,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Creates and locks the folder of `path`. Returns `None` on Windows, which has no such locks.
+/// Creates the folder of `path`, and waits for a lock on it. Returns `None` on Windows, which has
+/// no such locks.
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

@@ -8,7 +8,7 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// mimalloc needs half as many instructions for small objects as the system's allocator.
+/// mimalloc needs fewer instructions for small objects than most system allocators.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! Studies: each answers one question with many runs.
+//! Implements commands such as `sweep`, `boundary` and `explore`.
 
 #[doc(hidden)]
 pub mod bench;

@@ -1,5 +1,5 @@
-//! Tests of your own lock in your own `#[test]`. A test states the lock, the faults, the seeds and
-//! the expected result.
+//! Tests of your own lock in your own `#[test]` functions. A test states the lock, the faults, the
+//! seeds and the expected result.
 //!
 //! ```
 //! use fencepost::testing::{Expect, LockTest};
@@ -10,8 +10,8 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A test that finds a forbidden violation names the lowest such seed, writes reports as JSON and
-//! HTML, and prints the command that reproduces this seed on any machine.
+//! A test that finds a forbidden violation names the lowest seed that shows one, writes reports as
+//! JSON and HTML, and prints the command that runs this seed again.
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};
@@ -56,9 +56,10 @@ pub enum Expect {
     Safe,
     /// No seed breaks any of these rules. Other rules may be broken.
     Never(Vec<Kind>),
-    /// Some seed breaks each of these rules. Other rules may be broken too.
+    /// For each of these rules, at least one seed breaks the rule. Other rules may be broken too.
     Violates(Vec<Kind>),
-    /// Some seed breaks each of these rules for this cause. Other rules and causes are allowed.
+    /// For each pair, at least one seed breaks the rule for the cause. Other rules and causes are
+    /// allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
 
@@ -109,8 +110,8 @@ impl LockTest {
         LockTest { expect, ..self }
     }
 
-    /// Sets the fault plan for every seed. [`LockTest::faults`] still determines the servers
-    /// (`failover` has replicas and Sentinels) and the names of the runs.
+    /// Sets the fault plan for every seed. [`LockTest::faults`] still determines the servers (for
+    /// example, `failover` adds replicas and Sentinels) and the names of the runs.
     ///
     /// ```
     /// use fencepost::testing::{Expect, FaultPlan, LockTest};

@@ -1,4 +1,4 @@
-//! Rejects histories that no run can record, because the checkers do not expect such histories.
+//! Rejects histories that no run can record and that the checkers do not expect.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
@@ -21,7 +21,6 @@ pub enum InvalidHistory {
     Event { position: usize, sequence: u64, time_us: u64, node: Node, problem: String },
 }
 
-/// Checks the format, events' order and nodes, and that each thread has at most one open operation.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));

@@ -1,11 +1,11 @@
-//! Escapes characters of untrusted text that could affect a terminal, a log or a page.
+//! Escapes control characters and invisible characters in untrusted text.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Replaces characters that could affect a terminal with escapes such as `\n` and `\u{1b}`.
+/// Escapes characters that could affect a terminal, for example as `\n` or `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -21,8 +21,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes a text as [`visible`] does, and omits its middle if it has more than `characters_max`
-/// characters.
+/// Escapes the text like [`visible`], without its trailing white space. If the result has more than
+/// `characters_max` characters, a note replaces the middle.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
@@ -46,7 +46,7 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// Escapes invisible characters and direction marks, which JSON does not escape.
+/// Escapes hidden characters that `serde_json` leaves unescaped, such as direction marks.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {

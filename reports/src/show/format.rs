@@ -76,17 +76,17 @@ impl Sweeps {
     }
 }
 
-/// Parts of a run that a format shows, in addition to the parts that every report has.
+/// Parts of a run that a format needs. Each variant includes the parts of the variants above it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     Findings,
     History,
-    /// The whole history and the messages.
+    /// The messages on the network.
     Wire,
 }
 
 pub static TEXT: Format = text::FORMAT;
-/// Writes names with invisible characters unchanged, because JSON escapes them.
+/// Writes invisible characters as JSON escapes, so that a parser reads each name unchanged.
 pub static JSON: Format = exporters::json::FORMAT;
 pub static HTML: Format = html::FORMAT;
 

@@ -1,4 +1,4 @@
-//! The picture of a run as data: lanes, holders, values, faults, events, messages and clocks.
+//! The data of a run's picture, such as lanes, holders, faults and messages.
 
 mod clocks;
 mod focus;
@@ -30,7 +30,7 @@ pub(crate) struct Scene {
     pub(crate) messages: Vec<WireMessage>,
     pub(crate) clocks: Vec<ClockLine>,
     pub(crate) focuses: Vec<Focus>,
-    /// `false` if the picture has only the events near the violations.
+    /// `false` if the report has no history, so that the scene has only the events of its timeline.
     pub(crate) is_whole: bool,
 }
 

@@ -1,17 +1,15 @@
-//! Views, each of which writes documents of one type in one format.
-
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes documents of one type in one format. As views are statics, each writer is compiled once.
+/// Writes documents of one type in one format.
 pub struct View<T: Clone + 'static> {
     /// The value for `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Escapes names that could control a terminal. `None` if the format escapes names itself.
+    /// Escapes the strings of a document. `None` if the writer escapes them itself.
     sanitise: Option<Sanitise<T>>,
 }
 
@@ -41,7 +39,7 @@ impl<T: Clone> Copy for View<T> {}
 impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// The view escapes invisible characters in names before it calls the writer.
+    /// Creates a view that escapes the strings of a document before it calls `write`.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }

@@ -24,15 +24,15 @@ pub struct RunContext {
     pub lengths: BTreeMap<String, String>,
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
-    /// Reason why programs failed. Such a run is inconclusive if it has no findings.
+    /// Reason why the run is inconclusive if it has no findings, such as a failed program.
     pub failure: Option<String>,
-    /// Reason why a real server exited on its own, which makes a lack of progress inconclusive.
+    /// Reason why a real server exited on its own. Such a run is not judged for lack of progress.
     pub failed_server: Option<String>,
     pub note: Option<String>,
     pub replay: String,
 }
 
-/// [`RunReport`](crate::RunReport) documents the fields.
+/// [`RunReport`](crate::RunReport) documents the fields of the same names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFacts {
     pub client: String,
@@ -67,8 +67,7 @@ fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str
     judgement
 }
 
-/// Returns the events around a violation in the history that shows it, and the events in the same
-/// period of another history.
+/// Returns the events around a violation in `found`, and the events of the same period in `other`.
 pub fn side_by_side(
     violation: &Violation,
     found: &History,

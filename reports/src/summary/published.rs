@@ -20,7 +20,7 @@ const fn of(
     Published { name, client, fault, bounds }
 }
 
-/// Sorted by name.
+/// Sorted by lock and fault.
 #[rustfmt::skip]
 pub const PUBLISHED: &[Published] = &[
     of("curator-mutex", "client-crash", "curator-mutex-client-crash", "1 fault, 2 processes"),
@@ -134,7 +134,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Compares the scenario with the certificate. An omitted setting has its built-in value.
+    /// Returns `true` if the certificate applies to the scenario's settings. A setting that the
+    /// scenario omits has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

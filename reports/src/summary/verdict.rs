@@ -1,5 +1,3 @@
-//! Derives the verdict on a history from the findings of all checkers.
-
 use crate::judge::checker::lost_update::unrecorded;
 use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
@@ -87,8 +85,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why the run is inconclusive, if the run was cut off when a live process had been in its
-/// critical section for longer than the progress bound.
+/// Returns why the run is inconclusive, if it was cut off while a process had been in its critical
+/// section for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;
@@ -174,7 +172,7 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why the run is inconclusive, if no quorum of servers reported an acquired lock's grant.
+/// Returns why the run is inconclusive, if no server reported the grant of a successful acquire.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other = all.into_iter().find(|one| {
@@ -187,8 +185,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns `true` if fewer masters than a quorum report a grant. The rule `wrong-answer` judges
-/// such an acquire, so the run is not inconclusive.
+/// Returns `true` if at least one master reports the grant of an acquire that no quorum granted.
+/// The rule `wrong-answer` judges such an acquire, so the run is not inconclusive.
 fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let machine = one.process.machine();
     timeline.history.header.quorum > 1
@@ -198,7 +196,7 @@ fn is_of_a_minority(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
         })
 }
 
-/// Returns why the run is inconclusive, if the storage rejected a token that it should accept.
+/// Returns why the run is inconclusive, if the storage rejected a request that it should accept.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {

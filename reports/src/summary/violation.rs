@@ -110,7 +110,8 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// Drops events of the remover's earlier lock, which do not explain the removal.
+/// For a takeover, drops the evidence from before the victim's acquire, such as the events of the
+/// remover's earlier lock.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();
     let taken = finding.clash.filter(|_| cause.tells(finding.kind) == Tells::Takeover);

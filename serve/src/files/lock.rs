@@ -10,7 +10,6 @@ use std::path::Path;
 pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
 
 impl FolderLock {
-    /// Locks the folder. Fails if another server has locked it.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();
@@ -35,7 +34,7 @@ fn is_locked_elsewhere(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Windows has no `flock`, so two servers could write the same files.
+/// Without `flock`, as on Windows, two servers could write the same files.
 #[cfg(not(unix))]
 fn is_locked_elsewhere(_: &File) -> bool {
     false

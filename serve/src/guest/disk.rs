@@ -16,7 +16,7 @@ pub enum Crash {
     Process,
 }
 
-/// A server's files. Clones share one disk. The default is empty.
+/// A server's disk in memory, empty by default. Clones share the disk.
 #[derive(Clone, Debug, Default)]
 pub struct SharedDisk(Arc<Mutex<DiskState>>);
 

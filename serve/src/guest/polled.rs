@@ -1,4 +1,4 @@
-//! Adapts tokio's polled streams to a host's stream operations.
+//! Adapts tokio's poll-based streams to the [`Stream`] trait.
 
 use super::ByteStream;
 use crate::stream::Stream;

@@ -1,4 +1,4 @@
-//! A server's clocks. Faults can step the clocks or change their rates.
+//! A server's clocks. Faults can step the wall clock, and change the rate of both clocks.
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 

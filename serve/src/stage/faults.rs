@@ -29,7 +29,7 @@ impl Trap {
 }
 
 impl Stage {
-    /// Returns `true` also for a frozen process.
+    /// Returns `true` if the server process exists, even if it is frozen.
     pub fn is_up(&self, server: usize) -> bool {
         self.servers[server].machine.is_some()
     }
@@ -79,7 +79,7 @@ impl Stage {
         self.servers[server].disk = Disk::default();
     }
 
-    /// Pauses the server process. Its clocks continue.
+    /// Pauses the server process. The server's clocks continue.
     pub fn freeze(&mut self, server: usize) {
         self.servers[server].is_frozen = true;
     }
@@ -90,7 +90,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Holds back all messages in one direction until [`Stage::heal`].
+    /// Holds back messages from `from` to `to` until [`Stage::heal`].
     pub fn cut(&mut self, id: u32, from: &[Place], to: &[Place]) {
         self.network.cut(id, from, to);
     }
@@ -106,8 +106,8 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages in one direction until [`Stage::remove_delay`]. Messages of one connection
-    /// stay in order.
+    /// Delays messages from `from` to `to` until [`Stage::remove_delay`]. Messages of one
+    /// connection stay in order.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
@@ -139,7 +139,7 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Performs an operator's action. Returns `false` if the server is down, paused, or does not
+    /// Performs an operator's action. Returns `false` if the server is down or frozen, or does not
     /// support the action.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
@@ -156,7 +156,8 @@ impl Stage {
         self.traps.push(trap);
     }
 
-    /// Returns `false` if the trap has already lost a message.
+    /// Returns `false` if no trap has this id, for example because the trap has already lost a
+    /// message.
     pub fn remove_trap(&mut self, id: u32) -> bool {
         let before = self.traps.len();
         self.traps.retain(|trap| trap.id != id);

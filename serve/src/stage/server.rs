@@ -3,13 +3,13 @@ use super::event::{End, Event};
 use fencepost_machine::{ConnectionId, Disk, DiskImage, Machine, Now, Output};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Builds a machine, at each start of its server.
+/// A function that builds a machine at each start of the server.
 pub type MachineRebuilder = Box<dyn Fn(Start) -> Box<dyn Machine>>;
 
 #[derive(Debug)]
 pub struct Start {
     pub disk: DiskImage,
-    /// Seed, computed from the server's index and its number of starts.
+    /// Seed that differs between servers and between starts.
     pub seed: u64,
     /// `false` for a restart.
     pub is_first: bool,

@@ -1,4 +1,4 @@
-//! Explores the mutants that no sweep killed.
+//! Explores the mutants that survived the sweeps or were masked there.
 
 use crate::fate::{Fate, Kill, Outcome};
 use crate::operators::{Operator, mutant, operators};

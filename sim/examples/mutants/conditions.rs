@@ -149,7 +149,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 30",
     ),
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease renewed every third of its ttl survives a pause of two thirds of the ttl.
+    // A lease renewed every third of its ttl survives a pause of just under two thirds of the ttl.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
     on_etcd(
         "none",
@@ -158,8 +158,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
     on_zookeeper("client-crash", "ensemble = 1"),
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-    // Pauses of 35 s outlast a session and a shortened lock-delay, pauses of 66 s end just within a
-    // session and a full lock-delay, and pauses of 85 s outlast both.
+    // Pauses of 35 s to 45 s outlast a session plus a shortened lock-delay. Pauses of 66 s to 71 s
+    // end shortly before a session plus a full lock-delay, and pauses of 85 s or more outlast both.
     on_chubby("pause", "pause = \"35s..45s\"").times(2),
     on_chubby("pause", "pause = \"66s..71s\"").times(4),
     on_chubby("pause", "pause = \"85s..100s\"").times(4),

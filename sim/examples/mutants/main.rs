@@ -4,10 +4,10 @@
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
 //! $mutants run [LOCK ...] > swept.tsv
-//! $mutants retry FILE [N] > swept.tsv      # not killed or explained, under the last N conditions
+//! $mutants retry FILE [N] > swept.tsv      # neither killed nor explained; last N conditions
 //! $mutants explore swept.tsv > docs/data/mutants.tsv
 //! $mutants page docs/data/mutants.tsv > docs/mutants.md
-//! $mutants check FILE                      # repeats every run that killed a mutant
+//! $mutants check FILE                      # repeats the recorded kills
 //! ```
 
 mod bounds;

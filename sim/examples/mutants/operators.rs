@@ -1,8 +1,8 @@
 //! Mutants: locks and servers with one planted mistake.
 //!
-//! The [`rule`] of an [`Operator`] changes a client's commands, the replies, or the server's time
-//! and disks, so no lock and no server contains code for mutants. [`Marks`] count an operator's
-//! effects on a lock.
+//! The [`rule`] of an [`Operator`] changes messages between clients and servers, or the environment
+//! of a server, so the locks and servers contain no code for mutants. [`Marks`] counts how often a
+//! mistake takes effect.
 
 mod any;
 mod chubby;

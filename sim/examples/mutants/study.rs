@@ -1,9 +1,10 @@
 //! Applies every operator to every lock that it fits, and classifies the mutants.
 //!
-//! A run **kills** a mutant if it breaks a rule that the correct lock never breaks in the same
-//! case, even over more seeds. Significantly more unknown runs or violations also kill a mutant. A
-//! mistake that changes no run makes an **equivalent** mutant. A mutant is **masked** if it breaks
-//! only rules that the correct lock also breaks. Any other mutant **survives**.
+//! A run **kills** a mutant if the mistake takes effect and the run breaks a rule that the correct
+//! lock does not break under the same condition. Significantly more unknown runs or violations than
+//! with the correct lock also kill a mutant. A mistake that takes effect without changing a history
+//! makes an **equivalent** mutant. A mutant is **masked** if it breaks only rules that the correct
+//! lock also breaks. Any other mutant **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -21,7 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Seeds for the correct lock. A rule that the correct lock breaks in these runs kills no mutant.
+/// Number of runs of the correct lock under each condition. A rule that the correct lock breaks in
+/// these runs kills a mutant only if the mutant breaks the rule significantly more often.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
@@ -35,7 +37,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Families to try first. A mistake without an effect under these families is not tried under
+/// Families to try first. A mistake that has no effect under these families is not tried under
 /// others.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 

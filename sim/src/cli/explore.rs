@@ -117,7 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // Prints the result first, because the write of the checkpoint may fail on a full disk.
+    // Print the result before writing the checkpoint, because the write may fail on a full disk.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

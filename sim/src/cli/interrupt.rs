@@ -1,5 +1,5 @@
 //! Stops a sweep or an exploration on SIGINT or SIGTERM (Ctrl+C or Ctrl+Break on Windows), so that
-//! it still prints the results of its finished runs.
+//! the command still prints the results of its finished runs.
 
 use super::{Failure, Outcome};
 use crate::diagnosis::cancel;

@@ -1,5 +1,3 @@
-//! The option `--max-memory`, which stops a sweep that uses too much memory.
-
 use super::Failure;
 use super::interrupt::end_soon;
 use super::output::log;
@@ -31,8 +29,9 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Stops the sweep if the process uses more than `max` bytes. Ends the process if it uses more
-    /// than 1.5 times `max`, or if it uses more than `max` even after `GRACE`.
+    /// Stops the sweep once the process uses more than `max` bytes. Ends the process if it uses
+    /// more than 1.5 times `max`, or more than `max` when `GRACE` has passed since the first
+    /// excess.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

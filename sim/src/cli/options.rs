@@ -60,7 +60,7 @@ impl<F> Options<F> {
     }
 }
 
-/// Checks each real server in a trial run.
+/// Adds the real servers of `--servers` to the scenario, after a trial run of each.
 pub(crate) fn add_real_servers(
     arguments: &ServersArguments,
     cells: &[(&'static Definition, Families)],

@@ -1,5 +1,3 @@
-//! Shows progress on stderr: a bar on a terminal, occasional lines elsewhere.
-
 use super::output::log;
 use crate::diagnosis::Extent;
 use fencepost_reports::RunFacts;

@@ -1,5 +1,3 @@
-//! Builds the scenario from `--scenario`, `--set` and flags.
-
 use super::Failure;
 use super::arguments::ScenarioArguments;
 use super::output::read_file;
@@ -92,7 +90,8 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     Err(Failure::wrong(format!("--set '{assignment}': {problem}")))
 }
 
-/// Rewrites a serde error message without backticks or Rust type names.
+/// Rewrites a serde error message in the words of the user, for example with `key` instead of
+/// `field`.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((unknown, valid)) = unknown_of("field", &message) {

@@ -64,7 +64,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     watch.progress.finish();
     note_unminimized(&spec, &sum);
     sum.measured = measured(&watch.progress, spec.jobs);
-    // Prints the total first, because writes to files may fail on a full disk.
+    // Print the results before writing files, because the writes may fail on a full disk.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();

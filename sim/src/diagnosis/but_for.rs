@@ -1,4 +1,5 @@
-//! Finds the faults that a violation needs, by leaving out single faults and pairs (small plans).
+//! Finds the faults that a violation needs, by removing each fault and, in small plans, each pair
+//! of faults.
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};

@@ -9,7 +9,7 @@ use fencepost_faults::shrink::Boundary;
 use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
 use std::rc::Rc;
 
-/// Maximum number of runs in a search without traced processes. Most searches need a few dozen.
+/// Maximum number of runs in a search without traced processes.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
 const TRACED_RUNS_MAX: u32 = 100;
 const RESERVED: u32 = 700;
@@ -41,7 +41,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // Repeats until the plan stays the same: a smaller plan may allow a smaller workload, and
+        // Repeat until the plan stays the same: a smaller plan may allow a smaller workload, and
         // vice versa.
         if search.refused || best.plan == before {
             break;
@@ -69,8 +69,8 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries one or two faults alone, at other times, because the remaining faults may only delay
-    /// them.
+    /// Tries one or two faults alone, at other times, because the other faults may serve only to
+    /// delay them.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {

@@ -1,7 +1,7 @@
-//! Finds pairs of events whose order a violation needs.
+//! Tests whether a violation depends on the order of two events.
 //!
 //! For each event in the narrative or the witness, the search tries to make one of the next three
-//! events happen first: it delays a message, pauses a process, or moves or lengthens a fault.
+//! such events happen first: it delays a message, pauses a process, or moves or lengthens a fault.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -99,7 +99,7 @@ impl Swap<'_> {
             What::FaultBegan { fault, .. } => {
                 let timed = self.planned(*fault)?;
                 // A fault that began later than planned waited for another event, so a later
-                // planned time would not delay it.
+                // planned time might not delay it.
                 let began = timed.at_us + self.quantum() > first.time_us;
                 began.then(|| TimedFault {
                     at_us: timed.at_us + self.swap_length(),
@@ -177,7 +177,7 @@ impl Swap<'_> {
     }
 }
 
-/// Identifies an event across runs, because its operation number may differ between runs.
+/// Identifies an event across runs without its operation number, which may differ between runs.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,

@@ -1,6 +1,6 @@
 //! Measures the effects of suggested safeguards on the violations of a run.
 //!
-//! A safeguard also changes the timing of a run, so a precisely timed fault may miss its moment.
+//! A safeguard can also change the timing of a run, so a precisely timed fault may miss its moment.
 //! The trials therefore test each safeguard in three ways:
 //!
 //! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
@@ -41,7 +41,8 @@ impl Extent {
 /// First of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// A cache for all violations of a lock under the same faults.
+/// Cache of the trials on other seeds, which violations of the same lock, faults and scenario
+/// share.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<TrialEnding>>>,
@@ -79,7 +80,7 @@ struct SafeguardRuns {
     /// lease, so hazards are not comparable.
     loses_extensions: bool,
     /// `true` if the safeguard lengthens the ttl. The bounds on waits include the ttl, so the
-    /// safeguard only hides a long wait.
+    /// safeguard could hide a long wait without preventing it.
     lengthens_bounds: bool,
     on_plan: Option<(TrialEnding, History)>,
     nearby: Vec<Option<TrialEnding>>,
@@ -91,7 +92,7 @@ impl SafeguardTrials {
         SafeguardTrials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// Each safeguard must have a different name or setting.
+    /// No two safeguards may have both the same name and the same setting.
     pub fn of(
         safeguards: &'static [Safeguard],
         spec: &RunSpec,
@@ -365,9 +366,9 @@ fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     }
 }
 
-/// Returns `true` if both runs have the same processes in their critical sections at each relevant
-/// fault. A fault is relevant if it precedes the violation, and hits the violation's processes,
-/// crashes a node or deletes keys.
+/// Returns `true` if the same processes of the violation are in their critical sections in both
+/// runs whenever a relevant fault begins. A fault is relevant if it begins no later than the
+/// violation, and hits one of these processes, kills a node or deletes keys.
 fn hits_alike(violation: &Violation, without: &History, with: &History) -> bool {
     let processes = &violation.processes;
     let with = states_at_faults(with, processes);

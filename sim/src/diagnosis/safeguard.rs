@@ -1,5 +1,3 @@
-//! The safeguards that reports suggest. Each is a change to a run.
-
 use super::minimal::with_scenario;
 use crate::engine::Engine;
 use crate::run::{Recording, RunSpec};
@@ -16,10 +14,9 @@ use std::collections::BTreeMap;
 pub struct Safeguard {
     pub name: &'static str,
     pub about: &'static str,
-    /// `true` if the safeguard applies to the run and would change it.
     pub fits: fn(&RunSpec) -> bool,
     pub with: fn(&RunSpec) -> RunSpec,
-    /// Setting in the run, such as `40s` or `client=fencing`.
+    /// Returns the setting for a run with the safeguard, such as `40s` or `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 

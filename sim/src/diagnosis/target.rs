@@ -1,5 +1,3 @@
-//! The violation to look for in diagnostic runs.
-
 use crate::engine::Engine;
 use crate::run::RunSpec;
 use fencepost_reports::{Cause, History, Kind, Violation, judge};
@@ -51,7 +49,8 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// Caches runs of one seed, lock and set of families by plan and size of the workload.
+/// Cache of the violations in runs of one seed, lock and set of families. The key consists of the
+/// plan and the numbers of processes and cycles.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,

@@ -1,5 +1,3 @@
-//! Finds the threshold of a minimal plan's decisive magnitude.
-
 use super::minimal::{Minimal, with_plan};
 use super::target::Target;
 use fencepost_faults::shrink::Boundary as Found;
@@ -85,9 +83,9 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// Returns a server crash, a downtime that shows the violation, and the next longer downtime, which
-/// does not. Returns `None` if a downtime two leases longer also shows the violation, or if the
-/// cause is not a short absence.
+/// Returns the first temporary server crash in the plan, a downtime that shows the violation, and
+/// the next longer downtime, which does not. Returns `None` if the plan has no such crash, if a
+/// downtime two leases longer also shows the violation, or if the cause is not a short absence.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;

@@ -1,4 +1,5 @@
-//! Limits the real time of a thread's runs. Results exclude abandoned runs.
+//! A deadline in real time for the runs of a thread. Runs that miss the deadline end with
+//! `EngineError::OutOfTime`.
 
 use super::EngineError;
 use std::cell::Cell;

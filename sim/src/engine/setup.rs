@@ -1,5 +1,3 @@
-//! Creates a world and runs it to its end, in either engine.
-
 use super::{Engine, EngineError, EngineRun};
 use crate::hosts::nemesis::Nemesis;
 use crate::setup::roster::Roster;
@@ -22,7 +20,7 @@ pub(crate) struct Records {
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
     /// Time for which servers run before the run begins. The times in the other fields count from
-    /// the begin of the run.
+    /// the start of the run.
     pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),

@@ -1,5 +1,3 @@
-//! Decides whether to replace the output file or to write directly to a device or a pipe.
-
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

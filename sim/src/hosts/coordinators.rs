@@ -1,4 +1,4 @@
-//! The table of coordinators: for each its servers, addresses, machines and recovery time.
+//! The table of coordinators, with the servers, addresses, machines and recovery time of each.
 
 pub(crate) mod chubby;
 pub(crate) mod ensemble;

@@ -1,8 +1,9 @@
 //! The protected storage, with one guarded value and a rule for fencing tokens.
 //!
 //! `READ operation acquisition token` returns the value, and `WRITE operation acquisition token
-//! value based-on` returns `OK`. Both return the error `STALE` for a rejected token, and accept the
-//! token `-`. Kleppmann's rule (2016) rejects every token below the highest one seen.
+//! value based-on` returns `OK`. A token of `-` means no token. Both commands return the error
+//! `STALE` for a rejected token. Kleppmann's rule (2016) rejects every token below the highest one
+//! seen.
 
 mod programs;
 

@@ -1,4 +1,5 @@
-//! Prints a panic as one line on stderr, like any other error.
+//! Prints the first panic as one line on stderr, like other errors, unless RUST_BACKTRACE is
+//! `full`.
 
 use fencepost::cli;
 use std::any::Any;

@@ -1,4 +1,5 @@
-//! Detects a closed standard output, which Rust replaces with /dev/null before `main`.
+//! Detects on Linux that standard output was closed at the start. Rust replaces a closed standard
+//! output with /dev/null before `main`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

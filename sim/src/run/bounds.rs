@@ -1,5 +1,3 @@
-//! The bounds on waiting times, calculated from the scenario and the plan.
-
 use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
 use crate::world::network;

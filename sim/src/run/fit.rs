@@ -104,7 +104,8 @@ fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incomp
     Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
 }
 
-/// An operator promotes another server only after a crash or an isolation of the primary.
+/// On PostgreSQL, an operator promotes the standby only after a crash or an isolation of the
+/// primary.
 fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatible> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),

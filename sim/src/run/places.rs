@@ -32,8 +32,8 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Pairs each request with its reply, the first message in the other direction that is sent after
-/// the request's arrival.
+/// Pairs each request with its reply, which is the first message in the other direction that is
+/// sent after the request arrives.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -184,7 +184,8 @@ fn fill(client: Node, phase_spans: &[PhaseSpan], requests: &[Request]) -> Vec<Pl
     places
 }
 
-/// A program's first storage request in a critical section is a read.
+/// Counts the first storage request in a program's critical section as a read, and later ones as
+/// writes.
 fn request_phase(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

@@ -11,7 +11,8 @@ use std::rc::Rc;
 pub struct RunSpec {
     pub seed: Seed,
     pub client: &'static Definition,
-    /// Families from which the seed drew the plan. The families also determine the servers.
+    /// Families from which the seed drew the plan. The choice of servers also depends on the
+    /// families.
     pub families: Families,
     /// Scenario with the lengths that the seed drew.
     pub scenario: Rc<Scenario>,
@@ -28,7 +29,7 @@ impl RunSpec {
     }
 
     /// Returns the time before the run in which real servers elect a leader or copy their data.
-    /// Simulated servers have done so when a run begins.
+    /// Returns 0 for simulated servers.
     pub(super) fn warm_up(&self) -> Micros {
         let coordinator = self.client.deployment.coordinator().name();
         let is_real = self.scenario.binaries.contains_key(coordinator);

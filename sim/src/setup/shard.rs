@@ -1,5 +1,3 @@
-//! Finds this process's shard of a sweep in the flag or in a scheduler's variables.
-
 use fencepost_reports::summary::sweep::Shard;
 
 struct Scheduler {
@@ -15,8 +13,8 @@ const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// Returns the shard in the flag, or else the shard of the first scheduler whose two variables are
-/// set, or else the whole sweep.
+/// Returns the shard in the flag, or else the shard of the first scheduler whose two environment
+/// variables are set, or else the whole sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! The benchmark workload: three processes acquire a lock on one Redis server.
+//! The benchmark workload: by default, three processes compete for a lock on one Redis server.
 
 pub mod bare;
 

@@ -1,4 +1,4 @@
-//! Searches for the value of a parameter at which a lock breaks, in steps and by bisection.
+//! Searches in steps and then by bisection for the value of a parameter at which a lock breaks.
 
 mod livelock;
 pub mod quantity;
@@ -38,7 +38,7 @@ pub struct Search {
     pub range: (u64, u64),
     /// Resolution in the unit of the quantity, at least 1.
     pub step: u64,
-    /// Number of equal parts of the range to probe before the bisection, at least 1.
+    /// Number of equal parts into which probes divide the range before the bisection, at least 1.
     pub parts: u64,
     pub jobs: usize,
 }
@@ -123,8 +123,8 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The calculated bounds assume the lengths of this scenario, so the family `all` must not
-        // draw other lengths.
+        // The calculated bounds assume the lengths of this scenario, so no run may draw other
+        // lengths.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -204,12 +204,13 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// The acquire's reply, a connection to the storage (two), and two requests with replies.
+/// One for the acquire's reply, two to connect to the storage, and four for two requests with
+/// replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// Returns the longest time from the first server's grant to the end of the critical section. A
-/// critical section that lasts for the validity counts the minimum latency less, because the next
-/// holder learns of its grant only after that latency.
+/// Returns the longest time from the first server's grant to the end of the critical section. The
+/// result is at most the lease's validity minus the minimum latency, because the next holder learns
+/// of its grant only after that latency.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);

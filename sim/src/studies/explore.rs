@@ -1,8 +1,8 @@
-//! Runs every plan of a stated size, with faults at every point where they can matter.
+//! Runs every fault plan up to a stated size, with faults at every point where they can matter.
 //!
-//! A base run has fixed latencies, fixed start times and no fault. A scout records its turns and
-//! messages. `plan/place.rs` then adds a fault before and after every event, for every site and
-//! class of magnitude. A scout of the resulting run places a second fault.
+//! A base run has fixed latencies, fixed start times and no fault. A scout repeats the run and
+//! records its turns and messages. From this record, `plan/place.rs` derives the plans with one
+//! fault. A scout of such a plan yields the plans with one more fault.
 
 pub mod certificate;
 mod plan;

@@ -1,4 +1,4 @@
-//! Injects the fault plan of a seed into served machines in real time.
+//! Injects a seed's faults into served machines in real time.
 
 mod drawn;
 mod effect;
@@ -32,7 +32,7 @@ pub(crate) struct Playing {
 }
 
 impl Playing {
-    /// The servers must be in the order of the plan's nodes.
+    /// `servers` must be in the order of `drawn.nodes`.
     pub(crate) fn new(
         (beginning, servers): (WallTime, Vec<StagedServer>),
         drawn: &Drawn,

@@ -1,4 +1,4 @@
-//! Runs many seeds in parallel, and adds up the results in any order.
+//! Runs many seeds in parallel, and adds up the results.
 
 mod checkpoint;
 mod confirm;
@@ -40,7 +40,7 @@ pub struct SweepSpec {
     pub jobs: usize,
     pub fail_fast: bool,
     pub explains: bool,
-    /// Violations to keep for each lock and fault.
+    /// Maximum number of violations to keep for each pair of lock and fault.
     pub violations_max: u64,
 }
 
@@ -54,12 +54,13 @@ impl SweepSpec {
 pub trait Listener: Sync {
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// Returns the time after which unfinished runs no longer count.
+    /// Returns the time after which unfinished runs no longer count, or `None` for no limit.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Called after each chunk of seeds. `sum` returns the total so far, and blocks other threads.
+    /// Called after each chunk of seeds. `sum` computes the total so far. Other threads cannot add
+    /// their results during the call.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
@@ -113,8 +114,7 @@ impl Stop {
     }
 }
 
-/// Result of a sweep. If a run failed, the sum excludes its chunk of seeds and the seeds not yet
-/// run.
+/// Result of a sweep. The sum may be incomplete if a run failed.
 #[derive(Debug)]
 pub struct Swept {
     pub sum: Sweep,
@@ -127,7 +127,7 @@ impl Swept {
     }
 }
 
-/// Continues the sweep `start`, if given. The sum does not depend on `jobs`.
+/// Runs a sweep, or continues the sweep `start`.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,

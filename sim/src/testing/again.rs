@@ -1,4 +1,4 @@
-//! Repeats one seed of a test, and prints its story, its report and the command that reproduces it.
+//! Repeats seeds of a test, and reports deviations from the expected result.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};

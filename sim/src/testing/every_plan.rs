@@ -35,7 +35,7 @@ pub struct EveryPlan {
 
 #[derive(Debug, thiserror::Error)]
 pub enum EveryPlanFailure {
-    /// The counterexample is as small as possible: no plan with fewer faults breaks a rule.
+    /// The smallest counterexample: within the bounds, no plan with fewer faults breaks a rule.
     #[error("{lock}: a plan with {level} breaks a rule: {kinds:?}; {conditions}; as JSON: {plan}")]
     Counterexample {
         lock: String,
@@ -75,8 +75,8 @@ impl EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// Sets the maximum numbers of faults and delays. The default is one fault, or no fault if
-    /// there is no family.
+    /// Sets the maximum numbers of faults and delays. The default is one fault, or no fault without
+    /// a family.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }

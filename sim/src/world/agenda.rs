@@ -36,8 +36,8 @@ pub(crate) enum Occurrence {
     Retry(u32),
 }
 
-/// A sorted list. New events usually belong near the front, where shifting a few entries is cheaper
-/// than a heap.
+/// A list in descending order, so that the next event is last. New events usually belong near the
+/// end, where shifting a few entries is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,

@@ -1,5 +1,3 @@
-//! Decides whether a future event could wake a waiting process.
-
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
 use super::server::Server;

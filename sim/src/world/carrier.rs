@@ -7,7 +7,7 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     fn established(&mut self, client: u32);
     fn refused(&mut self, client: u32);
-    /// Returns the bytes for the world's message; none if turmoil carries the bytes.
+    /// Returns the bytes to put into the world's message, or no bytes if turmoil carries them.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
     fn close(&mut self, socket: u32);

@@ -48,7 +48,8 @@ impl State {
                 let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
                 self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
             }
-            // The server must learn of the failure now, because its next outputs may depend on it.
+            // The server must learn of the failure now, because the server's next outputs may
+            // depend on it.
             DiskReply::Failed(error) => {
                 let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
                 self.feed_machine(host, failed, None);
@@ -56,8 +57,8 @@ impl State {
         }
     }
 
-    /// A real server may have sent errors to its clients before it exited, but a machine with a
-    /// [`fencepost_machine::Disk`] sends nothing more.
+    /// Stops a server whose sync failed. A real server may have sent errors to its clients before
+    /// it exited, but a machine with a [`fencepost_machine::Disk`] sends nothing more.
     pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
         let machine = self.server(host).and_then(|server| server.machine.as_ref());
         if machine.is_some_and(|machine| machine.has_failed_sync()) {

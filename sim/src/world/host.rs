@@ -1,5 +1,3 @@
-//! A host with its clocks, its software, and the gate that stops the software during a pause.
-
 use super::node_clock::NodeClock;
 use super::server::Server;
 use super::tasks::TaskFuture;

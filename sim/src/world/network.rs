@@ -1,4 +1,4 @@
-//! The network between hosts. A message is one write. See "The world" in ARCHITECTURE.md.
+//! Latencies, cuts and delays between hosts. See "The world" in ARCHITECTURE.md.
 
 use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
@@ -31,7 +31,7 @@ pub(crate) struct Network {
     pace: Paced,
     nodes: Vec<Node>,
     directions: Vec<Direction>,
-    /// `false` until a host is cut off or loses power, so that sending can skip the checks.
+    /// `false` until a link is cut or a host loses power, so that messages can skip the checks.
     pub(crate) had_obstacles: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
 //! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. At
-//! [`CHANGES`] random messages, the sending link gets the lowest priority.
+//! [`CHANGES`] random messages, the link of the message gets the lowest priority.
 
 use fencepost_faults::{Seed, Stream, draw};
 

@@ -1,4 +1,5 @@
-//! A host with a server's machine. Each command keeps the host busy for the service time.
+//! A server's machine with its inbox and disk. Each command keeps the server busy for the service
+//! time.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;

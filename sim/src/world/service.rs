@@ -1,4 +1,5 @@
-//! Passes the events in a server's inbox to its machine one by one, and executes its outputs.
+//! Passes the events in a server's inbox to its machine one by one, and executes the machine's
+//! outputs.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
@@ -207,8 +208,8 @@ impl State {
         }
     }
 
-    /// Writes a reply. Ignores a failed write, because the failure ends the connection, which
-    /// notifies the machine.
+    /// Writes a reply. Ignores a failed write, because the write fails only after the connection
+    /// has ended.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

@@ -1,5 +1,3 @@
-//! One end of a connection, and the messages between two ends.
-
 use super::agenda::HostIndex;
 use super::tasks::Tasks;
 use fencepost_faults::{Micros, SimTime};

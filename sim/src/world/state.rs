@@ -39,7 +39,7 @@ pub(crate) struct State {
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
     /// `false` until a trap is set, so that commands can skip the check for traps.
     pub(crate) has_had_traps: bool,
-    /// `None` until the part of the run in which syncs fail has begun.
+    /// `None` until syncs begin to fail.
     pub(crate) failing_syncs: Option<FailingSyncs>,
     pub(crate) messages_sent: u64,
     pub(crate) events: u64,
@@ -169,8 +169,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Executes an event at its host. The event must not be a boot or a crash, which run foreign
-    /// code.
+    /// Executes an event at its host. The kernel executes boots and crashes itself, because they
+    /// run the code of tasks.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -1,8 +1,8 @@
-//! The tasks of every host, and the queue of ready tasks.
+//! The tasks of all hosts, with one queue of ready tasks for each host.
 //!
-//! A wake puts the task's key on a list of the thread, which the world empties after every poll.
-//! The key is the waker's pointer, so a waker needs no reference to the world and cloning it is
-//! free. A wake panics on a thread without a world, where the task would never run.
+//! A wake puts the task's key on a thread-local list, and the world later moves the keys to the
+//! queues. The waker's pointer is the key, so a waker needs no reference to the world and cloning a
+//! waker is free. A wake panics on a thread that never had a world, where the task would never run.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -17,8 +17,8 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `false` if the list of woken tasks is empty. Reading this flag is cheaper than reading the
-    /// list.
+    /// `true` if the list of woken tasks may contain keys. Reading this flag is cheaper than
+    /// reading the list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -53,7 +53,8 @@ fn wake(key: *const ()) {
 }
 
 pub(crate) fn waker_of(key: TaskKey) -> Waker {
-    // SAFETY: the table's functions own nothing, never follow the pointer, and work on any thread.
+    // SAFETY: the table's functions own nothing, never follow the pointer, and are safe to call on
+    // any thread.
     unsafe { Waker::from_raw(RawWaker::new(ptr::without_provenance(key.0 as usize), &WAKER)) }
 }
 

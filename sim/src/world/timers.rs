@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 /// A cancelled timer leaves its entry in the agenda, because most timers are cancelled early. The
-/// next timer in the slot reuses the entry, which moves to its new time when it is due.
+/// next timer in the slot reuses the entry. When the entry is due, it moves to the time of that
+/// timer.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

@@ -55,7 +55,7 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// Records an attempt of a waiting process at a server; a heartbeat is no attempt.
+    /// Records that a waiting process sent a request to a server. A heartbeat does not count.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -121,7 +121,7 @@ impl State {
     }
 
     /// Closes one end of a connection. If this end has unread bytes, the peer sees a reset (RFC
-    /// 9293, 3.10.4).
+    /// 9293, section 3.6.1), unless the close is silent.
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -134,7 +134,7 @@ impl State {
         let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
         let is_told = end.is_shut && !has_unread && how == Close::End;
         if stage == Stage::Closed || stage == Stage::Connecting {
-            return; // The answer to a pending connect will close it.
+            return; // The answer to a pending connect will close the connection.
         }
         if stage == Stage::Refused || gone || is_told || how == Close::Silent {
             self.carrier.close(socket);

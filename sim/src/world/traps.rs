@@ -1,4 +1,4 @@
-//! Traps at servers. A trap drops an arriving command or its reply, and closes the connection.
+//! Traps at servers. A trap drops an arriving command or its reply, and resets the connection.
 
 use super::agenda::HostIndex;
 use super::server::{Arrival, LostMessage, Trap};

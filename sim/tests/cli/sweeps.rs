@@ -304,7 +304,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // A flipped bit in the key `checksum` only causes a warning about an unknown key.
+            // A flipped bit in the key `checksum` hides the checksum, which only causes a warning.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }

@@ -287,7 +287,8 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// A Redlock worker that needs NEED masters, enters late with LATE, and reports leases of VALID.
+/// A Redlock worker. NEED is the number of masters that it needs, LATE delays its critical section
+/// beyond the lease, and VALID and HOLD are multiples of the lease.
 const QUORUM: &str = r#"
 masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
 def each(*words): return sum(bool(master(*words)) for master in masters)

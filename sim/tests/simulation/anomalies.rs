@@ -1,5 +1,6 @@
-//! Every anomaly in docs/protocols.md must appear within a few seeds from 0, and never in the
-//! lock's safe twin. `FENCEPOST_SEEDS` sets another number of seeds.
+//! The anomalies in docs/protocols.md must appear within the number of seeds that their rows state,
+//! and not in the lock's safe twin. `FENCEPOST_SEEDS` overrides this number, except for written
+//! plans.
 
 mod causes;
 mod measure;
@@ -136,15 +137,16 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter leaves Redisson's fair queue only after its first wait of 30 s.
+/// Redisson's fair queue removes live waiters only after it has been busy for one wait of 30 s and
+/// one lease.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);
     assert!(overtakings_of("redisson", 30) > 0);
 }
 
-/// Each grant shortens the timeouts of all waiters by one wait, but a newcomer only lengthens the
-/// timeout of the last waiter.
+/// Each grant shortens all timeouts by one wait, and a new waiter gets the last waiter's timeout
+/// plus one wait. The timeout at the head of a queue that is never empty therefore stays the same.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

@@ -208,7 +208,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// Scripts that leave data in the Lua state, which the servers of many runs share.
+/// A lock whose scripts try to leave data in the Lua state, which the runs of a thread share.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{

@@ -1,4 +1,4 @@
-//! etcd's issue 11456: a waiter gets the lock after its lease has ended.
+//! etcd's issue 11456: a waiter gets the lock although the waiter's own lease has ended.
 
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};

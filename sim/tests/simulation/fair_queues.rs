@@ -54,7 +54,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // A process that has not joined the queue sleeps even while the lock is free.
+    // A late starter that has not yet joined the queue sleeps even while the lock is free.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     assert_quiet(mutex(), 3, &busy());

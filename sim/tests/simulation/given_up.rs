@@ -104,8 +104,9 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock that reads the reply of a dropped call as the next reply, unless it uses
-/// `drops_connection`. redis-py's asyncio client did so before 4.5.5.
+/// A lock that mistakes the reply to a dropped call for the reply to the next call, unless
+/// `drops_connection` is set. The asyncio client of redis-py 4.5.3 makes this mistake (redis-py
+/// #2665).
 struct Raw {
     env: Env,
     settings: Settings,

@@ -212,8 +212,8 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// In a run, a lease expires at all masters at the same time. In the model, a lease may expire at a
-/// single master.
+/// In a simulated run, a lease expires at all masters at the same time. In the model, a lease may
+/// expire at a single master.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

@@ -293,7 +293,7 @@ fn stopped() -> Scenario {
     }
 }
 
-/// A session may end while its lock is held, even without the planted mistake.
+/// A session may end while its lock is held, even in a lock without the planted mistake.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
     let same_session =

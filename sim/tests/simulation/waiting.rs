@@ -120,7 +120,7 @@ fn two_processes_that_tie_over_two_masters_use_up_their_attempts() {
 
 #[test]
 fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
-    // The family starts Sentinels, whose timers keep the run going until its time limit.
+    // The family starts Sentinels, whose timers keep a run going until the time limit of the run.
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
     let mut hung = 0;
     for seed in 0..30 {

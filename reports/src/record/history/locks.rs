@@ -3,8 +3,8 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
-    /// Returns one history for each lock, in the order of keys, without storage requests; no
-    /// history if the run has only one lock.
+    /// Returns one history for each lock that a [`What::About`] event names, sorted by key and
+    /// without storage requests.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

@@ -1,4 +1,4 @@
-//! Properties of the storage and the servers, as stated in a history.
+//! The storage rule and the form of the lock, which a history's header states.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 pub struct Checks {
     pub reads: bool,
     pub writes: bool,
-    /// The storage writes a moment after the check, without another check.
+    /// `true` if the storage writes a moment after the check, without checking again.
     pub writes_late: bool,
 }
 

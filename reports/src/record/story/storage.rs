@@ -1,5 +1,3 @@
-//! The storage's events in a [`Story`], for each process's last acquisition.
-
 use super::{IntoNode, Story, ok};
 use crate::record::history::{Access, Action, What};
 use fencepost_faults::{Node, SimTime};

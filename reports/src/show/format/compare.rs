@@ -1,4 +1,4 @@
-//! Writes a comparison of two locks or sweeps, alone or as part of a sweep with a baseline.
+//! The output formats of a comparison.
 
 use super::exporters::markdown_comparison;
 use super::{html, text};

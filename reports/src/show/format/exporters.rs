@@ -1,4 +1,4 @@
-//! The formats for other tools, each in its own file.
+//! Output formats that other tools read.
 
 pub(crate) mod edn;
 pub(crate) mod github;

@@ -1,4 +1,4 @@
-//! Writes reports as text. Colours only repeat information that the text also has.
+//! Writes reports as text, which is complete without colours.
 
 pub(crate) mod amount;
 pub(crate) mod brief;
@@ -127,7 +127,8 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// Pairs of three processes may overlap simultaneously, so the sum may exceed the run's length.
+/// Several pairs of processes may overlap at the same time, so `total` may exceed the length of the
+/// run.
 fn lasting(count: u64, total: Micros) -> String {
     match count {
         1 => format!("for {total}"),
@@ -222,7 +223,7 @@ fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         return field(out, "faults", "none");
     }
     let mut label = "faults";
-    // Older reports do not list the faults that began, so no fault is marked as not begun.
+    // Older reports do not list which faults began, so mark no fault in such a report.
     let is_told = !run.faults_began.is_empty() || run.faults_fired == 0;
     let width =
         run.plan.faults.iter().map(|timed| timed.at_us.to_string().len()).max().unwrap_or(0);

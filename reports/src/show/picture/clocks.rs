@@ -1,4 +1,4 @@
-//! The error of each host's wall clock, which is exact because only faults change a clock.
+//! Computes the errors of wall clocks from the faults, because only faults change a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};

@@ -72,8 +72,7 @@ pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     entries(whole, chosen, &BTreeSet::new())
 }
 
-/// Returns the events around a violation in the history that shows it, and the events in the same
-/// period of another history. Widens the period if the other history has few events in it.
+/// Widens the period around the violation if `other` has few relevant events in it.
 pub(super) fn side_by_side(
     violation: &Violation,
     found: &History,
@@ -114,7 +113,8 @@ fn span(violation: &Violation, history: &History) -> (u64, u64) {
     (from, to + AFTERMATH_US)
 }
 
-/// Widens the span so that it contains up to `BESIDE_MIN` relevant events of this history.
+/// Widens the span until it contains `BESIDE_MIN` relevant events of the history, or all of them if
+/// there are fewer.
 fn widened((from, to): (u64, u64), violation: &Violation, history: &History) -> (u64, u64) {
     let relevant = history.events.iter().filter(|event| is_relevant(history, event, violation));
     let times: Vec<u64> = relevant.map(|event| event.time_us.0).collect();

@@ -276,8 +276,8 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases except `before-acquire` in which no fault began, and which a
-    /// quiet cell therefore did not test; none if no fault began at all.
+    /// Returns the protocol phases, except `before-acquire`, in which no fault began. Returns none
+    /// if no fault began at all.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
@@ -298,8 +298,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the runs that exceed `violations_max`. The remaining runs do not depend on the order
-    /// in which cells were merged.
+    /// Drops the runs that exceed `violations_max`, but no anomaly's smallest run. The remaining
+    /// runs do not depend on the order in which cells were merged.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

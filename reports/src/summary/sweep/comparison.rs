@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FORMAT: &str = "fencepost.compare";
 const VERSION: u32 = 1;
 
-/// Probability that any pair shows a false difference (Bonferroni correction).
+/// Significance level of the whole comparison, divided among the pairs (Bonferroni correction).
 pub const LEVEL: f64 = 0.05;
 
 /// A comparison of two locks or two sweeps, cell by cell.
@@ -53,7 +53,7 @@ pub struct Side {
     pub tool: Tool,
     /// Range from the first seed to the last. The sweep may not have run all of these seeds.
     pub seeds: SeedRange,
-    /// `true` if every seed in `seeds` was run.
+    /// `true` if the sweep ran every seed of its shard.
     pub complete: bool,
 }
 
@@ -141,8 +141,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs cells by lock and fault, or by fault alone if each sweep has one lock. Fails if none
-    /// match.
+    /// Pairs cells by lock and fault, or by fault alone if each sweep has one lock. Fails if no
+    /// cells match.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),
@@ -199,7 +199,8 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// This scenario key holds a remark on the scenario's source, so it is not compared.
+/// Scenario key of the lengths that the user explicitly set to built-in values. These lengths have
+/// keys of their own, so this key is not compared.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

@@ -1,5 +1,3 @@
-//! Decides which cells fail in CI, and describes them.
-
 use super::{Cell, FindingState, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;

@@ -2,8 +2,8 @@
 //!
 //! Merged shards must give the same result as a single sweep. Blocks of seeds therefore begin at
 //! fixed numbers: block `n` of length `l` contains the seeds `n * l` to `n * l + l - 1`. A block
-//! counts once all its seeds have been run. Several lengths are in use at the same time, because a
-//! short block rarely contains a rare violation and a short sweep completes no long block.
+//! counts only if all its seeds have been run. Several lengths are in use at the same time, because
+//! a short block rarely contains a rare violation and a short sweep completes no long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub struct OpenBlock {
 }
 
 impl SeedsToFirst {
-    /// Adds the result of a seed, which must not have been added before.
+    /// Adds the result of a seed that has not been added before.
     pub fn add(&mut self, seed: Seed, violated: bool) {
         let mut completes = false;
         for length in LENGTHS {

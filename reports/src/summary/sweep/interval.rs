@@ -34,12 +34,13 @@ impl Rate {
     }
 }
 
-/// Returns min(1, 3 / `trials`), the upper 95 % bound without hits (Hanley, Lippman-Hand 1983).
+/// Returns min(1, 3 / `trials`), the upper 95 % bound of a rate without hits (Hanley, Lippman-Hand
+/// 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Rounds to six significant digits. This conversion is exact on every machine.
+/// Rounds to six significant digits, with the same result on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! Checks that runs could have produced a sweep, whose file may have been edited or damaged.
+//! Rejects sweeps that no runs can produce, for example from edited or damaged files.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};

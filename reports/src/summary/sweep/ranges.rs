@@ -11,7 +11,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Panics if the set already contains one of the seeds, because its run would count twice.
+    /// Panics if the set already contains one of the seeds, whose run would then count twice.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;

@@ -12,7 +12,7 @@ pub enum Wanted {
     /// No run breaks a rule, and at least one run exercises the lock.
     Safe,
     Violated,
-    /// The runs break all rules of `must`. Other violations are in `may` or `accepts`.
+    /// The runs break all rules of `must`. `may` and `accepts` list the other allowed violations.
     Kinds {
         must: BTreeSet<Kind>,
         /// Rules whose violations are too rare to occur in every sweep.

@@ -1,5 +1,3 @@
-//! The arguments of commands that run many seeds or plans, such as `boundary` and `explore`.
-
 use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};
 use super::{LockArguments, ProgramArguments, ScenarioArguments, ServersArguments};
@@ -8,7 +6,7 @@ use crate::studies::explore::{Grain, Rule};
 use clap::Args;
 use std::path::PathBuf;
 
-/// `boundary` tests one lock, so --lock and --program can be given only once.
+/// `boundary` tests a single lock, so these texts replace the help of the repeatable options.
 const LOCK: &str = "Lua file of the lock to test, instead of --client (see docs/lock-in-lua.md)";
 
 const PROGRAM: &str =

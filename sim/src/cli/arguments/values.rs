@@ -1,5 +1,3 @@
-//! Parsers of the values that clap cannot parse, such as seeds, ranges, bytes and shards.
-
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

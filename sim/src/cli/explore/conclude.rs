@@ -1,5 +1,3 @@
-//! Prints the certificate or the incomplete result of an exploration without a counterexample.
-
 use crate::cli::options::view;
 use crate::cli::output::print;
 use crate::cli::{Failure, Outcome};

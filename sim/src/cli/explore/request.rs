@@ -1,5 +1,3 @@
-//! Parses the arguments of `explore`, and prints the command that reproduces them.
-
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
 use crate::cli::lock_scripts::add_script;

@@ -1,4 +1,5 @@
-//! Runs the known seeds of the findings store first, and adds new findings to the store.
+//! Repeats the seeds of known findings before a sweep, and adds the results of the sweep to the
+//! store.
 
 use super::store::{Store, today};
 use crate::cli::output::log;

@@ -1,5 +1,3 @@
-//! The option `merge --watch DIR`, which shows the progress of all shards of a sweep.
-
 use crate::cli::output::{log, read_file};
 use crate::cli::progress::{clock, in_words};
 use crate::cli::{Failure, Outcome};

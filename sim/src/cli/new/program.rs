@@ -11,7 +11,7 @@ struct Worker {
     text: &'static str,
     setup: &'static str,
     command: &'static str,
-    /// Maven's coordinates of the libraries that go into the folder `lib`.
+    /// Maven coordinates of the libraries to copy to the folder `lib`.
     libraries: &'static [&'static str],
 }
 

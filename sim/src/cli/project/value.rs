@@ -1,5 +1,3 @@
-//! Converts a key's value to arguments, and checks them with the command line's parser.
-
 use crate::cli::Failure;
 use crate::cli::arguments::ScenarioArguments;
 use crate::cli::options::{clients, coordinator, families, format};

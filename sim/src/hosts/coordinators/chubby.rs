@@ -1,5 +1,3 @@
-//! Chubby: a cell of five replicas, which elect a master.
-
 use super::ensemble;
 use super::serving::Served;
 use super::{Entry, ServerSetup};
@@ -14,7 +12,7 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
 
 const PORT: u16 = 2_006;
-/// Section 2.2 of the paper says "typically five".
+/// Burrows (2006), section 2.2: a cell typically has five replicas.
 const REPLICAS: u16 = 5;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -55,9 +53,8 @@ fn lease(ttl: Micros) -> Micros {
     ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
 }
 
-/// The master may have answered the last KeepAlive two thirds of a lease after the previous one,
-/// and a new master adds an eighth of a lease. Restarted replicas elect no master for nine eighths
-/// of a master lease. A client asks every replica in turn, and then a lock-delay begins.
+/// Allows for a session lease, three master leases for an election, a request to each replica, and
+/// a lock-delay.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

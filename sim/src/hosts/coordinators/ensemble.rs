@@ -1,5 +1,3 @@
-//! Code shared by coordinators that decide by majority.
-
 use super::address;
 use crate::setup::scenario::Scenario;
 use crate::setup::scenario::program::ProgramDeployment;

@@ -1,5 +1,3 @@
-//! etcd: a cluster that agrees on every change by raft, or a single server.
-
 use super::ensemble::{self, count};
 use super::serving::Served;
 use super::{Entry, ServerSetup};
@@ -49,8 +47,8 @@ fn lease(ttl: Micros) -> Micros {
 }
 
 /// A new leader extends each lease by an election timeout, checks for expired leases twice a
-/// second, and retries a failed revocation after 3 s. There may be four elections of two election
-/// timeouts each, and a client's request may fail after 5 s and two election timeouts.
+/// second, and retries a failed revocation after 3 s. In a cluster, there may be four elections of
+/// two election timeouts each, and a client's request may fail after 5 s and two election timeouts.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);

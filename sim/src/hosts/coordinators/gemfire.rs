@@ -1,5 +1,3 @@
-//! GemFire: a distributed system of three servers and all processes.
-
 use super::serving::Served;
 use super::{Entry, ServerSetup, ensemble};
 use crate::setup::scenario::{Factory, Scenario};

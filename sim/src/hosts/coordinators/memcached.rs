@@ -35,8 +35,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Returns 3 s: the server rounds a ttl up to whole seconds, may add a second, and reads the clock
-/// each second.
+/// Returns 3 s: clients round a ttl up to whole seconds and may add one second, and the server
+/// reads its clock once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

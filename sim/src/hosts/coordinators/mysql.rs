@@ -1,5 +1,3 @@
-//! MySQL, in the form of MariaDB: one server whose user locks end with their connections.
-
 use super::serving::Served;
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::{Factory, Scenario};

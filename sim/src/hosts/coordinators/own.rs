@@ -1,4 +1,4 @@
-//! Servers that users supply, which are always real.
+//! User-supplied servers, which always run as real processes.
 
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
@@ -34,7 +34,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }
 
-/// Allows for Consul, which keeps a lock for up to two leases, and then for a lock-delay of 15 s.
+/// Allows for Consul, which keeps a lock for up to two leases, and then applies a lock-delay of 15
+/// s.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

@@ -1,5 +1,3 @@
-//! PostgreSQL: one server with durable commits, or with a standby that an operator may promote.
-
 use super::serving::Served;
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::program::ProgramDeployment;
@@ -55,7 +53,6 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     }
 }
 
-/// Tables of Spring Integration (`INT_LOCK`, `INT7_LOCK`) and ShedLock, and lockable rows.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,

@@ -1,5 +1,3 @@
-//! Redis: a single server, a primary with replicas and Sentinels, or independent masters.
-
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::{MastersOrder, Persistence, Scenario};
@@ -132,8 +130,7 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
     }
 }
 
-/// With Sentinel, recovery takes at most down-after, twice failover-timeout, and the 30 s of TILT
-/// mode.
+/// With Sentinel, allows for down-after, twice failover-timeout, and the 30 s of TILT mode.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Replicated { down_after_us, failover_timeout_us, .. } => {

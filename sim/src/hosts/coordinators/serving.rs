@@ -1,5 +1,3 @@
-//! Serves a coordinator's machines over real TCP, with files on disk or as staged servers.
-
 use fake_redis::serve::ServeOptions;
 use fencepost_machine::{DiskImage, Machine, Now};
 use fencepost_serve::{

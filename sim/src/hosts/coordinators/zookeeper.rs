@@ -1,5 +1,3 @@
-//! ZooKeeper: an ensemble that agrees on every change, or a single server.
-
 use super::ensemble::{self, count};
 use super::serving::Served;
 use super::{Entry, ServerSetup};
@@ -38,7 +36,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// Limits the session timeout to `minSessionTimeout` (2 ticks) and `maxSessionTimeout` (20 ticks).
+/// Clamps the session timeout to the range from `minSessionTimeout` (2 ticks) to
+/// `maxSessionTimeout` (20 ticks).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
@@ -48,10 +47,11 @@ fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// A session may outlive its timeout by a tick. Before that, members may take syncLimit to notice
-/// that they lost contact, and initLimit for a failed attempt to follow a leader. A client notices
-/// a silent server after two thirds of the session timeout. The client then tries all servers
-/// within one timeout, and sleeps for up to a second before each server and before the round.
+/// A session may outlive its timeout by a tick. In an ensemble, members may also take syncLimit to
+/// notice that they lost contact, and initLimit for a failed attempt to follow a leader. A client
+/// notices a silent server after two thirds of the session timeout. The client then tries all
+/// servers within one timeout, and sleeps for up to a second before each server and before the
+/// round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

@@ -25,10 +25,11 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of the pieces of a program's computation. Pauses begin only between two pieces.
+/// Length of the pieces into which the work of a critical section is divided. Pauses take effect
+/// only between two pieces.
 const WORK_PIECE_US: u64 = 10_000;
 
-/// Folders in which programs of any language create temporary files and shared memory.
+/// Folders in which programs usually create temporary files and shared memory.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 pub(crate) const FIXED: &[(&str, &str)] = &[
@@ -132,8 +133,8 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until the waiting processes had time to acquire the lock. Otherwise the first commands of
-/// a new program could wake processes that would have waited forever.
+/// Gives the waiting processes time to acquire the lock. Otherwise the first commands of a new
+/// program could wake processes that would have waited forever.
 async fn wait_for_earlier_waiters(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.waiting_processes();

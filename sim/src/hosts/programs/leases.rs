@@ -1,5 +1,6 @@
-//! Interprets leases that store their end in a value: the score of a sorted set or a hash field.
-//! Servers do not know these leases, so the module derives their owners, ends and expiries.
+//! Interprets leases whose end is part of a value, such as the score of a sorted-set member or a
+//! hash field. Servers do not know these leases, so the module derives their owners, ends and
+//! expiries.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Smallest number that counts as seconds since the Unix epoch.
 const SECONDS_MIN: f64 = 1e9;
-/// Largest clock error of a program that removes expired entries.
+/// Assumed maximum clock error of a program that removes expired entries.
 const TOLERANCE: Micros = Micros::from_millis(50);
 
 struct Value {

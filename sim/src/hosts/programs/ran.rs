@@ -57,7 +57,7 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Maps Python's `__pycache__/a.cpython-311.pyc` to its source `a.py`.
+/// Maps Python's `__pycache__/a.cpython-311.pyc` to its source `a.py`, if the source exists.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;

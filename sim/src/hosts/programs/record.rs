@@ -12,11 +12,11 @@ const THREAD_DIED: &str = "lost a thread to an uncaught error";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Doing {
     Nothing,
-    /// In a lock call or in the critical section.
+    /// In an operation, such as an acquire, or in the critical section.
     Call,
 }
 
-/// One execution of a program, from a start of its host to a crash of the host or the end of the
+/// One execution of a program, from the start of its host to a crash of the host or the end of the
 /// program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
@@ -27,7 +27,7 @@ pub struct Life {
     pub died_inside: bool,
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
     pub output_dropped: usize,
-    /// `true` if the program has reported to the judge.
+    /// `true` if the program has reported to the judge, or need not report.
     pub has_spoken: bool,
     pub sent_last: Option<SimTime>,
     pub crashed: Option<SimTime>,
@@ -35,7 +35,7 @@ pub struct Life {
     pub died: Option<SimTime>,
     pub calls: Vec<CallMade>,
     pub used: FilesUsed,
-    /// Number of times that the tracer preempted a thread. A run with preemptions is not
+    /// Number of times that the tracer preempted a thread. A run with preemptions may not be
     /// reproducible.
     pub preempted: u32,
 }
@@ -148,8 +148,8 @@ impl Life {
         errors.find(dies).map(|line| line.time_us).filter(|_| lives_on)
     }
 
-    /// Returns what the process was doing at `time`, or `None` if the process reported to the judge
-    /// later.
+    /// Returns what the process was doing at `time`, or `None` if the process starts or ends an
+    /// operation later.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
         let mut doing = Doing::Nothing;

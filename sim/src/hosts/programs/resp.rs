@@ -1,4 +1,5 @@
-//! The subset of RESP for the judge, the storage and the greetings of client libraries.
+//! The subset of RESP that the judge and the storage use, with answers to the handshakes of client
+//! libraries.
 
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

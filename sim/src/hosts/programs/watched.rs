@@ -10,11 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Watched {
     /// Key, or pattern of several locks' keys.
     pub key: String,
-    /// Key that the user named, if no process wrote it and fencepost chose `key` instead.
+    /// Key from `--lock-key` or its default, if no process wrote that key and fencepost chose `key`
+    /// instead.
     pub instead_of: Option<String>,
-    /// Keys that processes wrote, if the watched key is not among them.
+    /// Up to five keys that processes wrote, if the watched key is not among them.
     pub others: Vec<String>,
-    /// Keys that processes renewed more than once, unless they renewed a watched key so.
+    /// Up to five keys that processes extended more than once, if the watched key is not among
+    /// them.
     pub renewed: Vec<String>,
 }
 
@@ -63,8 +65,9 @@ fn quoted(keys: &[String]) -> Vec<String> {
     keys.iter().map(|key| format!("'{key}'")).collect()
 }
 
-/// Chooses the lock's key. If no process wrote the stated key, and it is not a pattern, takes the
-/// only key that was written, or else the only key with an expiry, or else the only removed key.
+/// Chooses the lock's key, and drops the server events of other keys. If no process wrote the
+/// stated key, and it is not a pattern, chooses the only key that was written, or else the only key
+/// with an expiry, or else the only removed key.
 pub(crate) fn watch(
     mut events: Vec<Event>,
     stated: &str,
@@ -119,8 +122,8 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns the keys that processes extended at least twice, or none if a watched key is one of
-/// them. A single extension may be part of a grant.
+/// Returns up to five keys that processes extended at least twice, or none if a watched key is one
+/// of them. A single extension may be part of a grant.
 fn renewed(events: &[Event], watched: &str, coordinator: Coordinator) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -169,8 +172,9 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     }
 }
 
-/// Names the owner in each acquire: the value of the process's last grant during the acquire, or
-/// else of its last extension, or else, if fencepost knows all keys, a text that names the process.
+/// Sets the owner of each successful acquire: the value of the process's last grant during the
+/// acquire, or else of its last extension, or else, if fencepost knows all keys, a text that names
+/// the process.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

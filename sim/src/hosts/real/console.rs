@@ -31,8 +31,7 @@ pub(super) struct Changes {
 pub(super) trait Console {
     fn is_ready(&self) -> bool;
 
-    /// The machine calls this function until all connections are open, and after a connection has
-    /// closed.
+    /// The machine calls this function while the console is not ready and has no open connection.
     fn channels_to_open(&mut self) -> Vec<ConsoleRequest>;
 
     fn opened(&mut self, _: Channel) -> Vec<ConsoleRequest> {

@@ -1,4 +1,4 @@
-//! Real etcd servers. The console reads all keys once, and then watches them.
+//! Real etcd servers. The console reads all keys, and then watches them.
 
 mod console;
 mod grpc;

@@ -1,4 +1,4 @@
-//! A server's files, which survive its crash, and the templates for new servers' folders.
+//! The files of a server, which survive a crash, and the templates for the folders of new servers.
 
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};
@@ -35,7 +35,8 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Marks every file as synced, because a real kernel would have synced old files long before.
+    /// Marks every file as synced, because a real kernel would have synced files from before the
+    /// run.
     pub(super) fn run_begins(&self) {
         if self.has_begun.replace(true) {
             return;

@@ -1,4 +1,5 @@
-//! Folders for real servers' files. If fencepost is killed, the next trial run removes its folders.
+//! Folders for the files of real servers. If fencepost is killed, a later trial run removes its
+//! folders.
 
 use std::io;
 use std::path::{Path, PathBuf};

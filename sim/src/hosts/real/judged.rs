@@ -13,7 +13,7 @@ pub(super) struct Key {
     /// Form of storage, which distinguishes locks of the same name that the server stores in
     /// different ways.
     pub(super) form: u8,
-    /// Content of the key as text, or the owner's name if the server stores no content.
+    /// Content of the key as text, or another text that identifies the owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
     /// Version of the key, which distinguishes two grants with the same value.
@@ -50,8 +50,8 @@ pub(super) enum Trigger {
         clears: bool,
         sets: Option<Bytes>,
     },
-    /// The server answered a session whose request changed nothing. A change at this instant is
-    /// that of another session, which the server may answer later.
+    /// The server answered a session whose request changed nothing. A change at this instant
+    /// belongs to another session, which the server may answer later.
     Bystander,
     Itself,
     End,

@@ -1,5 +1,3 @@
-//! The kinds of real servers, with functions that run them and read their locks.
-
 use super::console::Console;
 use super::{RealSetup, RealWorld};
 use crate::setup::scenario::ServerBinary;
@@ -60,7 +58,7 @@ pub(super) struct Part {
     pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
-    /// `true` if syncs may fail in this run, and this server syncs its files.
+    /// `true` if syncs may fail in this run, and the scenario sets a persistence other than `none`.
     pub(super) disk_fails: bool,
     pub(super) min_replicas: u16,
 }
@@ -111,8 +109,8 @@ impl Part {
     }
 }
 
-/// Sentinels need different process numbers. Redis seeds its random numbers with the number and the
-/// time, so equal numbers would start all elections at the same time.
+/// Sentinels need different process numbers. Redis seeds its random numbers with the process number
+/// and the time, so equal numbers would start all elections at the same time.
 fn first_process(node: Node, seed: u64) -> u32 {
     let (Node::Server(number) | Node::Sentinel(number)) = node else { return FIRST_PROCESS };
     let first = FIRST_PROCESS + u32::from(number) * 1_000;

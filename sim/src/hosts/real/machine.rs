@@ -1,4 +1,4 @@
-//! The machine of a real server, which passes one input at a time to the traced processes.
+//! The machine of a real server, which runs the traced processes and passes inputs to them.
 
 mod console_reader;
 mod links;
@@ -20,9 +20,9 @@ use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Monotonic time at which the run begins, so that a server can boot earlier.
+/// Monotonic time of a server at virtual time 0, so that the server can boot earlier.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;
-/// The machine skips the rest of a boot time up to this length once the server is ready.
+/// Longest boot time that the machine cuts short once the server is ready.
 const SHORT_BOOT_US: u64 = 50_000;
 const TURNS_MAX: u32 = 10_000;
 const EIO: i32 = 5;
@@ -100,7 +100,8 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Starts the server. Does not skip the rest of a long boot, because the clocks would jump.
+    /// Runs the server for its boot time. Does not skip the rest of a long boot, because the clocks
+    /// would jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {

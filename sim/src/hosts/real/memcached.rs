@@ -1,4 +1,5 @@
-//! Real memcached servers. The console reads every item whose key a client has used (`me`, `gets`).
+//! Real memcached servers. The console reads the items under the lock's prefix that clients have
+//! named (`me`, `gets`).
 
 use super::RealSetup;
 use super::console::{Channel, Console, ConsoleReply, ConsoleRequest};

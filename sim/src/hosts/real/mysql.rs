@@ -39,7 +39,7 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
         "--bind-address=0.0.0.0",
         "--port=3306",
         "--skip-name-resolve",
-        // Small files, because every run writes them for each server.
+        // Small sizes, because every run starts new servers.
         "--innodb-log-file-size=4M",
         "--innodb-buffer-pool-size=8M",
         // The tracer supports neither asynchronous nor direct I/O.

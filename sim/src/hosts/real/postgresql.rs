@@ -1,4 +1,5 @@
-//! Real PostgreSQL servers. The console asks for the holder of an advisory lock or of a row.
+//! Real PostgreSQL servers. The console asks for the holders of advisory locks, row locks and lock
+//! tables.
 
 mod console;
 

@@ -1,4 +1,4 @@
-//! Identifies a server's binary before any run, and checks that it serves.
+//! Identifies the binary of a real server, and checks in a trial run that the server becomes ready.
 
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};

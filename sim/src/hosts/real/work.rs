@@ -1,4 +1,4 @@
-//! Splits the bytes for a server into pieces. The machine passes on one piece at a time.
+//! Splits the input of a server into pieces, which the machine passes on one at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -6,13 +6,14 @@ use fencepost_machine::{ConnectionId, OperatorAction};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Work {
-    /// Bytes from a client. `cause` is `None` if the command cannot change a lock.
+    /// Bytes from a client. `cause` is `None` if the console need not read the locks afterwards.
     Command {
         by: ConnectionId,
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes from another server. `changes` is `true` if the bytes may change a lock.
+    /// Bytes from another server. `changes` is `true` if the console must read the locks
+    /// afterwards.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -1,5 +1,6 @@
 //! The storage's protocol for a user's programs: `GET name [token] [AS holder]`, `SET name value
-//! [token] [AS holder]`, and the greetings of client libraries. Only the value `orders` is guarded.
+//! [token] [AS holder]`, and the handshakes of client libraries. Only the value `orders` is
+//! guarded.
 //!
 //! A request belongs to the latest acquisition that the process or the named holder has reported. A
 //! holder computes a write from the value that it last read or wrote, even before the acquisition.

@@ -1,5 +1,3 @@
-//! An application that cancels or interrupts lock calls before they return.
-
 use crate::setup::scenario::{Calls, Scenario};
 use crate::world::recorder::Recorder;
 use fencepost_clients::Env;

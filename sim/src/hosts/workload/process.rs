@@ -156,8 +156,8 @@ impl Process {
         }
     }
 
-    /// Halfway through its work, the process checks that a lease without extensions outlasts the
-    /// rest, so only a pause after this check makes a late write possible (Kleppmann 2016).
+    /// Halfway through its work, the process checks that a lease without extensions lasts for the
+    /// rest of the work. A pause after this check can make the write late (Kleppmann 2016).
     async fn critical_section(
         &mut self,
         acquisition: u64,

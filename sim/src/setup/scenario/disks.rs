@@ -1,6 +1,3 @@
-//! Disk faults: the error that a failed sync reports, and whether unsynced data survives a power
-//! loss.
-
 use clap::ValueEnum;
 use fencepost_machine::SyncError;
 use schemars::JsonSchema;

@@ -1,5 +1,3 @@
-//! User-supplied lock servers, for runs with `--program`.
-
 use super::binaries::InvalidServers;
 use super::hashed::hashed;
 use super::words::words;

@@ -128,7 +128,7 @@ impl ProgramDeployment {
         }
     }
 
-    /// Returns the default deployment first.
+    /// Returns the deployments of a coordinator, the default first.
     pub fn of(coordinator: Coordinator) -> &'static [ProgramDeployment] {
         use ProgramDeployment::{Cell, Cluster, Ensemble, Independent, Sentinel, Single, Standby};
         match coordinator {
@@ -150,7 +150,7 @@ impl Program {
     }
 
     /// Parses `NAME=COMMAND` or `COMMAND`, for a program that starts in `folder`. Without a name,
-    /// the program gets the name of the last file in the command, or else of the first word.
+    /// the program is named after the last file in the command, or else after the first word.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()

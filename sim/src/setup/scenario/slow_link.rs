@@ -1,5 +1,3 @@
-//! The only slow link of a deployment, written `client-1/redis-1`.
-
 use fencepost_faults::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

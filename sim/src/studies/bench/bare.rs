@@ -1,4 +1,5 @@
-//! The benchmark workload with a trivial server instead of Redis, which measures only the engine.
+//! The benchmark workload with a trivial client and server instead of Redis, to measure the engine
+//! alone.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};

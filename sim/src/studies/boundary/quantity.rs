@@ -14,7 +14,7 @@ pub struct Varied {
     pub worse: Worse,
     /// The search needs one of these fault families, or any family if the list is empty.
     pub families: &'static [Family],
-    /// `None` if the quantity affects locks on every coordinator.
+    /// Coordinator that the quantity requires; `None` if there is no such requirement.
     pub only_on: Option<Coordinator>,
     pub range: fn(&Facts) -> (u64, u64),
     pub set: fn(&mut Scenario, u64),
@@ -397,7 +397,7 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // The bound is two thirds of the session timeout, minus a second that servers may need.
+        // The bound is two thirds of the session timeout, minus one second for forwarding.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

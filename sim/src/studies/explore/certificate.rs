@@ -1,4 +1,4 @@
-//! Certificates of explorations, and the check that repeats some of a certificate's runs.
+//! Certificates of explorations, and the check that repeats a certificate's runs.
 
 mod claim;
 pub mod partial;
@@ -38,7 +38,7 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// The runs without a fault, and four slices spread over the other runs.
+    /// The first slice, and up to four slices spread over the others.
     Sample,
     Whole,
 }

@@ -183,8 +183,8 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The pause must outlast the remaining 1.986 s of the lease and the latency of a reply. In runs,
-/// the rule breaks four quanta later.
+/// The pause must outlast the remaining 1.986 s of the lease and the latency of a reply. In the
+/// simulation, the shortest such pause is four quanta longer.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

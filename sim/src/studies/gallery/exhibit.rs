@@ -17,7 +17,7 @@ pub struct Exhibit {
     pub source: &'static str,
 }
 
-/// A lock and settings that do not break `kind`.
+/// A lock and settings that should prevent violations of `kind`.
 pub struct Fixed {
     pub client: &'static str,
     pub settings: &'static [(&'static str, &'static str)],

@@ -1,5 +1,3 @@
-//! Exhibits for locks that omit a step or split it in two, and for unsafe settings.
-
 use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
 

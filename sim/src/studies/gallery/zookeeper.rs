@@ -60,10 +60,11 @@ const LOOKING: [&str; 5] = [
 
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// Settings whose downtime exceeds all retries in the example of Curator's documentation.
+/// Downtimes are longer than the session. The retry delay is that of the example in Curator's
+/// documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
-/// The anomaly needs a lost reply followed by a cut, which aimed faults rarely produce.
+/// The anomaly needs a lost reply followed by a partition, which aimed faults rarely produce.
 const OFTEN_IDLE: &[(&str, &str)] = &[
     ("ensemble", "1"),
     ("processes", "2"),

@@ -1,5 +1,3 @@
-//! The command that a holder sends as its work, for each kind of server.
-
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::SessionOptions;
 use fencepost_clients::{

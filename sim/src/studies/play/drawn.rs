@@ -64,7 +64,7 @@ pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     Ok(Drawn { plan: FaultPlan::new(played), nodes, left_out })
 }
 
-/// Returns why `serve` cannot inject the fault.
+/// Returns the reason why `serve` cannot inject the fault, or `None` if it can.
 fn obstacle(fault: &Fault) -> Option<&'static str> {
     const CLIENT: &str = "serve does not control the clients";
     const STORAGE: &str = "serve has no guarded storage";

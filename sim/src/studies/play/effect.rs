@@ -47,7 +47,7 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Ends a fault. Returns `false` if the fault had no effect or has already ended.
+    /// Ends a fault, and returns whether the fault was active.
     pub(super) fn end(&mut self, fault: &Fault, id: u32) -> bool {
         let was_acting = self.acting.remove(&id);
         if was_acting {
@@ -173,8 +173,7 @@ impl FaultInjector {
         self.operate(node, action)
     }
 
-    /// Makes the server a replica of the next server. Uses the next server's real address, because
-    /// the plan names a simulated server.
+    /// Makes the server a replica of the next server in the list.
     fn replicate_next(&mut self, node: Node) -> Result<(), &'static str> {
         let server =
             self.running_server(node).and_then(|server| match self.stage.is_frozen(server) {

@@ -6,7 +6,7 @@ use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
-/// Constant, because only the build that wrote a checkpoint can read the checkpoint.
+/// Never changes, because only the version of fencepost that wrote a checkpoint can resume it.
 const VERSION: u32 = 1;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,5 +1,3 @@
-//! Measures the processor time of a thread, which is not part of a history.
-
 pub struct ThreadClock(Option<u64>);
 
 impl ThreadClock {
@@ -7,7 +5,8 @@ impl ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// Microseconds since the start, or `None` if the system does not report processor times.
+    /// Returns the processor time of the thread since the start, in microseconds, or `None` if the
+    /// system does not report processor times.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

@@ -1,5 +1,3 @@
-//! Repeats the runs whose violations a sweep keeps, and reports these violations.
-
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;
 use crate::run::verdicts::report;
@@ -17,7 +15,8 @@ struct KeptRun {
     ids: Vec<String>,
 }
 
-/// Passes a report of each kept violation to `hand_on`, in any order.
+/// Repeats the runs whose violations are kept, and passes a report of each kept violation to
+/// `hand_on`, in any order.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

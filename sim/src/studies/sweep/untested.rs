@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Skips the family `all`, because this family draws the settings.
+/// Returns nothing for the family `all`, which draws the settings itself.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,
@@ -67,8 +67,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// Returns a note if clients give up before late replies arrive. Skips ZooKeeper's sessions and
-/// programs, which have their own timeouts.
+/// Returns a note if clients give up before late replies arrive. Returns `None` for locks on
+/// ZooKeeper and for programs, which have their own timeouts.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

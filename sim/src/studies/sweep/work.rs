@@ -1,5 +1,3 @@
-//! The threads of a sweep, which run the seeds and add up the results.
-
 use super::cpu::ThreadClock;
 use super::untested::untested_settings;
 use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};

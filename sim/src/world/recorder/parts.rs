@@ -1,4 +1,4 @@
-//! Records changes of servers' roles, refused writes, and the views of Sentinels.
+//! Translates notices of servers and Sentinels into events, such as promotions and refused writes.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;

@@ -1,4 +1,4 @@
-//! Records silences of waiting threads. A silence before healing is evidence of unavailability.
+//! Detects silences: long intervals in which a waiting thread sends no request to a server.
 
 use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};

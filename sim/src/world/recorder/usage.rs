@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 pub(super) struct Usage {
     inside: BTreeMap<Node, u32>,
     free_from: SimTime,
-    /// Ended periods, each longer than all later ones. A shorter earlier period decides nothing.
+    /// Ended periods, each longer than all later ones. Shorter earlier periods cannot be the
+    /// longest.
     unused: Vec<(SimTime, SimTime)>,
 }
 

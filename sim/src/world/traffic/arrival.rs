@@ -126,7 +126,8 @@ impl State {
         });
     }
 
-    /// Resets the connection for data to an end that no longer exists, as a kernel would.
+    /// Resets the connection when data arrives at an end that no longer exists, as an operating
+    /// system would.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

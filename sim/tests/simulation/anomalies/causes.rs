@@ -26,7 +26,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// Uses uniform faults: stale reads follow the end of a cut, so cuts must end during the run.
+/// Uses uniform faults. Stale reads follow the end of a cut, so cuts must end during the run.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }

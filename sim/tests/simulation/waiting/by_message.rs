@@ -2,7 +2,7 @@ use super::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// The waiter misses a message that is sent before it subscribes, and then sleeps forever.
+    /// Misses a message that is sent before the subscription, and then sleeps forever.
     Trusts,
     TrustsForAMinute,
     AsksAgain,

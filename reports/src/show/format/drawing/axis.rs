@@ -17,7 +17,7 @@ pub(crate) fn draw(canvas: &mut Canvas, bottom: i32) {
     canvas.raw("</g>");
 }
 
-/// Returns the smallest interval of 1, 2, 5, 10, 20, ... microseconds with at most `ticks` ticks.
+/// Returns the smallest of 1, 2, 5, 10, 20, ... microseconds that is at least `span / ticks`.
 fn step(span: u64, ticks: u64) -> u64 {
     let least = (span / ticks.max(1)).max(1);
     let mut power = 1_u64;

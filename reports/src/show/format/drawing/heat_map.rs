@@ -1,4 +1,5 @@
-//! Draws a sweep with locks as rows and faults as columns. More violated cells are redder.
+//! Draws a sweep with locks as rows and faults as columns. The higher a cell's share of violated
+//! runs, the redder the cell.
 
 use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};
@@ -62,7 +63,8 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// A quiet cell has too few runs if the upper bound of its violation rate is above this value.
+/// A cell without violations has too few runs if the upper bound of its violation rate exceeds this
+/// value.
 const QUIET_RATE_MAX: f64 = 0.05;
 
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {

@@ -22,7 +22,7 @@ pub(crate) struct Plot {
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
     Shares,
-    /// A logarithmic axis from 1 to a power of ten. Values below 1 are drawn at the bottom.
+    /// A logarithmic axis that starts at 1. Values below 1 are drawn at the bottom.
     Decades,
 }
 

@@ -16,12 +16,13 @@ const CLOCK_HEIGHT: i32 = 26;
 pub(crate) struct Drawing<'r> {
     pub(crate) run: &'r RunReport,
     pub(crate) scene: &'r Scene,
-    /// Prefix of event ids: empty, or `r2-` for the second run of a report.
+    /// Prefix of element ids: empty for the first run of a report, `r2-` for the second.
     pub(crate) prefix: &'r str,
     pub(crate) focus: usize,
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// A picture with more messages omits the messages farthest from the focus.
+    /// Maximum number of messages. The picture first omits messages that were sent outside the
+    /// windows around the violations.
     pub(crate) messages_max: usize,
 }
 
@@ -279,7 +280,7 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            // Symbols of faults are at the edge of the lane, so that they do not cover events.
+            // Draw fault symbols at the lane's upper edge, where they do not cover other symbols.
             let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
             let y = if is_fault { place.y + 6 } else { place.middle() };
             canvas.mark(mark.at, y, &attributes, shape);

@@ -1,5 +1,3 @@
-//! Writes the history as Jepsen's operation maps, one per line, for Knossos and elle-cli.
-
 use super::operations::{self, Operation};
 use crate::record::history::{Action, Event, History, What};
 use crate::show::format::{Format, Needs, Page};

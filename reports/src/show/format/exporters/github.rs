@@ -1,8 +1,8 @@
-//! Writes annotations as workflow commands in the log of a step. GitHub shows them with the run.
+//! Writes workflow commands for GitHub Actions, which GitHub shows as annotations of the run.
 //!
-//! "Workflow commands for GitHub Actions" documents the format: `::error title=T::message`. Texts
-//! are escaped as in actions/toolkit, `packages/core/src/command.ts` (`escapeData`,
-//! `escapeProperty`).
+//! "Workflow commands for GitHub Actions" documents the format: `::error title=T::message`. The
+//! escaping follows `escapeData` and `escapeProperty` of actions/toolkit
+//! (`packages/core/src/command.ts`).
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;

@@ -1,5 +1,3 @@
-//! Writes JUnit XML for CI systems, with one test case for each lock and fault.
-
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};

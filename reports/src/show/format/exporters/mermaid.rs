@@ -51,15 +51,15 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Counts activations: Mermaid rejects diagrams that deactivate an inactive participant.
+    // Count activations, because Mermaid rejects diagrams that deactivate an inactive participant.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
-        // A server's event is its answer, so the arrow points to the process that asked.
         let (here, text) = (id(entry.process), plain(&entry.text));
         let mark = if entry.witness { "★ " } else { "" };
         let at = entry.time_us;
         match &entry.what {
             What::Server { by: Some(by), .. } | What::Storage { by, .. } => {
+                // The event is an answer, so the arrow points to the process that asked.
                 writeln!(out, "  {here}->>{}: {mark}{at} {text}", id(*by))?;
             }
             What::Ok { owner: Some(_), .. } => {

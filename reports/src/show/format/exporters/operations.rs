@@ -1,11 +1,11 @@
-//! Pairs each invocation with its completion, for checkers of other tools.
+//! Pairs each invocation with its completion, if any, for external checkers.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 pub(crate) struct Operation<'h> {
-    /// Number of the thread. As in Jepsen, a process gets a new number after an unknown outcome.
+    /// Process number in Jepsen's sense: it changes after an operation with an unknown outcome.
     pub(crate) thread: u64,
     pub(crate) process: Node,
     pub(crate) action: &'h Action,

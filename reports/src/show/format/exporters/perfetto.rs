@@ -79,7 +79,8 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// A message is a short span at each end and an arrow between them; a lost message has one span.
+/// Returns the spans of a run. A message has a short span at each end, joined by an arrow; a lost
+/// message has only the first span.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

@@ -1,4 +1,4 @@
-//! Writes the history as JSON for Porcupine. The Go program in `examples/porcupine` reads it.
+//! Writes histories as JSON, which the Go program in `examples/porcupine` checks with Porcupine.
 
 use super::operations::{self, Operation};
 use crate::judge::finding::Kind;
@@ -67,7 +67,7 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Times are in nanoseconds. An unknown end is the greatest possible time.
+/// Times are in nanoseconds. An operation with an unknown outcome returns at `i64::MAX`.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

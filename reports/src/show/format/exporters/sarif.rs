@@ -115,7 +115,7 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
     })
 }
 
-/// Code hosts require a file for each alert: the lock's Lua file or `fencepost.toml`.
+/// Returns the lock's Lua file, or else `fencepost.toml`. Code hosts require a file for each alert.
 fn file_of<'c>(client: &str, config: &'c Value) -> &'c str {
     let scripts = config.pointer("/scenario/scripts").and_then(Value::as_array);
     let text = |script: &'c Value, key: &str| script.get(key).and_then(Value::as_str);

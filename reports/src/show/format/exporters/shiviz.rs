@@ -1,4 +1,4 @@
-//! Writes the history as a log for ShiViz. The second line of an event has its vector clock.
+//! Writes the history as a log for ShiViz. The second line of each event has the vector clock.
 //!
 //! ShiViz parses the log with its default expression, `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
@@ -20,7 +20,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// ShiViz draws only one run: the first run with a violation, or else the first run.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {
@@ -51,7 +50,7 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             What::Crashed | What::Started => threads_of(event.node, &clocks),
             _ => Vec::new(),
         };
-        // A process crashes after all events of its threads, so its clock joins their clocks.
+        // A crash or restart follows all earlier events of the threads, so join their clocks.
         threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
         for thread in threads {

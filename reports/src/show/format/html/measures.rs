@@ -1,4 +1,5 @@
-//! Plots the durations of acquires and critical sections, and lists the phases of faults.
+//! Plots the durations of acquires and critical sections, and lists the protocol phases in which
+//! faults began.
 
 use super::tables::table;
 use crate::judge::phases::phases;

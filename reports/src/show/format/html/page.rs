@@ -1,4 +1,4 @@
-//! The parts that all pages share: the document around the body, the style and the script.
+//! The parts that all pages share, such as the style and the script.
 
 use crate::record::visible::visible_json;
 use crate::show::format::drawing::canvas::Extent;
@@ -17,7 +17,7 @@ pub(crate) struct PageContent {
 }
 
 pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
-    // In a script element, only `</` and `<!--` could end or change the script.
+    // In a script element, only `<` can begin markup.
     let json = visible_json(json).replace('<', "\\u003c");
     let page = html! {
         (DOCTYPE)
@@ -53,7 +53,7 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// Returns the content security policy, which blocks injected scripts if a name is left unescaped.
+/// Returns a content security policy that blocks injected scripts, in case a name is not escaped.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

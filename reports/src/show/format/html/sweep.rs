@@ -1,5 +1,3 @@
-//! Writes the page of a sweep: the matrix, and then the anomalies of each cell.
-
 use super::comparison;
 use super::page::{heads, page};
 use super::tables;

@@ -1,5 +1,3 @@
-//! The tables below the picture of a page: violations, plans, facts and events.
-
 use super::page::heads;
 use crate::explain::literature::Expected;
 use crate::show::format::drawing::svg::prefix;
@@ -246,7 +244,7 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Renders only the report's timeline, because the whole history would double the page.
+/// Renders only the report's timeline, because the whole history would make the page too large.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

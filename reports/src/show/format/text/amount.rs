@@ -2,11 +2,10 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// The text does not claim that the lock stays taken, because another process may still acquire it.
+/// Does not claim that the lock stays taken, because another process may still acquire the lock.
 pub(crate) const DEADLOCK: &str = "deadlock: no pending event can wake the waiting processes";
 
-/// Returns a count such as `8 stale writes`; for `stuck` and `unavailable`, with the total
-/// duration.
+/// Describes the violations of one kind, as in `8 stale writes` or `stuck (2x, 14.8s)`.
 pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
@@ -19,7 +18,7 @@ pub(crate) fn count_phrase(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// Returns a duration with up to three digits below 1000 s, as in `74.9ms` or `14.8s`.
+/// Rounds a duration to about three digits, as in `74.9ms` or `14.8s`.
 pub(crate) fn about(span: Micros) -> String {
     let us = span.as_micros();
     let (value, unit) =

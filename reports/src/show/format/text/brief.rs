@@ -1,5 +1,3 @@
-//! Writes the brief text report: parameters, verdicts, and a story for each cause.
-
 use super::amount::{about, count_phrase};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
 use super::programs;

@@ -1,7 +1,7 @@
-//! The [`Lanes`] of a story. Each process of a violation has a column for its critical sections.
+//! Draws the critical sections of processes in columns next to a list of events.
 //!
-//! A critical section appears even if its events are not shown, because each entry lists the
-//! holders (`TimelineEntry::holding`). For a gap between events, the text names the critical
+//! A critical section is visible even if the list omits its first event, because each entry lists
+//! the holders (`TimelineEntry::holding`). The text for a gap between entries counts the critical
 //! sections that began in the gap.
 
 use crate::record::history::{Action, What};
@@ -20,7 +20,7 @@ pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) sections: Vec<Node>,
     pub(crate) stopped: Vec<Node>,
-    /// The nodes whose critical sections ended in the gap.
+    /// The nodes that were in their critical sections before the gap, but not at its end.
     pub(crate) left: Vec<Node>,
     /// The nodes that may be in their critical sections at the end of the gap.
     holding: Vec<Node>,
@@ -154,7 +154,7 @@ impl Gap {
             .collect();
         let further = hidden.iter().copied().chain([next]);
         sections.extend(further.flat_map(|entry| entry.left_out_sections.clone()));
-        // If a process resumes after the gap, it was stopped during the whole gap.
+        // A process that resumes at `next` is not in `next.stopped`, but was stopped in the gap.
         let both = |node: &&Node| {
             let resumes = matches!(next.what, What::FaultEnded { .. });
             hidden.iter().all(|entry| entry.stopped.contains(node))

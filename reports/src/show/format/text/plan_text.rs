@@ -91,7 +91,7 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     ))
 }
 
-/// Includes the time, because faults of a minimal plan may begin at other times.
+/// Includes the time, which may differ between a minimal plan and the original plan.
 pub(crate) fn fault_at(timed: &TimedFault) -> String {
     format!("at {}, {}", timed.at_us, fault(&timed.fault))
 }
@@ -117,7 +117,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
     }
 }
 
-/// Writes each common prefix once: `redis-2,3 client-1`.
+/// Writes each prefix only once, as in `redis-2,3 client-1`.
 fn grouped(nodes: &[Node]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for node in nodes {

@@ -10,7 +10,7 @@ const LETTERS_SHOWN: usize = 400;
 
 pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     write_difference(run, out)?;
-    // Skip the first failure, which the reason for an unknown verdict already names.
+    // If the verdict is unknown, its reason usually names the first failure.
     let told = usize::from(matches!(run.verdict, Verdict::Unknown { .. }));
     for program in run.programs.iter().filter(|program| program.failed).skip(told) {
         let error =

@@ -1,5 +1,3 @@
-//! Describes in a sentence how each safeguard affects a violation, the most helpful first.
-
 use super::rerun::{listed, safeguard};
 use crate::judge::finding::Kind;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
@@ -78,7 +76,8 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     text
 }
 
-/// Returns the safeguard's name, in quotes if it contains a space. A lease has an article.
+/// Returns the safeguard's name, in quotes if the name contains a space; for a lease, `a lease of`
+/// and the ttl.
 fn quoted(remedy: &Remedy) -> String {
     if remedy.name == LEASE {
         return format!("a lease of {}", remedy.setting);
@@ -120,9 +119,9 @@ fn in_this_run(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
-/// Warns that a run with `--ttl` may have longer faults. The runs with a longer lease keep their
-/// plans, but `--ttl` also changes the plans, because families draw the lengths of faults from the
-/// ttl.
+/// Warns that a run with `--ttl` may have longer faults, if a longer lease helped. The diagnostic
+/// runs with that lease keep the plan, but a run with `--ttl` draws a new plan, and families scale
+/// faults with the ttl.
 pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE
@@ -139,7 +138,7 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
 const LEASE: &str = "lease";
 
 /// Describes the effects on other violations that differ from the effect on the first violation.
-/// One sentence covers all violations on which a safeguard has the same effect.
+/// Violations on which a safeguard has the same effect share a description.
 fn differing_effects(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -158,8 +157,8 @@ fn differing_effects(
     groups.iter().map(|group| effect_on(group, unknown)).collect()
 }
 
-/// Returns whether a safeguard affects two violations differently. If neither violation occurs with
-/// the safeguard, its effects are equal, even if only one of the runs is comparable.
+/// Returns `true` unless the safeguard has the same effect on the lead's violation. `Gone` and
+/// `NotComparable` count as the same effect, because the violation occurs with neither.
 fn differs(lead: &ViolationReport, one: &Remedy) -> bool {
     let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     lead.remedies.iter().all(|lead| {

@@ -1,4 +1,4 @@
-//! Describes the results of diagnostic runs, for all formats that people read.
+//! Describes the results of diagnostic runs, for the formats that people read.
 
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
@@ -8,7 +8,7 @@ use fencepost_faults::shrink::Magnitude;
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
-/// Returns a safeguard with its parameter, as in `lease 40s`, or the name of another lock.
+/// Names a safeguard, as in `lease 40s`, `watchdog` or `fencing (etcd-mutex-fencing)`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {
@@ -71,7 +71,8 @@ pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
     }
 }
 
-/// Names the processes of the violation in the minimal run, if they differ from this run's.
+/// Names the processes that the violation involves in the minimal run. Returns `None` if these
+/// processes are unknown or the same as in the original run.
 pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     let set = |nodes: &[Node]| nodes.iter().copied().collect::<BTreeSet<Node>>();
     let there = &report.minimal_run.as_ref()?.involved;
@@ -86,7 +87,7 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     Some(format!("In this smallest run, the violation involves {}", listed(&names, "and")))
 }
 
-/// Completes a sentence about a run without the fault.
+/// Returns the predicate of a sentence about the violation, as in `still happens`.
 pub(crate) fn without(left_out: &ButFor) -> String {
     match (left_out.violation_without_it, left_out.other_cause) {
         (true, _) => "still happens".to_owned(),
@@ -102,7 +103,7 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     let processes = counted(run.processes.into(), "process", "processes");
     let cycles = counted(run.cycles.into(), "cycle", "cycles");
     let size = match run.processes {
-        // A run always ends with the probe, a process that starts after all faults.
+        // The second process of such a run is the probe.
         1 => format!("with {processes}, {cycles} and the probe, which starts after all faults"),
         _ => format!("with {processes} and {cycles} each"),
     };
@@ -113,8 +114,8 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// Returns the verb phrase for the value that does not cause the violation. If less is worse, as
-/// for a downtime, that value is greater than the threshold.
+/// Returns the predicate for the value that does not cause the violation: `is not` (enough) or, if
+/// smaller values are worse, `is too much`.
 pub(crate) fn insufficient(boundary: &Boundary) -> String {
     let said = if is_less(boundary) { "is not" } else { "is too much" };
     let other = boundary
@@ -123,7 +124,6 @@ pub(crate) fn insufficient(boundary: &Boundary) -> String {
     format!("{said}{other}")
 }
 
-/// Returns `true` if the value that does not cause the violation is less than the threshold.
 pub(crate) fn is_less(boundary: &Boundary) -> bool {
     boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs()
 }

@@ -1,4 +1,4 @@
-//! The story of one cause on the first screen, about all violations of the run with that cause.
+//! Writes the stories on the first screen, one for each cause of a run's violations.
 
 mod events;
 
@@ -43,7 +43,7 @@ struct Earlier<'a> {
     any: bool,
     of_this_lock: bool,
     of_this_cause: bool,
-    /// An earlier story of this lock cited the source that predicts the violation.
+    /// `true` if an earlier story of the run already cites the literature.
     is_cited: bool,
     like: Option<&'a Story<'a>>,
 }
@@ -56,7 +56,7 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Causes that no lock with a lease can prevent come last.
+    // Sort violations that no lock with a lease can prevent to the end.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }
@@ -109,7 +109,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
     let (_, last) = story.span();
     let until = run.timeline.iter().rev().find(|entry| entry.sequence <= last);
     let until = until.map_or(lead.violation.at_us, |entry| entry.time_us);
-    // If the smallest run has other processes, it may also need other faults.
+    // If the smallest run involves other processes, it may also need other faults.
     let is_same = rerun::others_involved(lead).is_none();
     let is_decisive = |timed: &TimedFault| {
         let minimal = lead.minimal_plan.iter().flat_map(|plan| &plan.faults);
@@ -155,7 +155,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let is_step = is_step(timed) || prolongs(timed);
         (!is_decisive(timed), !is_cause, !is_step, is_late, latest_first)
     });
-    // Faults that the story does not name are shown only if the story names no fault.
+    // If no fault is part of the story, show the first `FAULTS_MAX` of the sorted faults instead.
     let is_told = |timed: &&&TimedFault| {
         is_decisive(timed) || is_named(timed) || is_step(timed) || prolongs(timed)
     };
@@ -291,7 +291,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{others}{no_length}"))
 }
 
-/// The first screen prints no fault numbers, so the text names a fault by its place in the plan.
+/// Names the fault by its place in the minimal plan, because the text lists that plan without ids.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let said = match boundary.not_enough_cause {
@@ -328,7 +328,8 @@ impl Story<'_> {
         self.lead.violation.cause
     }
 
-    /// The sources name faults, so they do not predict a violation that needs no fault.
+    /// Returns `true` if the literature describes the violation. In a run with faults, a violation
+    /// that needs no fault does not count, because the literature describes the effects of faults.
     fn cites(&self) -> bool {
         let needs_fault =
             self.lead.minimal_plan.as_ref().is_none_or(|plan| !plan.faults.is_empty());

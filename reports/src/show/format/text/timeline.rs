@@ -1,5 +1,3 @@
-//! Writes the events around a violation, with a lane for each of its processes.
-
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
 use crate::record::history::What;

@@ -1,7 +1,7 @@
-//! Fisher's exact test (Fisher 1922), which decides whether two rates differ significantly.
+//! Fisher's exact test (Fisher 1922) for a difference between two rates.
 
-/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`. Uses
-/// multiplication and division, which every machine rounds alike, and no logarithms.
+/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`.
+/// Avoids logarithms, which machines may round differently.
 pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
     let all = hits + other_hits;
     let tables = Tables { all, trials, other_trials };
@@ -25,7 +25,7 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         weights.push((x, weight));
     }
     let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
-    // Tables as likely as the observed table count, even if rounding raises their weight slightly.
+    // Rounding may slightly raise the weight of a table that is as likely as the observed table.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();
@@ -67,7 +67,7 @@ mod tests {
     fn agrees_with_tables_worked_out_by_hand() {
         // The lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4 has a p-value of 34 / 70.
         check((3, 4), (1, 4), 34.0 / 70.0);
-        // 4 of 4 against 0 of 4: two of the 70 possible tables are as extreme.
+        // 4 of 4 against 0 of 4: two of the 70 possible arrangements are as extreme.
         check((4, 4), (0, 4), 2.0 / 70.0);
         // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9).
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);

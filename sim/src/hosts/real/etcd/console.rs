@@ -20,7 +20,7 @@ const GATEWAY_PREFIX: &str = "/locks/";
 const ENDING: &[&str] =
     &["/kv/deleterange", "/lease/revoke", "/lock/unlock", "delete_range", "deleteRange"];
 const ENDING_CALLS: &[&str] = &["/DeleteRange ", "/LeaseRevoke ", "/Unlock "];
-/// Bytes of recent calls to keep for each connection.
+/// Maximum number of bytes of recent gRPC calls to keep for each connection.
 const KEPT_CALLS: usize = 16 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

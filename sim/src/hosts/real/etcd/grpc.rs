@@ -4,9 +4,9 @@ use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Length (3 bytes), type, flags, and number of the stream (4 bytes): RFC 9113, section 4.1.
+/// Length (3 bytes), type, flags, and stream number (4 bytes): RFC 9113, section 4.1.
 const FRAME_HEAD: usize = 9;
-/// Compression flag, and length of the message (4 bytes).
+/// Compression flag (1 byte), and length of the message (4 bytes).
 const MESSAGE_HEAD: usize = 5;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -24,8 +24,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Returns each complete message as the path of its call, the message, and its numbers in
-    /// quotes, as in the JSON gateway.
+    /// Returns each complete DATA frame as the path of its call, the message, and the message's
+    /// integers in quotes, as in the JSON gateway.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         if self.decoder.is_none() && !bytes.starts_with(PREFACE) {
             return Vec::new();

@@ -51,7 +51,8 @@ impl ConsoleReader {
         }
     }
 
-    /// The console still reads, because another session may have changed a lock at this instant.
+    /// Clears the commands of `by` as the cause of a reading. The console still reads, because
+    /// another session may have changed a lock at this instant.
     pub(super) fn clear_cause(&mut self, by: ConnectionId) {
         for cause in [&mut self.unread, &mut self.reading].into_iter().flatten() {
             if matches!(cause, Trigger::Command { by: own, .. } if *own == by) {

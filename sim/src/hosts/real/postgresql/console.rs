@@ -1,5 +1,3 @@
-//! Queries a real PostgreSQL server for its locks, and parses the result.
-
 use crate::hosts::real::console::{
     Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
 };
@@ -62,8 +60,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Columns of the result: subject, owner, address of the session, and begin and end of the lock
-    /// in microseconds since the Unix epoch.
+    /// Returns the query. Its columns are subject, owner, address of the session, and start and end
+    /// of the lock in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);

@@ -10,7 +10,8 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Expiries are in milliseconds of the server's wall clock, and negative for keys without one.
+/// Expiries are in milliseconds of the server's wall clock, and negative for keys without an
+/// expiry.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])
@@ -328,8 +329,8 @@ fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
     items(frame)?.iter().map(key).collect()
 }
 
-/// Renders a value other than a string: `field=value` of a hash, `member=score` of a sorted set, or
-/// the items, with spaces in between.
+/// Renders a value: a string unchanged, `field=value` pairs of a hash, `member=score` pairs of a
+/// sorted set, or other items, separated by spaces.
 fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     let BytesFrame::Array(items) = held else {
         return match held {

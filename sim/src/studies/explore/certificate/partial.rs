@@ -1,4 +1,4 @@
-//! Unfinished explorations, which are single shards or were stopped.
+//! Documents of unfinished explorations, which cover a single shard or were stopped.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
@@ -13,7 +13,6 @@ use fencepost_reports::summary::sweep::{Gaps, Shard};
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
-    /// Other bounds, another shard, or another build of fencepost.
     #[error("the document belongs to another exploration: {0}")]
     Other(String),
     #[error("explore cannot have written this document: {0}")]
@@ -88,7 +87,7 @@ pub fn resumed(
 }
 
 /// Merges the documents of unfinished explorations. An error contains the index of the invalid
-/// document.
+/// document, or of the last document if units are missing.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;

@@ -65,8 +65,7 @@ pub(crate) fn stated_slice(slice: &Slice) -> StatedSlice {
     }
 }
 
-/// Parses the bounds of a document. Fails for unknown names, and for bounds that `explore` cannot
-/// enumerate.
+/// Returns the bounds that a document states. Fails for unknown names and invalid values.
 pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
         .map_err(|error| format!("bounds.scenario: {error}"))?;

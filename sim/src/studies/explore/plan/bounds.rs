@@ -1,5 +1,3 @@
-//! The bounds of an enumeration, such as the maximum number and length of faults.
-
 use super::level::Level;
 use super::rule::Rule;
 use crate::setup::scenario::{ClientCalls, Hold, Nesting, Scenario, Servers};
@@ -31,10 +29,11 @@ pub struct Bounds {
     pub faults: u8,
     /// Maximum number of delayed messages: 0, 1 or 2.
     pub delays: u8,
-    /// Critical sections, waits and retries have fixed lengths. Each base run sets its own
-    /// latencies.
+    /// The ranges of critical sections, think times and retries must contain a single value. Each
+    /// base run sets its own latencies.
     pub scenario: Scenario,
-    /// Maximum duration of a fault, delay of a message, and step of a clock.
+    /// Upper limit of the fault durations, added latencies and clock steps that `explore` chooses.
+    /// The downtimes of restarts come from the scenario.
     pub longest: Span,
     pub grain: Grain,
     pub rules: BTreeSet<Rule>,

@@ -11,8 +11,8 @@ pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// Returns the classes of a cut's end times. All end times between two consecutive checks by the
-/// network give the same run.
+/// Returns the classes of a cut's end times, each as its earliest and latest time. All end times
+/// between two consecutive checks by the network give the same run.
 pub(crate) fn between_timers(
     bounds: &Bounds,
     from: SimTime,
@@ -30,7 +30,8 @@ pub(crate) fn between_timers(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// A clock step takes effect immediately, so only the ends of leases divide its sizes into classes.
+/// A clock step takes effect immediately, so only the ends of leases separate the classes of step
+/// sizes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

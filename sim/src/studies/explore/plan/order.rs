@@ -1,8 +1,9 @@
 //! The possible delays of each message, and a digest of the order of messages.
 //!
 //! A message is all data that one machine sends to another at one instant. A delayed message
-//! arrives with or just after a later message, timer or end of a lease at its receiver. Delays stay
-//! within the range of latencies, so the network can produce every order without a fault.
+//! arrives with or just after a later event: a message or timer at its receiver, or the end of a
+//! lease. Delays stay within the range of latencies, so the network can produce every order without
+//! a fault.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -66,7 +67,7 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
 }
 
 /// Returns a digest of the order of messages at each node. The order includes timers, ends of
-/// leases and earlier faults.
+/// leases and the faults of `prefix`.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

@@ -25,8 +25,8 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans with the same run as one of `plans`, such as a shorter cut. The runs of their
-    /// extensions may differ.
+    /// Plans whose last partition ends later than in one of `plans`, with the same run. With one
+    /// more fault, the runs may differ.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,

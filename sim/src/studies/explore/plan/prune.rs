@@ -1,17 +1,17 @@
-//! Prunes plans that are equivalent to another plan or to one of its prefixes.
+//! Detects faults without effect, and counts pruned plans.
 
 use super::scout::Scout;
 use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Places that are equivalent to a later place before the same event.
+    /// Number of skipped places without an event of the fault's node or link.
     pub places_in_gaps: u64,
     /// Number of plans whose last fault has no effect.
     pub idle: u64,
     /// Number of impossible plans, in which two faults collide.
     pub colliding: u64,
-    /// Number of plans that are not extended, because another plan has the same order of messages.
+    /// Number of plans that are not extended, because they give no new order of messages.
     pub same_order: u64,
 }
 

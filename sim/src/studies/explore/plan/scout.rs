@@ -1,4 +1,4 @@
-//! The record of one run, from which `place` adds another fault.
+//! The record of one run, which shows where another fault can be placed.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -93,7 +93,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// A process has a turn without an incoming message only when one of its timers fires.
+/// Counts each turn of a process without an arriving message as a timer.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

@@ -47,7 +47,7 @@ pub(crate) enum Site {
     },
 }
 
-/// Length of a trap in quanta. Two commands are always further apart.
+/// Length of the shortest trap in quanta, meant to hit a single command.
 const TRAP_QUANTA: u64 = 2;
 
 pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
@@ -97,7 +97,8 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
 }
 
 /// With Sentinels, the primary crashes, loses power, pauses, or is cut off alone or with one
-/// client. Without Sentinels, each of several servers crashes, loses power or is cut off.
+/// client, as far as `failover_by` allows. Without Sentinels, each of several servers crashes,
+/// loses power or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();

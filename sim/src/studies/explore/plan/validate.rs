@@ -13,7 +13,6 @@ const DELAYS_MAX: u8 = 2;
 
 const DEPTH_MAX: usize = 3;
 
-/// Families that `explore` can enumerate.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -46,7 +45,6 @@ pub enum InvalidBounds {
     NoReach(SpanRange),
     #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
     NoFamily,
-    /// `explore` does not enumerate failovers by an operator, and this lock has no other failovers.
     #[error(
         "explore does not enumerate failovers by an operator, and this lock's servers have no \
          other failovers: expected one or more of {valid}",

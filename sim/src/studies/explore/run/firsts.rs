@@ -1,4 +1,4 @@
-//! Places the first fault or delay in every base run, which divides the work into units.
+//! Divides the work into units, by placing the first fault or delay in every base run.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 impl Exploration<'_> {
     /// Places the first faults and delays. Does nothing if plans have at most one fault or delay.
-    /// After a stop, some places are missing.
+    /// After a stop, some places may be missing.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -103,8 +103,8 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Counts the runs of the shard. For plans with at most one fault or delay, the number is exact
-    /// once the first faults and delays are placed.
+    /// Estimates the runs of a shard. For plans with at most one fault or delay, the number is
+    /// exact once the first faults and delays are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {

@@ -11,21 +11,21 @@ const SLICES: [usize; 4] = [1, 32, 64, 64];
 
 pub type Units = Vec<(Level, usize)>;
 
-/// A part of the work that a check can repeat alone.
+/// A part of the work that a check can repeat independently.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     pub level: Level,
     /// Range among all units of the same level.
     pub units: Range<usize>,
     pub runs: u64,
-    /// SHA-256 of the digests of all units, in order.
+    /// SHA-256 of the digests of the slice's units, in order.
     pub digest: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
     pub runs: u64,
-    /// SHA-256 of the digests of all histories with their verdicts, in order.
+    /// SHA-256 of the digests of the unit's histories with their verdicts, in order.
     pub digest: String,
 }
 

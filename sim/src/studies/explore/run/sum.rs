@@ -11,7 +11,7 @@ pub struct Sum {
     pub by_delays: [u64; 3],
     /// Runs that broke no rule and exercised the lock.
     pub valid: u64,
-    /// Runs that broke no rule, but did not exercise the lock.
+    /// Runs that broke no rule, but are inconclusive.
     pub unknown: u64,
     pub violated: u64,
     pub fired: u64,

@@ -14,17 +14,19 @@ const FIRSTS: usize = 16;
 const SITES: usize = 64;
 const PLACES: usize = 4;
 const ORDERS: usize = 512;
-/// Processor time for one plan of the sample, in microseconds.
+/// Processor time, in microseconds, after which no further site of a sampled plan is tried.
 const SAMPLE_US_MAX: u64 = 250_000;
 const TRIALS: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// Estimated number of runs, indexed by the number of faults and delays in the plan.
+    /// Estimated number of runs, indexed by the total number of faults and delays in the plan.
     pub runs: [u128; 4],
-    /// Number of plans to keep in memory: those with one fault or delay, if they are extended.
+    /// Estimated number of plans to keep in memory: those with one fault or delay, if they are
+    /// extended.
     pub kept: u128,
-    /// Processor time of one run in microseconds, including the placement of its faults.
+    /// Mean processor time of a run in microseconds, including the placement of its faults; `None`
+    /// if the system does not report processor times.
     pub run_us: Option<u64>,
 }
 
@@ -56,7 +58,7 @@ impl Sample {
 }
 
 impl Survey {
-    /// Returns the work of one of `count` shards. Does not divide `kept`, because each shard keeps
+    /// Returns the share of one of `count` shards. Does not divide `kept`, because each shard keeps
     /// all first faults in memory.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));

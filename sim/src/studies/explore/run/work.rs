@@ -1,8 +1,8 @@
 //! Runs all plans within the bounds in parallel, those with fewer faults first.
 //!
 //! A unit of work is a base run, a site in a base run (for plans with one fault or delay), or a
-//! first fault or delay (for larger plans). Threads take chunks of units in a fixed order. The
-//! counterexample comes from the first unit with a violation in a chunk.
+//! first fault or delay (for larger plans). The threads work on one chunk of units at a time. The
+//! counterexample comes from the first unit of a chunk that has a violation.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -36,7 +36,7 @@ fn chunk(level: Level) -> usize {
 pub trait Progress: Sync {
     fn run_done(&self, is_violated: bool);
 
-    /// Called after each chunk of units. `ledger` contains all runs so far.
+    /// Called after each chunk of units, with the ledger of all finished units.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
@@ -54,7 +54,7 @@ pub struct Exploration<'b> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// The smallest counterexample: no plan with fewer faults breaks a rule.
+    /// A plan that breaks a rule. No plan of the shard with fewer faults does.
     Counterexample(Planned),
     Quiet(Ledger),
     Stopped(Ledger),
@@ -92,7 +92,8 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places the first faults and delays. After a stop, some of them are missing.
+    /// Creates an exploration and places the first faults and delays. After a stop, some of them
+    /// may be missing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,

@@ -36,11 +36,11 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// Number of states of the model of one server: without faults, with a crash, with a lost reply,
-/// and with a restart after a lease.
+/// Number of states of the one-server model: without faults, with a crash, with a lost reply, and
+/// with a downtime longer than a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
-/// Number of states of the model of three servers: without faults, with a lost reply, with a
-/// restart after a lease, and with a crash. The last three allow one attempt per process.
+/// Number of states of the three-server model: without faults, with a lost reply, with a downtime
+/// longer than a lease, and with a crash. The last three allow one attempt per process.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
 fn checked(lock: &Lock) -> (bool, usize) {

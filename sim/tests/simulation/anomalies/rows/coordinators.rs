@@ -90,7 +90,7 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The server is down for longer than all the retries take in the example in Curator's
+/// Downtimes are longer than the session. The retry delay is that of the example in Curator's
 /// documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
@@ -320,7 +320,8 @@ pub(super) const LOCK_DELAY: Slow = Slow {
     fault: "client-crash",
 };
 
-/// The lock requests one second more than it needs, so waiters may wait up to a second longer.
+/// `memcached-cas` requests one second more than it needs, so waiters may wait up to a second
+/// longer.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
     flawed: within("memcached-cas", anywhere),

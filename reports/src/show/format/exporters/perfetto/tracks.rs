@@ -1,4 +1,4 @@
-//! Assigns spans to tracks. Perfetto drops a span that crosses another span of the same track.
+//! Assigns spans to tracks. Perfetto drops a span that partly overlaps another span of its track.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
@@ -33,7 +33,7 @@ pub(super) enum End {
     Head,
 }
 
-/// Maximum number of tracks per node and topic, more than any run needs.
+/// Number of track ids reserved for each node and [`Topic::place`].
 const ROWS: usize = 1 << 12;
 
 impl Topic {

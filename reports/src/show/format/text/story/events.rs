@@ -8,7 +8,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
 const EVENTS_MAX: usize = 9;
-/// Long evidence shows `EVIDENCE_FIRST` events from its start and `EVIDENCE_LAST` from its end.
+/// Numbers of events that a long story shows from its start and from its end.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 
@@ -88,7 +88,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns whether another entry says what the server lost or restored in this restart.
+    /// Returns `true` if another entry says what the server lost or restored in this restart.
     fn says_what_it_lost(&self, started: &TimelineEntry) -> bool {
         self.run.timeline.iter().any(|entry| {
             let is_told = matches!(
@@ -117,7 +117,7 @@ impl Story<'_> {
         is_deed && story.any(|line| line.event == entry.sequence) || self.is_late_grant(entry)
     }
 
-    /// Returns whether the event granted the lock again to the process of a later stale write.
+    /// Returns `true` if a later stale write's narrative names this server event of the writer.
     fn is_late_grant(&self, entry: &TimelineEntry) -> bool {
         let What::Server { by: Some(by), .. } = entry.what else { return false };
         self.told().any(|one| {
@@ -136,7 +136,7 @@ impl Story<'_> {
         self.told().filter(|one| is_broken_by(one, entry))
     }
 
-    /// Returns the violations that the event causes, but that other stories tell.
+    /// Returns the violations at this event that belong to other stories.
     fn breaks_otherwise<'e>(
         &'e self,
         entry: &'e TimelineEntry,
@@ -183,8 +183,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the process whose update a stale write overwrites, unless the write's label names
-    /// it.
+    /// Returns the process whose update a stale write overwrites, unless the label of the write
+    /// names that process.
     fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
         let What::Storage { by, .. } = entry.what else { return None };
         let other = |kind: Kind| {
@@ -195,7 +195,8 @@ impl Story<'_> {
             .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
     }
 
-    /// Returns the labels of rules other than `overlap` that the event breaks after another event.
+    /// Returns the labels of the rules other than `overlap` that the event breaks, for the first
+    /// time or again.
     fn breaks_again(&self, entry: &TimelineEntry) -> Vec<String> {
         let mut kinds: Vec<Kind> = self
             .run

@@ -2,7 +2,8 @@
 //!
 //! A process asks all servers at the same time. If a majority grants the lock while the lease is
 //! valid, the process enters its critical section for one tick. Otherwise the process undoes the
-//! attempt, and retries while attempts remain. A message takes 0 or 1 ticks.
+//! attempt, and retries while attempts remain. A message takes 0 or 1 ticks, unless its receiver is
+//! paused.
 
 use stateright::{Model, Property};
 
@@ -55,7 +56,7 @@ struct Process {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// The process sends its requests between `wait` and `within` ticks from now.
+    /// The process sends its requests between `wait` and `wait + within` ticks from now.
     Idle {
         wait: u8,
         within: u8,
