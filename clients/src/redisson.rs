@@ -10,12 +10,14 @@
 //!   ttl in this model), and a watchdog renews it every third of that time. A watchdog that finds
 //!   the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
-//! - `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no replica has.
+//! - With Sentinel, `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no
+//!   replica has.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
-//! Unlike the library, a process opens its own connection for a subscription, measures durations on
-//! the monotonic clock, and calls scripts by digest. The model has no latch against resent unlocks,
-//! because it sends no `WAIT` after an unlock. The owner value of every acquire is `uuid:thread=1`.
+//! Unlike the library, the model opens a separate connection for a subscription, measures durations
+//! on the monotonic clock, and calls scripts by digest. The model has no latch against resent
+//! unlocks, because it sends no `WAIT` after an unlock. The owner value of every acquire is
+//! `uuid:thread=1`.
 
 pub mod fair;
 pub mod red_lock;

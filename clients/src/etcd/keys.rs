@@ -1,5 +1,6 @@
-//! The queue of a lock's contenders, which are keys below one prefix. Each key has its contender's
-//! lease. Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
+//! The queue of a lock's contenders: one key per contender below a common prefix, attached to the
+//! contender's lease. Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go`
+//! (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
 use super::{number, to_base64};
