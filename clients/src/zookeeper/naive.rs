@@ -14,7 +14,7 @@
 //!
 //! These mistakes remain. After a connection loss the client **retries a create without checking
 //! whether the node exists**, although the recipe recommends a GUID. A release that ends in a
-//! connection loss **leaves the node**, which blocks a later acquire by the same process. The
+//! connection loss **may leave the node**, which blocks a later acquire by the same process. The
 //! holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
@@ -63,9 +63,9 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// The wait ends at the acquire timeout, or when the predecessor or the session changes.
+    /// The wait ends at the acquire timeout, or when the predecessor or the connection changes.
     Predecessor,
-    /// The wait ends at the acquire timeout, or when the queue or the session changes.
+    /// The wait ends at the acquire timeout, or when the queue or the connection changes.
     AllChildren,
     /// The wait ends only when the predecessor is deleted.
     DeletionOnly,

@@ -201,8 +201,8 @@ impl Etcd {
         }
     }
 
-    /// Sends messages. The leader sends immediately; other members first wait until their writes
-    /// are on disk.
+    /// Sends the queued messages. The leader sends immediately; other members first wait until
+    /// their writes are on disk.
     fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

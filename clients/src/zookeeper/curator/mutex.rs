@@ -11,8 +11,8 @@
 //!   lost reply it creates another node.
 //! - `curator-any-session` accepts a node of an earlier session as its own (Curator before 4.3.0,
 //!   CURATOR-498).
-//! - `curator-unguaranteed` deletes its node without `guaranteed()` (**planted**), so the node
-//!   remains after a connection loss.
+//! - `curator-unguaranteed` deletes its node without `guaranteed()` (**planted**), so the node may
+//!   remain after a connection loss.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;
