@@ -103,7 +103,7 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Encodes a command as an array of bulk strings and returns its encoded length in bytes. Handles
+/// Encodes a command as an array of bulk strings and returns the encoded length in bytes. Handles
 /// short words separately, for speed (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;

@@ -87,7 +87,7 @@ pub struct Lease {
     /// The owner as the server stores it, such as a random value or a connection number.
     pub owner: Bytes,
     pub token: Option<FencingToken>,
-    /// End of the lease on the process's monotonic clock. `None` if the lock does not know it.
+    /// End of the lease on the process's monotonic clock. `None` if the lock does not know the end.
     pub valid_until: Option<Monotonic>,
 }
 
@@ -343,10 +343,8 @@ pub struct ReplicaWait {
     pub timeout: Duration,
 }
 
-/// Parameters that the application chooses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Time to live of a lock at the server.
     pub ttl: Duration,
     pub retry: RangeInclusive<Duration>,
     pub acquire_timeout: Duration,

@@ -32,7 +32,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before `revision`, if there is one, and the cluster's revision.
+/// Returns the last key created before `revision` and the cluster's revision, or `None` if there is
+/// no such key.
 pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,

@@ -25,7 +25,6 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// `timeout` limits each connect and each statement.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }

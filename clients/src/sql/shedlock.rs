@@ -22,7 +22,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Number of attempts in `JdbcTemplateStorageAccessor`.
+/// Number of unlock attempts in `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 pub const DEFINITION: Definition = Definition {

@@ -67,7 +67,6 @@ enum Wait {
     Predecessor,
     /// The wait ends at the acquire timeout, or when the queue or the connection changes.
     AllChildren,
-    /// The wait ends only when the predecessor is deleted.
     DeletionOnly,
 }
 
@@ -121,7 +120,8 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1 of the recipe. The mistake: after a lost reply the client creates another node.
+    /// Runs step 1 of the recipe, with the mistake that the client creates another node after a
+    /// lost reply.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -37,7 +37,7 @@ pub struct Etcd {
     pub(crate) heads: LockHeads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds. Lease expiry is checked at fixed intervals from this time.
+    /// Boot time in microseconds. The server checks lease expiry at fixed intervals from this time.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,

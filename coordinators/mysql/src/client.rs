@@ -78,7 +78,7 @@ enum Stage {
     Ready,
 }
 
-/// A wait. As in the real server, its deadline is on the wall clock.
+/// A wait. As in the real server, the deadline is on the wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
