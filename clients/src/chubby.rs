@@ -6,7 +6,7 @@
 //! abandoned acquire, or a release without a reply, the client lets the session expire.
 //!
 //! - `chubby` requests a lock-delay of one minute by default, the longest: after a holder fails,
-//!   its lock stays taken for that time (2.4). Its holder ignores events.
+//!   its lock stays taken for that time (2.4). The holder ignores events.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
 //!   with the latest generation that it has received (2.4).
 //! - `chubby-no-delay` requests no lock-delay. This mistake is **planted**.

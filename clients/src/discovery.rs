@@ -1,8 +1,8 @@
 //! Finds the primary through Sentinel (Redis documentation, "Guidelines for Redis clients with
 //! support for Redis Sentinel"). The client asks the Sentinels in turn for the primary's address
-//! (steps 1 and 2), moves the first one that knows it to the front of the list, connects to the
-//! primary, and checks its ROLE (step 3). Unless disabled, a listener also subscribes to
-//! `+switch-master` at a Sentinel.
+//! (steps 1 and 2), moves the first Sentinel that knows the address to the front of the list,
+//! connects to the primary, and checks its ROLE (step 3). Unless disabled, a listener also
+//! subscribes to `+switch-master` at a Sentinel.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};

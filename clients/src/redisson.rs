@@ -2,9 +2,9 @@
 //!
 //! Source: version 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`, `RedissonFairLock`,
 //! `RedissonRedLock`, `LockTask`); article 004 names the library. A lock is a hash from
-//! `uuid:thread` to a count, which only Lua scripts change (`script.rs`). A process that finds the
-//! lock taken waits for a message on the lock's channel, but no longer than the lock's remaining
-//! ttl. The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
+//! `uuid:thread` to a count, which Lua scripts change (`script.rs`). A process that finds the lock
+//! taken waits for a message on the lock's channel, but no longer than the lock's remaining ttl.
+//! The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
 //!
 //! - `redisson` has no lease. The lock lives for `lockWatchdogTimeout` (30 s in the library, the
 //!   ttl in this model), and a watchdog renews it every third of that time. A watchdog that finds

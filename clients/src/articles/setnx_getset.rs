@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variants: the value is the time of the acquire, and waiters take over a
-//! lock that is too old with GETSET.
+//! `setnx-getset` and its variants: the value is the time of the acquire, and waiters use GETSET to
+//! take over a lock that is too old.
 //!
 //! Source: article 000, "Handling deadlocks" and the text after it:
 //!

@@ -14,8 +14,8 @@
 //!
 //! These mistakes remain. After a connection loss the client **retries a create without checking
 //! whether the node exists**, although the recipe recommends a GUID. A release that ends in a
-//! connection loss **may leave the node**, which blocks a later acquire by the same process. The
-//! holder never checks whether its session has ended.
+//! connection loss **may leave the node**, which blocks later acquires, even by the same process.
+//! The holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
 //! - `zookeeper-herd` watches the children of `/lock`, so every change wakes all waiters.

@@ -4,8 +4,8 @@
 //! [`super::lock_internals`]. **The holder does not notice that its session has ended**. A release
 //! that finds no node returns `NotHeld`; the library ignores a missing node.
 //!
-//! - `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as Curator's
-//!   documentation demands.
+//! - The holder of `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as
+//!   Curator's documentation demands.
 //! - `curator-fencing` passes the czxid of its node to the storage as a fencing token.
 //! - `curator-unprotected` creates its node without `withProtection()` (**planted**), so after a
 //!   lost reply it creates another node.
