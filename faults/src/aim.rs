@@ -35,7 +35,8 @@ pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a random place in `part` of the window. Returns `None` if none fits.
+/// Moves the incident to a random place in `part` of the window. Returns `None` if the search finds
+/// no place that fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,

@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// A stream of random numbers, by what is drawn from it.
+/// Purpose of a stream of random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     /// The faults of the family with this number.
@@ -27,7 +27,6 @@ pub enum Stream {
     Owner(Node),
     /// Random choices of a server, such as run ids and election delays.
     Server(Node),
-    /// The initial skew of a node's clocks.
     Clock(Node),
     /// Latency in one direction of a link. Message `n` uses draw `n`.
     Latency(Node, Node),

@@ -154,7 +154,6 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if whole != size && holds(signed(whole)) {
         size = whole;
     }
-    // `holds` is true for `size - enough * step` and false for `size - too_many * step`.
     let steps_max = size / step;
     if steps_max == 0 || !thorough && !holds(signed(size - step)) {
         return signed(size);
@@ -162,6 +161,7 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if holds(signed(size - steps_max * step)) {
         return signed(size - steps_max * step);
     }
+    // From here on, `holds` is true for `size - enough * step` and false for `size - too_many * step`.
     let (mut enough, mut too_many) = (0, steps_max);
     while too_many - enough > 1 {
         let middle = enough + (too_many - enough) / 2;

@@ -12,7 +12,7 @@ pub struct Bench<M> {
     machine: M,
     pub now: WallTime,
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Connections that the machine opened and that are still open, oldest first.
+    /// Connections that the machine opened and has not closed, oldest first.
     pub opened: Vec<ConnectionId>,
     /// Image of the machine's last `DiskReplace`.
     pub image: Option<DiskImage>,

@@ -1,4 +1,5 @@
-//! A script's iterations over tables, and the numbers that `tostring` shows for its values.
+//! The table iterations of the running script, and the numbers that `tostring` shows instead of
+//! addresses.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};

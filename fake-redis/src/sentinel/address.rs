@@ -2,7 +2,7 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Name or IP address, compared without regard to case.
+    /// Host name or IP address.
     pub host: String,
     pub port: u16,
 }

@@ -1,4 +1,5 @@
-//! An instance as this Sentinel sees it (`sentinelRedisInstance`), and its periodic commands.
+//! An instance as this Sentinel sees it (`sentinelRedisInstance`), and the periodic commands to the
+//! instance.
 
 use super::{
     Address,
@@ -120,8 +121,8 @@ impl Instance {
         }
     }
 
-    /// Returns the interval between INFO commands. The interval is shorter for a replica that has
-    /// lost its primary, and while the primary is down.
+    /// Returns the interval between INFO commands in milliseconds. The interval is shorter for a
+    /// replica that has lost its primary or is watched closely.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);

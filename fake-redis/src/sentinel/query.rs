@@ -131,8 +131,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Answers whether the primary is down, but never confirms it in TILT mode. Votes if the request
-/// asks for a vote.
+/// Reports whether this Sentinel considers the primary down, which is never the case in TILT mode.
+/// Votes if the request names a candidate.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

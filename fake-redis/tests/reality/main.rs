@@ -1,4 +1,5 @@
-//! Tests with real programs. Missing programs skip the tests, unless `FENCEPOST_REAL_REDIS=1`.
+//! Tests that compare with real programs. Tests without their program are skipped, unless
+//! `FENCEPOST_REAL_REDIS=1` makes them fail.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
