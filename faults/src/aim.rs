@@ -22,11 +22,11 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Granularity of start times between two events.
+    /// Unit to which a start time between two events is rounded.
     pub quantum: Micros,
     /// Places of all processes, from a run without the incident.
     pub places: &'g [Place],
-    /// Incidents that stay in place or have been moved. An incident must not collide with them.
+    /// Incidents that are already placed. The moved incident must not collide with these.
     pub others: &'g [DrawnIncident],
 }
 

@@ -1,4 +1,4 @@
-//! The [`Bench`] of a machine, whose clock and network a fuzz target controls.
+//! A [`Bench`] runs one machine, whose clock and network the fuzz target controls.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};
@@ -45,9 +45,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends an input's pieces, and returns the reply to a new client's `request`. Pieces of kinds
-    /// 0 to 2 are bytes on three connections, kind 3 lets time pass, and all other kinds reconnect
-    /// all three.
+    /// Sends a greeting and an input's pieces, and returns the reply to a new client's `request`.
+    /// Pieces of kinds 0 to 2 are bytes on three connections, kind 3 lets time pass, and all other
+    /// kinds reconnect all three.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {

@@ -6,7 +6,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of iterations whose sorted keys are kept at the same time.
+/// Maximum number of iterations in progress whose keys are kept.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

@@ -11,8 +11,8 @@ use fencepost_machine::{Output, Outputs, WallTime};
 /// that value.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
-/// Longest tick in milliseconds. A timer that is set for at most this long after its deadline is
-/// kept.
+/// Longest tick in milliseconds. A timer that would fire at most this much too late is not set
+/// again.
 const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]

@@ -1,5 +1,3 @@
-//! Sentinel as a state machine, which regularly checks all instances (`sentinelTimer`).
-
 use super::{
     SentinelConfig,
     attempt::Step,

@@ -88,8 +88,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Returns the primary's address. From the confirmation of a promotion on, the promoted replica
-    /// is the primary (`sentinelGetCurrentMasterAddress`).
+    /// Returns the primary's address, which is the promoted replica's once the promotion is
+    /// confirmed (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,

@@ -131,8 +131,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Reports whether this Sentinel considers the primary down, which is never the case in TILT mode.
-/// Votes if the request names a candidate.
+/// Reports whether the primary is subjectively down. In TILT mode, the answer is always no. Votes
+/// if the request names a candidate.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -1,5 +1,5 @@
-//! Tests that compare with real programs. Tests without their program are skipped, unless
-//! `FENCEPOST_REAL_REDIS=1` makes them fail.
+//! Tests that use real programs. A test without its program is skipped, or fails if
+//! `FENCEPOST_REAL_REDIS` is set.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
