@@ -35,7 +35,6 @@ pub enum Stream {
     Lengths,
     /// The choice of incidents to move, and of their new places.
     Aim,
-    /// The relative priorities of the links.
     Priorities,
     /// The choice of lock calls that a thread abandons.
     Impatience(Node),

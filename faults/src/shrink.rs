@@ -22,7 +22,6 @@ pub struct ShrunkPlan {
     pub plan: FaultPlan,
     /// The thresholds of the plan's magnitudes, in plan order; empty after [`fewest_faults`].
     pub boundaries: Vec<Boundary>,
-    /// Number of calls to `violates`.
     pub calls: u32,
     /// `false` if the search reached the limit on calls before the plan was minimal.
     pub complete: bool,

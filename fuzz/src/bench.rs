@@ -4,7 +4,6 @@ use crate::pieces;
 use fake_redis::{Node, NodeConfig};
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, WallTime};
 
-/// Initial wall-clock time of a bench, on 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
 const ROUNDS_MAX: usize = 1_000_000;
 

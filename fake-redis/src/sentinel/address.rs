@@ -2,7 +2,6 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Host name or IP address.
     pub host: String,
     pub port: u16,
 }

@@ -1,6 +1,3 @@
-//! An instance as this Sentinel sees it (`sentinelRedisInstance`), and the periodic commands to the
-//! instance.
-
 use super::{
     Address,
     core::{Context, Core},
@@ -36,7 +33,8 @@ pub(crate) enum Reconfigured {
     Done,
 }
 
-/// A monitored instance. Times are wall-clock milliseconds; 0 means never.
+/// A monitored instance (`sentinelRedisInstance`). Times are wall-clock milliseconds; 0 means
+/// never.
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) kind: Kind,

@@ -1,5 +1,3 @@
-//! Family `clock-drift`: clocks run fast or slow, with a bounded drift between any two hosts.
-
 use super::Incident;
 use super::timing::{span, starts, up_to};
 use crate::draw::{chance, uniform};

@@ -1,5 +1,3 @@
-//! Servers with a manually advanced clock, and their history.
-
 use super::history::History;
 use super::wire;
 use fencepost_machine::WallTime;
