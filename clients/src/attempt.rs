@@ -5,8 +5,8 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt: sets the key to a new owner value, unless the key exists. If the outcome is
-/// unknown, tries to delete the key again.
+/// Makes one attempt to set the key to a new owner value, and waits for replicas if the settings
+/// require it. If the outcome is unknown, tries to delete the key.
 pub async fn take(
     env: &Env,
     settings: &Settings,

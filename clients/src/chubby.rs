@@ -3,10 +3,10 @@
 //! outside Google, so the server is a model of a cell with fencepost's own protocol.
 //!
 //! A process has one session ([`session`]), and the end of the session releases its locks. After an
-//! abandoned call, or a release without a reply, the client lets the session expire.
+//! abandoned acquire, or a release without a reply, the client lets the session expire.
 //!
-//! - `chubby` requests the longest lock-delay, a minute: after a holder fails, its lock stays taken
-//!   for that time (2.4). Its holder ignores events.
+//! - `chubby` requests a lock-delay of one minute by default, the longest: after a holder fails,
+//!   its lock stays taken for that time (2.4). The holder ignores events.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
 //!   with the latest generation that it has received (2.4).
 //! - `chubby-no-delay` requests no lock-delay. This mistake is **planted**.
@@ -96,7 +96,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// Empty during a call, so that a dropped call also drops the session.
+    /// Empty during an acquire or a release, so that a dropped call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }

@@ -103,7 +103,7 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Encodes a command as an array of bulk strings and returns its length in bytes. The code treats
+/// Encodes a command as an array of bulk strings and returns the encoded length in bytes. Handles
 /// short words separately, for speed (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
@@ -151,7 +151,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Copies a short word faster than a call of memcpy would.
+/// Copies a short word faster than a call to memcpy would.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]
@@ -216,7 +216,7 @@ impl Subscription {
         }
     }
 
-    /// Returns the next message, and waits for it without a time limit. An error ends the
+    /// Waits for the next message, without a time limit, and returns it. An error ends the
     /// subscription.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {

@@ -1,7 +1,8 @@
 //! Finds the primary through Sentinel (Redis documentation, "Guidelines for Redis clients with
-//! support for Redis Sentinel"). The client connects to the first Sentinel that answers and moves
-//! it to the front of the list (step 1), asks it for the primary's address (step 2), connects and
-//! checks the server's ROLE (step 3). It also subscribes to `+switch-master` at one Sentinel.
+//! support for Redis Sentinel"). The client asks the Sentinels in turn for the primary's address
+//! (steps 1 and 2), moves the first Sentinel that knows the address to the front of the list,
+//! connects to the primary, and checks its ROLE (step 3). Unless disabled, a listener also
+//! subscribes to `+switch-master` at a Sentinel.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -49,8 +50,7 @@ impl PrimaryFinder {
         self.switches.get()
     }
 
-    /// Connects to the primary. Fails with [`CallError::NoPrimary`] unless the server's ROLE is
-    /// master.
+    /// Connects to the primary that a Sentinel names, and checks that its ROLE is master.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
@@ -81,7 +81,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // The call changes no data even if its reply is lost, because ROLE only reads.
+        // A lost reply is also a `NoPrimary` error, because ROLE changes no data.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -142,7 +142,7 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // A switch may have happened before the client subscribed again, so count a switch.
+            // A switch may have happened while the client was not subscribed, so count one.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }

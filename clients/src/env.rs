@@ -59,7 +59,7 @@ pub enum Note {
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// Access to all hosts. Each `poll_*` method stores the waker of its last call.
+/// Access to all hosts. Each `poll_*` method keeps only the waker of its last call.
 pub trait World {
     fn wall_clock(&self, host: HostKey) -> WallClock;
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
@@ -69,7 +69,8 @@ pub trait World {
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     fn cancel_timer(&self, timer: TimerKey);
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Completes when the connection is open. Stays pending while the peer is unreachable.
+    /// Completes when the connection is open or has failed. Stays pending while the peer is
+    /// unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);

@@ -34,7 +34,7 @@ pub const DEFINITION: Definition = Definition {
 };
 
 /// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Returns the token, or nil if the lock
-/// exists. INCR precedes SET because only INCR can fail.
+/// exists. INCR precedes SET, so that a failed INCR does not leave the lock taken.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 1 then
     return false

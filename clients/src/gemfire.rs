@@ -6,7 +6,7 @@
 //! grantor frees its locks. After an abandoned call, the member departs.
 //!
 //! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
-//!   default). The cache of a departed holder closes, and its next call joins the system again.
+//!   default). The cache of a departed holder closes, and its next acquire joins the system again.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
 //! - `gemfire-token` also increments a counter in the region before its critical section.

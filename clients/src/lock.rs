@@ -2,19 +2,22 @@
 //!
 //! # Writing a lock
 //!
-//! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. It talks
-//! to its servers through a [`Session`](crate::Session), and to its host through [`Env`].
+//! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. A Redis
+//! lock talks to its servers through a [`Session`](crate::Session), and every lock to its host
+//! through [`Env`].
 //!
 //! - After a failed call, the lock returns a refusal only if the server certainly did not execute
-//!   the call ([`CallError::may_have_applied`](crate::CallError::may_have_applied)).
+//!   the call ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), or if the lock
+//!   undid the call.
 //! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
-//!   unknown, the lock tries to undo the attempt, and otherwise returns [`Acquisition::Unknown`].
+//!   unknown, the lock tries to undo the attempt, and returns [`Acquisition::Unknown`] if that
+//!   fails.
 //! - Retries end at the deadline or at an interrupt. Use [`Retry`](crate::Retry), or call
 //!   [`Env::left`] or [`Env::is_interrupted`] in your loop.
 //! - The caller may drop a call's future at any await point, and the lock must stay usable.
 //! - [`TWINS`](crate::TWINS) lists the locks that deliberately keep a mistake from their source.
 //!
-//! The smallest lock that follows these rules sets a key and lets it expire:
+//! This minimal lock sets a key and lets it expire:
 //!
 //! ```
 //! use fencepost_clients::env::BoxFuture;
@@ -84,14 +87,14 @@ pub struct Lease {
     /// The owner as the server stores it, such as a random value or a connection number.
     pub owner: Bytes,
     pub token: Option<FencingToken>,
-    /// End of the lease on the process's monotonic clock. `None` if the lock does not know it.
+    /// End of the lease on the process's monotonic clock. `None` if the lock does not know the end.
     pub valid_until: Option<Monotonic>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
     Granted(Lease),
-    /// Another process holds the lock, too few servers granted it, or a call failed without effect.
+    /// The process does not hold the lock, for example because another process does.
     Refused(Cow<'static, str>),
     /// A server may have granted the lock. The process must not enter its critical section.
     Unknown(String),
@@ -120,7 +123,7 @@ pub enum Check {
     Unsupported,
 }
 
-/// Calls that an application makes in addition to acquire and release.
+/// Ways in which an application uses a lock, in addition to acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// Acquires the lock a second time while holding it (see [`Lock::acquire`]).
@@ -142,11 +145,10 @@ impl Usage {
 
 /// A distributed lock, as one process of an application uses it.
 ///
-/// A lock that notices its loss reports [`Note::LockLost`](crate::env::Note::LockLost), except in a
-/// release. `check` and `extend` report it before they return `NotHeld`; a watchdog reports it when
-/// the server refuses a renewal.
+/// A lock that notices its loss outside a release reports
+/// [`Note::LockLost`](crate::env::Note::LockLost), for example before `check` returns `NotHeld`.
 pub trait Lock {
-    /// Retries until [`Settings::acquire_timeout`] has passed.
+    /// Tries to acquire the lock until [`Settings::acquire_timeout`] has passed.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
     /// again after its guarded read, and releases the inner lease. If the inner acquire fails, the
@@ -159,10 +161,10 @@ pub trait Lock {
 
     /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
-    /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
-    /// third of the ttl is left, after the lease's end, and after the write. After `NotHeld` the
-    /// application leaves the critical section without a write. After `Unknown` it retries every
-    /// tenth of the ttl until the lease ends.
+    /// **Extended** ([`Usage::extends`]): while it works, the application extends the lease
+    /// whenever less than a third of the ttl is left. After `NotHeld` the application leaves the
+    /// critical section without a further write. After `Unknown` it retries every tenth of the ttl
+    /// until the lease ends.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -341,10 +343,8 @@ pub struct ReplicaWait {
     pub timeout: Duration,
 }
 
-/// Parameters that the application chooses. Durations are on the process's monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Time to live of a lock at the server.
     pub ttl: Duration,
     pub retry: RangeInclusive<Duration>,
     pub acquire_timeout: Duration,
@@ -354,9 +354,9 @@ pub struct Settings {
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,
-    /// `true` if the Sentinel client subscribes to `+switch-master`, as redis-py does not.
+    /// `true` if the Sentinel client subscribes to `+switch-master`. redis-py does not.
     pub hears_switches: bool,
-    /// Time for which a failed holder's lock stays taken. `None` uses the lock's own delay.
+    /// Lock-delay of Chubby locks that request one. `None` means one minute.
     pub lock_delay: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
 //! Locks in Lua: `fencepost --lock lock.lua`. A script defines `acquire(key, ttl)`, `release(key,
-//! owner)` and optional functions (docs/lock-in-lua.md). Each call is a coroutine, which yields
-//! when it needs the host. Memory addresses are not visible to a script, so the same seed always
+//! owner)` and optional functions (docs/lock-in-lua.md). Each call is a coroutine, which yields its
+//! requests to the host. Memory addresses are not visible to a script, so the same seed always
 //! gives the same run.
 
 mod actor;

@@ -59,8 +59,8 @@ impl Base {
         }
     }
 
-    /// Replaces the item with an item that has expired. Returns `false` if the item has another cas
-    /// id.
+    /// Replaces the item with an item that has expired. Returns `false` if the item is missing or
+    /// has another cas id.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),

@@ -9,10 +9,10 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Maximum number of attempts to release a lock without getting a reply.
+/// Maximum number of attempts to release a lock, if calls fail.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
-/// KEYS: lock. ARGV: owner. Returns 1 if it deleted the key, otherwise 0.
+/// KEYS: lock. ARGV: owner. Returns 1 after deleting the key, otherwise 0.
 pub static COMPARE_AND_DELETE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("del",KEYS[1])
@@ -49,7 +49,7 @@ fn eight_digits(number: u32) -> [u8; 8] {
     (digits + u64::from(b'0') * ONE_EACH + u64::from(b'a' - b'0' - 10) * letters).to_be_bytes()
 }
 
-/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if it extended the ttl, otherwise 0.
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 after setting the ttl, otherwise 0.
 pub static EXTEND_IF_OWNED: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])
@@ -109,9 +109,8 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Deletes the key of an attempt with an unknown outcome. Returns `true` only if the attempt
-/// certainly left nothing on the server. A missing key proves nothing, because the attempt's
-/// command may still arrive.
+/// Deletes the key of an unconfirmed attempt. Returns `true` only if it deleted the key. A missing
+/// key proves nothing, because the attempt's command may still arrive.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }

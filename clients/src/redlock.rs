@@ -3,7 +3,7 @@
 //! Source: Redis documentation, "Distributed Locks with Redis", "The Redlock Algorithm", with the
 //! random delay of "Retry on failure" and the drift of "Safety arguments": 1 % of the ttl plus 2
 //! ms, as in redlock-rb. All times are on the monotonic clock, as Sanfilippo and Kleppmann both
-//! demand ("Is Redlock safe?", 2016). [`libraries`] has the deviations of libraries.
+//! demand ("Is Redlock safe?", 2016). [`libraries`] models deviations in Redlock libraries.
 
 mod masters;
 

@@ -11,8 +11,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Sends `WAIT` right after the acquire. Returns `None` if enough replicas have the lock. Otherwise
-/// releases the lock and returns the result of the acquire.
+/// Sends `WAIT` right after the acquire. Returns `None` if `wait` is `None` or enough replicas
+/// acknowledged the lock. Otherwise tries to delete the key and returns the result of the acquire.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,

@@ -129,8 +129,8 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `true` if arrays are nested at most [`DEPTH_MAX`] deep. Also returns `true` for invalid
-/// and incomplete input, which the decoder rejects.
+/// Returns `false` if arrays are nested more than [`DEPTH_MAX`] deep. May return `true` for invalid
+/// or incomplete input, which the decoder detects.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

@@ -3,7 +3,7 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Delay after an attempt that took no time, so that a loop with zero delays ends.
+/// Minimum delay after an attempt that took no time, so that a loop with zero delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 pub struct Retry {
@@ -49,7 +49,7 @@ impl Retry {
     }
 
     /// Waits until the next attempt is due. Returns `false` after an interrupt, or if the delay
-    /// would pass the deadline.
+    /// would reach the deadline.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

@@ -1,5 +1,5 @@
 //! Lua scripts ([`Script`]), which EVALSHA calls by digest (Redis documentation, "EVALSHA"). A
-//! restarted or promoted server may not know a script, and replies NOSCRIPT without executing it.
+//! server that does not know the script, for example after a restart, replies NOSCRIPT.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
 /// A script and its digest. Make the script a `static`, so that its digest is computed only once.
-/// In a script, only the first write may fail, because Redis keeps the earlier writes of a script
-/// that fails.
+/// No write after the first may fail, because Redis keeps the earlier writes of a script that
+/// fails.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,

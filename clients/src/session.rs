@@ -8,8 +8,8 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// A client of one server, or of Sentinel's primary. It has one connection at a time, and
-/// reconnects after any failure.
+/// A client of one server, or of Sentinel's primary. It has one connection at a time, and replaces
+/// the connection after a call without a complete reply.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -176,8 +176,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// The connection during a call. Dropping `InUse` closes the connection, unless a whole reply
-/// arrived.
+/// The connection during a call. Dropping `InUse` closes the connection unless `is_fit` is `true`.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
     is_fit: bool,

@@ -1,4 +1,4 @@
-//! Locks in PostgreSQL, a relational database.
+//! Locks in PostgreSQL.
 //!
 //! Sources: articles 000 and 004. A lock of [`spring`] or [`shedlock`] is a row with an owner and
 //! an expiry time, which any process may overwrite once it considers the row expired. A lock of

@@ -42,7 +42,7 @@ impl Env {
     }
 }
 
-/// A handle of a running task. Dropping the handle does not end the task.
+/// A handle to a task. Dropping the handle does not end the task.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,
@@ -77,7 +77,7 @@ impl<T> Task<T> {
         self.stop();
     }
 
-    /// Cancels the task but keeps the handle, which then returns [`NoResult`].
+    /// Cancels the task if it still runs. The handle of a cancelled task returns [`NoResult`].
     pub fn stop(&mut self) {
         if matches!(self.slot.borrow().state, State::Runs) {
             if let Some(spawned) = self.spawned.take() {
@@ -161,8 +161,9 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Completes at a notification after this call. A dropped future passes its notification from
-    /// [`Notify::notify_one`] on to the next waiter.
+    /// Completes at the next notification, or immediately if an earlier [`Notify::notify_one`]
+    /// found no waiter. A dropped future passes its notification from [`Notify::notify_one`] on to
+    /// the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -6,7 +6,7 @@
 //! [`session`] queues a request. [`transport`] assigns an xid, encodes the request ([`protocol`],
 //! [`jute`]) and sends it; [`watches`] keeps the request's watch. When a server stops answering,
 //! the transport connects to the next of [`hosts`] with the session's number and password.
-//! [`ensemble`] begins a new session when a server reports the end of the old one.
+//! [`ensemble`] replaces a session that has ended.
 //!
 //! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the
 //! requested session timeout. A process has one session and supports one thread.

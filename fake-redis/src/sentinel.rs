@@ -1,9 +1,8 @@
-//! Redis Sentinel as a pure state machine, after Redis 7.0's `sentinel.c`. Each file names the
-//! functions that it models.
+//! Redis Sentinel as a pure state machine, after Redis 7.0's `sentinel.c`.
 //!
-//! Redis checks its instances ten to twenty times a second. This implementation sleeps until the
-//! next action is due (`schedule`), rounded up by a random fraction of Redis's tick, so that
-//! Sentinels with the same start drift apart.
+//! Redis runs Sentinel's timer ten to twenty times a second. This implementation sleeps until the
+//! next action is due (`schedule`), plus a random delay of less than one period of that timer, so
+//! that Sentinels with the same start drift apart.
 
 mod address;
 mod attempt;
@@ -48,12 +47,12 @@ pub struct SentinelConfig {
     pub quorum: usize,
     /// Milliseconds of silence before an instance counts as down (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// Time limit of a failover step in milliseconds, and half of the pause between two failover
-    /// attempts.
+    /// Time limit of a failover step in milliseconds, and half of the minimum interval between two
+    /// automatic attempts (`failover-timeout`).
     pub failover_timeout_ms: i64,
-    /// Number of replicas to reconfigure in parallel (`parallel-syncs`).
+    /// Maximum number of replicas to reconfigure in parallel (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas known before a restart (`sentinel known-replica`). The primary's INFO adds others.
+    /// Replicas known at the start (`sentinel known-replica`). The primary's INFO adds others.
     pub known_replicas: Vec<Address>,
 }
 
@@ -74,11 +73,10 @@ impl SentinelConfig {
     }
 }
 
-/// The periods of `sentinel.c` in milliseconds, such as `sentinel_info_period`.
+/// The periods and time limits of `sentinel.c` in milliseconds, such as `sentinel_info_period`.
 pub(crate) mod period {
     pub(crate) const INFO_MS: i64 = 10_000;
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// Period of pings in milliseconds, and shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     pub(crate) const ASK_MS: i64 = 1_000;
     pub(crate) const PUBLISH_MS: i64 = 2_000;

@@ -22,11 +22,11 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Granularity of start times between two events.
+    /// Unit to which a start time between two events is rounded.
     pub quantum: Micros,
     /// Places of all processes, from a run without the incident.
     pub places: &'g [Place],
-    /// Incidents that stay in place or have been moved. An incident must not collide with them.
+    /// Incidents that are already placed. The moved incident must not collide with these.
     pub others: &'g [DrawnIncident],
 }
 
@@ -35,7 +35,8 @@ pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a random place in `part` of the window. Returns `None` if none fits.
+/// Moves the incident to a random place in `part` of the window. Returns `None` if the search finds
+/// no place that fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,

@@ -22,7 +22,6 @@ pub enum UnknownFamily {
          without '{name}'"
     )]
     NotAlone {
-        /// Either `none` or `all`, which cannot be combined.
         name: &'static str,
         text: String,
     },

@@ -163,7 +163,7 @@ impl Family {
     }
 
     /// Returns `true` for `all` and the families that it may include. A new family must return
-    /// `false`, because it would change the published plans of `all`.
+    /// `false`, because the published plans of `all` must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

@@ -75,7 +75,8 @@ impl FaultPlan {
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the largest sum of backward clock steps on any server. Backward steps extend leases.
+    /// Returns the largest sum of backward clock steps on any one server. Backward steps extend
+    /// leases.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

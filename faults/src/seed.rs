@@ -1,5 +1,6 @@
-//! Independent random streams from one [`Seed`]. The seed is a ChaCha8 key, and each consumer has
-//! its own stream id, so that removing a consumer does not change the draws of the other consumers.
+//! Independent random streams from one [`Seed`]. The seed is part of a ChaCha8 key, and each
+//! consumer has its own stream id, so that removing a consumer does not change the draws of the
+//! other consumers.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -8,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Determines a whole run. In JSON, a seed is a decimal string.
+/// Determines all random choices of a run. In JSON, a seed is a decimal string.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// A stream of random numbers, by what is drawn from it.
+/// Purpose of a stream of random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     /// The faults of the family with this number.
@@ -27,15 +28,13 @@ pub enum Stream {
     Owner(Node),
     /// Random choices of a server, such as run ids and election delays.
     Server(Node),
-    /// The initial skew of a node's clocks.
     Clock(Node),
-    /// Latency in one direction of a link. Message `n` uses draw `n`.
+    /// Latency in one direction of a link.
     Latency(Node, Node),
     /// Lengths of leases, critical sections and waits.
     Lengths,
     /// The choice of incidents to move, and of their new places.
     Aim,
-    /// The relative priorities of the links.
     Priorities,
     /// The choice of lock calls that a thread abandons.
     Impatience(Node),

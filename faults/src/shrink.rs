@@ -20,9 +20,8 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 pub struct ShrunkPlan {
     /// The minimized plan, which still violates even if it is not minimal.
     pub plan: FaultPlan,
-    /// The thresholds of the plan's magnitudes, in plan order.
+    /// The thresholds of the plan's magnitudes, in plan order; empty after [`fewest_faults`].
     pub boundaries: Vec<Boundary>,
-    /// Number of calls to `violates`.
     pub calls: u32,
     /// `false` if the search reached the limit on calls before the plan was minimal.
     pub complete: bool,
@@ -143,9 +142,9 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` returns `true`, such that `holds` returns `false` for the
-/// value one `step` closer to zero. Prefers multiples of `step`. If `thorough` is `false`, stops
-/// when the first step fails.
+/// Returns a value for which `holds` returns `true`. For the value one `step` closer to zero, if
+/// any, `holds` returns `false`. Prefers multiples of `step`. If `thorough` is `false`, stops when
+/// the first step fails.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -154,7 +153,6 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if whole != size && holds(signed(whole)) {
         size = whole;
     }
-    // `holds` is true for `size - enough * step` and false for `size - too_many * step`.
     let steps_max = size / step;
     if steps_max == 0 || !thorough && !holds(signed(size - step)) {
         return signed(size);
@@ -162,6 +160,7 @@ fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bo
     if holds(signed(size - steps_max * step)) {
         return signed(size - steps_max * step);
     }
+    // Invariant: `holds` is true for `size - enough * step` and false for `size - too_many * step`.
     let (mut enough, mut too_many) = (0, steps_max);
     while too_many - enough > 1 {
         let middle = enough + (too_many - enough) / 2;

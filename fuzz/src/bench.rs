@@ -1,10 +1,9 @@
-//! The [`Bench`] of a machine, whose clock and network a fuzz target controls.
+//! A [`Bench`] runs one machine, whose clock and network the fuzz target controls.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, WallTime};
 
-/// Initial wall-clock time of a bench, on 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
 const ROUNDS_MAX: usize = 1_000_000;
 
@@ -12,7 +11,7 @@ pub struct Bench<M> {
     machine: M,
     pub now: WallTime,
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// Connections that the machine opened and that are still open, oldest first.
+    /// Connections that the machine opened and has not closed, oldest first.
     pub opened: Vec<ConnectionId>,
     /// Image of the machine's last `DiskReplace`.
     pub image: Option<DiskImage>,
@@ -45,9 +44,9 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends an input's pieces, and returns the reply to a new client's `request`. Pieces of kinds
-    /// 0 to 2 are bytes on three connections, kind 3 lets time pass, and all other kinds reconnect
-    /// all three.
+    /// Sends a greeting and an input's pieces, and returns the reply to a new client's `request`.
+    /// Pieces of kinds 0 to 2 are bytes on three connections, kind 3 lets time pass, and all other
+    /// kinds reconnect all three.
     pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
         let mut clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {

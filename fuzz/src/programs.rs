@@ -3,9 +3,9 @@ use std::fmt::Write;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// All functions, including slow and memory-hungry ones.
+    /// Also calls the functions in `WILD`.
     Anything,
-    /// Only functions that are quick and independent of a server's memory layout.
+    /// Does not call the functions in `WILD` directly.
     Comparable,
 }
 
@@ -191,7 +191,7 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// Functions whose results differ between servers, for example because they reveal addresses.
+/// Functions whose results may differ between servers, for example because they reveal addresses.
 const WILD: &[&str] = &[
     "string.rep", "string.dump", "string.gmatch", "tostring", "collectgarbage", "gcinfo",
     "setfenv", "getfenv", "math.random", "math.randomseed", "redis.log", "redis.set_repl",

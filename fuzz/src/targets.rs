@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-/// Tells the fuzzer to keep or drop an input in the corpus.
+/// Tells the fuzzer to keep an input in the corpus or to reject the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     Keep,

@@ -1,6 +1,6 @@
-//! Matches Lua patterns and counts the steps. A pattern such as `a*a*a*b` can take exponential
-//! time. Lua's own matcher cannot be interrupted. This matcher calls its [`Meter`], which may end a
-//! script.
+//! Matches Lua patterns and counts the steps. Matching a pattern such as `a*a*a*b` can take very
+//! long, and Lua's own matcher cannot be interrupted. This matcher regularly calls its [`Meter`],
+//! which may end the script.
 //!
 //! ```
 //! use fencepost_lua_patterns::{Dialect, Matcher};
@@ -29,7 +29,7 @@ const ESCAPE: u8 = b'%';
 /// Charges a script for a number of steps, and fails if the script must end.
 pub type Meter = fn(&mut Vm, usize) -> Result<(), LuaError>;
 
-/// The version of Lua that defines the character classes.
+/// Version of Lua that defines the character classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
     /// Lua 5.1, which has no class `%g`. The caller cuts a pattern off at its first NUL.

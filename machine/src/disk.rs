@@ -39,7 +39,7 @@ impl Disk {
         self.sync_error = error;
     }
 
-    /// Returns `true` if a sync has failed since the last crash.
+    /// Returns `true` if a sync or a replacement has failed since the last crash.
     pub fn has_failed_sync(&self) -> bool {
         self.has_failed
     }

@@ -1,4 +1,4 @@
-//! Uses the lock libraries rslock and redlock of crates.io, unmodified, against `fencepost serve`.
+//! Runs the crates rslock and redlock, unmodified, against `fencepost serve`.
 //!
 //!     fencepost serve --port 7100 --nodes 5 &
 //!     cargo run --manifest-path ci/rust-locks/Cargo.toml -- 7100

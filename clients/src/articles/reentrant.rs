@@ -3,8 +3,8 @@
 //! Source: article 003, 5.2: if the SET of section 1 finds the key taken, the client sends GET and
 //! reenters if the value is `my_random_value`. `reentrant-by-value` keeps two mistakes: **it has no
 //! counter**, so an inner release removes the outer lock; **a process never changes its
-//! `my_random_value`**, so it may reenter a lock with a shorter remaining ttl. `reentrant-counted`
-//! fixes both. Neither lock extends its ttl on reentry.
+//! `my_random_value`**, so it may reenter a lock that an earlier attempt left behind.
+//! `reentrant-counted` fixes both. Neither lock extends its ttl on reentry.
 
 use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;

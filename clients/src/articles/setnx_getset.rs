@@ -1,5 +1,5 @@
-//! `setnx-getset` and its variants: the value is the time of the acquire, and waiters take over a
-//! lock that is too old with GETSET.
+//! `setnx-getset` and its variants: the value is the time of the acquire, and waiters use GETSET to
+//! take over a lock that is too old.
 //!
 //! Source: article 000, "Handling deadlocks" and the text after it:
 //!
@@ -11,12 +11,13 @@
 //! DEL foo.lock
 //! ```
 //!
-//! `setnx-getset` keeps these mistakes. It stores milliseconds, as the article recommends:
+//! `setnx-getset` stores milliseconds, as the article recommends. It keeps these mistakes:
 //!
 //! - **Clients compare their own clocks with the holder's.** `setnx-getset-server-time` uses TIME.
-//! - **GET nil counts as an old lock, and GETSET nil as a loss.** If the holder releases between
-//!   GET and GETSET, the waiter's GETSET takes the lock, but the waiter does not notice.
-//!   `setnx-getset-nil` repeats SETNX after GET nil, and treats GETSET nil as a success.
+//! - **GET nil counts as an old lock, and GETSET nil after an old time counts as a loss.** If the
+//!   holder releases between GET and GETSET, the waiter's GETSET takes the lock, but the waiter
+//!   does not notice. `setnx-getset-nil` repeats SETNX after GET nil, and treats GETSET nil as a
+//!   success.
 //! - **The loser's GETSET overwrites the winner's time.** A loser that was paused after reading its
 //!   clock sets the time *back*, so a third process takes over too early. `setnx-getset-owner`
 //!   takes over by compare-and-set; `setnx-getset-checked` shows that the holder's own check fails.
@@ -113,7 +114,7 @@ enum Clock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
-    /// GET nil counts as an old lock, and GETSET nil as a lost race.
+    /// GET nil counts as an old lock. GETSET nil after an old time counts as a lost race.
     IsTimeout,
     /// The client repeats SETNX after GET nil, and treats GETSET nil as a success.
     IsFree,

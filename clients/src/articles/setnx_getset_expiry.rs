@@ -13,11 +13,11 @@
 //! if now() < GET lock.foo: DEL lock.foo
 //! ```
 //!
-//! Unix time is in whole seconds, and the 1 compensates for the rounding. A nil reply counts as a
-//! past time. `setnx-getset-expiry` keeps these mistakes: **the release checks a time instead of an
-//! owner**, and **the loser's GETSET overwrites the winner's time**. `setnx-getset-expiry-owner`
-//! fixes both with a stored owner, compare-and-set and compare-and-delete. Both locks **compare the
-//! clocks of different clients**.
+//! Unix time is in whole seconds, and the 1 compensates for the rounding. `setnx-getset-expiry`
+//! treats a nil reply as a past time, and keeps these mistakes: **the release checks a time instead
+//! of an owner**, and **the loser's GETSET overwrites the winner's time**.
+//! `setnx-getset-expiry-owner` fixes both with a stored owner, compare-and-set and
+//! compare-and-delete. Both locks **compare the clocks of different clients**.
 
 use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

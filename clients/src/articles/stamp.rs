@@ -9,7 +9,8 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// KEYS: lock. ARGV: the expected value, the new value. Returns 1 if it set the key, otherwise 0.
+/// KEYS: lock. ARGV: the expected value, the new value. Returns 1 after setting the key, otherwise
+/// 0.
 pub static COMPARE_AND_SET: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     redis.call("set",KEYS[1],ARGV[2])
@@ -34,9 +35,9 @@ pub async fn set_if_unchanged(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// A time, which the client writes with GETSET and compares locally.
+    /// Only a time. A waiter takes over the lock with GETSET.
     Bare,
-    /// A time and an owner, which scripts compare on the server before they change the key.
+    /// A time and an owner. Scripts compare the whole value before they change the key.
     Owned,
 }
 

@@ -1,18 +1,20 @@
-//! `watchdog` and its variants: a background task renews the lease until the release.
+//! `watchdog` and its variants: a background task renews the lease.
 //!
 //! Source: article 001, "Concurrency is still possible". The holder's daemon extends a lock that is
 //! about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second, and then
 //! every 20 s. If the node dies, the lock expires.
 //!
 //! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
-//!   compare-and-expire. It reports the loss when the server refuses a renewal, or when a whole ttl
-//!   passes without a confirmed renewal. **A holder that hangs keeps the lock forever.**
+//!   compare-and-expire, until the release. It reports the loss when the server refuses a renewal,
+//!   or when a whole ttl passes without a confirmed renewal. **A holder that hangs keeps the lock
+//!   forever.**
 //! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
 //!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
 //! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**, which may
 //!   arrive after the release.
-//! - `watchdog-unstopped` **never stops the daemon**, which then extends other processes' locks.
+//! - `watchdog-unstopped` **renews by EXPIRE and never stops the daemon**, which then extends other
+//!   processes' locks.
 
 use super::{Base, entry};
 use crate::attempt::take;

@@ -1,10 +1,10 @@
-//! A client's session with a Chubby cell (2.8). A KeepAlive is always pending.
+//! A client's session with a Chubby cell (2.8). The client keeps one KeepAlive pending.
 //!
 //! - The **local lease** begins when the client sends the KeepAlive, and is shorter than the
 //!   master's by a sixteenth, because clocks differ in rate.
 //! - When the local lease ends, the session is **in jeopardy**: the library blocks all calls and
 //!   looks for a master for a **grace period** of 45 s, after which the session counts as expired.
-//! - After a change of master, the next KeepAlive sends the new epoch number back (2.9).
+//! - Each request in the session carries the last known epoch number of the master (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
@@ -33,7 +33,8 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call timed out after this failure. The cell may have executed the call.
+    /// The call reached its deadline or was interrupted. The text is the last failure. The cell may
+    /// have executed the call.
     Late(String),
 }
 
@@ -107,7 +108,8 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers or the session expires. All calls are idempotent.
+    /// Repeats a call until the cell answers, the session expires, or the deadline passes. All
+    /// calls are idempotent.
     pub async fn call(
         &self,
         verb: &str,

@@ -1,5 +1,5 @@
-//! Interrupts of lock calls. An interrupt ends the call's next wait and its retries, but not its
-//! cleanup.
+//! Interrupts of lock calls. An interrupt ends a lock call's current or next wait and stops its
+//! retries, but not its cleanup.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;

@@ -1,9 +1,8 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! As in clientv3 (`clientv3/retry.go`), the client repeats a read until a member answers. It
-//! repeats a change only if no earlier try can have reached a member. It waits 25 ms plus or minus
-//! a tenth between two tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call;
-//! clientv3 has no timeout.
+//! Like clientv3 (`clientv3/retry.go`), the client repeats a failed read, but repeats a change only
+//! if no earlier try can have reached a member. It waits 25 ms plus or minus a tenth between two
+//! tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call; clientv3 has no timeout.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -21,7 +20,8 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     Refused(String),
-    /// The cluster has no leader or agrees too slowly. It may still execute the call later.
+    /// The member answered UNAVAILABLE, for example because the cluster has no leader. The cluster
+    /// may still execute the call.
     Unavailable(String),
     Lost(CallError),
 }
@@ -53,7 +53,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// Sends all requests to one member until that member is unavailable.
+/// Sends requests to one member until a call is lost or the member is unavailable.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
@@ -95,7 +95,8 @@ impl Gateway {
         Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
     }
 
-    /// Makes one call. If the member is unavailable, later calls go to the next member.
+    /// Makes one call. If the call is lost or the member is unavailable, later calls go to the next
+    /// member.
     pub async fn call(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let outcome = self.exchange(path, &body.to_string()).await;
         if let Err(Failure::Lost(_) | Failure::Unavailable(_)) = &outcome {
@@ -172,7 +173,7 @@ impl Gateway {
         !self.env.is_interrupted()
     }
 
-    /// Waits without a timeout until the key is deleted at `revision` or later (`waitDelete`).
+    /// Watches the key from `revision` until its deletion, without a timeout (`waitDelete`).
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (to_base64(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

@@ -1,5 +1,6 @@
-//! The queue of a lock's contenders, which are keys below one prefix. Each key has its contender's
-//! lease. Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
+//! The queue of a lock's contenders: one key per contender below a common prefix, attached to the
+//! contender's lease. Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go`
+//! (`waitDeletes`).
 
 use super::gateway::{Failure, Gateway};
 use super::{number, to_base64};
@@ -31,7 +32,8 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before `revision`, if there is one, and the cluster's revision.
+/// Returns the last key created before `revision` and the cluster's revision, or `None` if there is
+/// no such key.
 pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,

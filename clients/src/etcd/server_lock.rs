@@ -1,7 +1,7 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
 //!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and `v3lock.proto`. The client keeps the
-//! lease alive and calls the server. Every 3.4 server has this mistake: **it does not check the
+//! lease alive and calls the server. The 3.4 server has this mistake: **it does not check the
 //! caller's key after the wait**, so it grants the lock to a caller whose lease has ended (etcd
 //! issue 11456). The servers of `etcd-lock-api-fixed` check the key, as in 3.5.0.
 
@@ -94,7 +94,7 @@ impl ServerSide {
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
-        // The server's answer does not tell whether it deleted a key.
+        // The answer does not tell whether the server deleted a key.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;
         match (unlocked, closed) {

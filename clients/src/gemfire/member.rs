@@ -25,7 +25,8 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call timed out after this failure. A server may have executed the call.
+    /// The call reached its deadline or was interrupted. The text is the reason. A server may have
+    /// executed the call.
     Late(String),
 }
 

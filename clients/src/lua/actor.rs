@@ -160,7 +160,7 @@ impl Actor {
     }
 }
 
-/// Prefixes of error replies that always indicate a mistake in the script.
+/// Prefixes of error replies that indicate a mistake in the script.
 const WRONG_COMMANDS: [&str; 8] = [
     "ERR unknown command",
     "ERR unknown subcommand",

@@ -1,5 +1,3 @@
-//! Reads the table `lock` of a script, and finds the functions that the script defines.
-
 use super::lint::nearest;
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, LockForm, ServerLock};

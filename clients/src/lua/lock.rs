@@ -221,7 +221,7 @@ fn yes_or_no(function: Function, process: &Rc<Process>, values: &[Pinned]) -> An
     read_answer(function, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// Reads a boolean answer. Rejects numbers, because Lua treats 0 as true.
+/// Reads a boolean; nil counts as `false`. Rejects other values, because Lua treats even 0 as true.
 fn read_answer(
     function: Function,
     process: &Rc<Process>,

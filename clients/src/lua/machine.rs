@@ -1,5 +1,5 @@
-//! Lua states ([`Machine`]), each with one script. Threads reuse machines, because creating a Lua
-//! state is slow.
+//! Lua states ([`Machine`]), each with one script. A thread reuses its machines, because creating a
+//! Lua state is slow.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub(super) const INSTRUCTIONS: i64 = 200_000;
 /// Number of instructions charged for each resumption of a coroutine.
 const RESUMPTION: i64 = 50;
-/// Growth in bytes after which the machine collects garbage before its next process.
+/// Memory growth in bytes after which the machine collects garbage before its next use.
 const GARBAGE: usize = 256 << 10;
 const IDLE_MAX: usize = 32;
 
@@ -141,8 +141,8 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Adds the coroutine's first function to its traceback. Lua omits that function after a tail
-    /// call.
+    /// Returns the coroutine's traceback, followed by the coroutine's first function, which Lua
+    /// omits after a tail call.
     pub(super) fn traceback(&self, coroutine: HostRootTicket) -> String {
         let Value::Coro(one) = self.read(coroutine) else { return String::new() };
         let levels = one.error_traceback.as_deref().unwrap_or_default();

@@ -81,7 +81,6 @@ pub(super) enum Step {
 }
 
 pub(super) enum Reply {
-    /// Arguments of a new coroutine, or results of a request.
     Values(Vec<LuaValue>),
     Failed {
         message: String,

@@ -13,7 +13,8 @@ pub struct Script {
     pub(super) facts: Facts,
 }
 
-/// A mistake in a script. The message has the form FILE:LINE:COLUMN: problem.
+/// A mistake in a script. The message begins with the file, and with the line and the column if
+/// they are known.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidScript(pub(super) String);

@@ -41,7 +41,8 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     Ok(vm.nat_return(slot, &[Value::Int(matches)]))
 }
 
-/// Converts a start position, which Lua counts from the end if it is negative, to an offset.
+/// Converts Lua's start position, which counts from the end if it is negative, to an offset.
+/// Returns `None` if the start is beyond the text.
 fn start_of(first: i64, length: usize) -> Option<usize> {
     let back = usize::try_from(first.unsigned_abs()).unwrap_or(usize::MAX);
     match first {

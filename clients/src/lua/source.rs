@@ -80,7 +80,8 @@ impl Source {
     }
 }
 
-/// Adds the line of the innermost script function in the traceback, if `raw` has no line.
+/// If the message `raw` has no line, adds the line of the innermost script function in the
+/// traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -1,4 +1,5 @@
-//! `memcached-cas`: `add` takes the lock, `gets` and `cas` release it; the cas id is its token.
+//! `memcached-cas`: `add` takes the lock; `gets` and `cas` release it. The cas id is the fencing
+//! token.
 //!
 //! Source: memcached's doc/protocol.txt. The release stores an expired item with `cas`, which fails
 //! if another process has stored an item since the read. After a restart of the server, cas ids
@@ -98,7 +99,7 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// The item was stored, but had expired before the client read its cas id.
+    /// The item was stored, but was gone or replaced before the client read its cas id.
     Lost,
     /// The item was stored, but the client could not read its cas id.
     Unconfirmed(CallError),

@@ -1,4 +1,4 @@
-//! `memcached-get-delete`: `add` takes the lock; the holder checks the owner before it deletes.
+//! `memcached-get-delete`: `add` takes the lock; the holder checks the owner before `delete`.
 //!
 //! Source: article 001, "Problems", second. One mistake remains: **`get` and `delete` are two
 //! commands**, so `delete` may remove another process's lock. `memcached-cas` fixes this.

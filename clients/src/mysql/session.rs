@@ -1,5 +1,6 @@
-//! A client of a MySQL server ([`Session`]). The session replaces a connection that broke before a
-//! statement was sent, unless the connection may own a lock.
+//! A client of a MySQL server ([`Session`]). [`Session::run`] replaces a connection that broke
+//! before the statement was sent. [`Session::bound`] does not, because a lock belongs to its
+//! connection.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -24,7 +25,6 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// Applies `timeout` to each connect, and to each statement except while it waits for a lock.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }

@@ -2,8 +2,8 @@
 //!
 //! Source: `RedissonFairLock` of the version that [`super`] names. The lock has two further keys: a
 //! list as the queue, and a sorted set with each waiter's expiry time. This time is on the **clock
-//! of the waiting client**: the lock's remaining ttl plus a `wait` for each earlier waiter. The
-//! next acquire removes the first waiter if its expiry time has passed.
+//! of the waiting client**: the lock's remaining ttl plus a `wait` for the waiter and for each
+//! earlier waiter. The scripts remove the first waiter once its expiry time has passed.
 //!
 //! The model keeps the library's oddities. As long as the queue is never empty, expiry times stay
 //! constant, so **the script removes live waiters after a `wait` and a lease**, and the definition

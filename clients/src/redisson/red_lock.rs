@@ -4,8 +4,8 @@
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
 //! ttl:
 //!
-//! 1. The library takes one lock after the other **for twice the wait**. It waits for each lock on
-//!    the lock's channel, for at most that lock's share of the wait.
+//! 1. The library takes the locks one after the other, each with a lease of **twice the wait**. It
+//!    waits for each lock on the lock's channel, for at most that lock's share of the wait.
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
 //!    over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library

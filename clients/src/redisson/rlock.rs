@@ -72,7 +72,8 @@ impl RLock {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.options.lease.is_none() => self.start_renewing(key),
-            // As in the library, call `acquireFailed` only after a timeout, not after an interrupt.
+            // As in the library (`acquireFailed`), leave the queue after a timeout, but not after
+            // an interrupt.
             Acquisition::Refused(_) if self.options.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
@@ -161,8 +162,8 @@ impl RLock {
         }
     }
 
-    /// Returns `true` if a replica has the lock. Waits for at most a third of the reply timeout, as
-    /// the library does.
+    /// Returns `true` if a replica acknowledged the lock. Waits for at most a third of the reply
+    /// timeout, as the library does.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -189,7 +190,7 @@ impl RLock {
         self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// Releases the lock as `unlock()` does. Retries only commands that could not be sent.
+    /// Releases the lock as `unlock()` does. Retries only calls that certainly had no effect.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let mut outcome = self.unlock_once(key).await;
         for _ in 1..RELEASE_ATTEMPTS {
@@ -270,7 +271,7 @@ impl RLock {
         }
     }
 
-    /// Decrements the count even if the unlock failed, as the library does.
+    /// Decrements the hold count even if the unlock failed, as the library does.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -2,8 +2,8 @@ use crate::script::Script;
 
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// Takes the lock or increments its holder's count. KEYS: lock. ARGV: ttl, `uuid:thread`. Returns
-/// nil if the caller now holds the lock, otherwise the remaining ttl.
+/// Takes the lock, or increments the count of a caller that holds it. KEYS: lock. ARGV: ttl,
+/// `uuid:thread`. Returns nil if the caller now holds the lock, otherwise the remaining ttl.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)
@@ -14,7 +14,7 @@ return redis.call("pttl",KEYS[1])"#,
 );
 
 /// Releases the lock once. KEYS: lock, channel. ARGV: message, ttl, `uuid:thread`. Returns nil if
-/// the caller does not hold the lock, 0 if it still holds it, and 1 if the lock is free.
+/// the caller does not hold the lock, 0 if the caller still holds it, and 1 if the lock is free.
 pub static RELEASE: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
     return nil
@@ -38,7 +38,8 @@ return 0"#,
 );
 
 /// Takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl, `uuid:thread`,
-/// `wait`, the wall clock. Returns nil if the caller holds the lock, otherwise the time to wait.
+/// `wait`, the wall clock. Returns nil if the caller now holds the lock, otherwise the time to
+/// wait.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -115,7 +116,7 @@ end
 return 1"#,
 );
 
-/// Removes a waiter. KEYS: queue, timeouts. ARGV: `uuid:thread`, its `wait`.
+/// Removes a waiter. KEYS: queue, timeouts. ARGV: the waiter's `uuid:thread` and `wait`.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

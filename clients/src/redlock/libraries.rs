@@ -2,14 +2,14 @@
 //! connections and timeouts. All three use one random value for all attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
-//!   the wall clock**, with a drift of 1 % and 2 ms, and makes 3 attempts 200 ms apart. If one
-//!   master gives an error after a majority was locked, it **raises `MultipleRedlockException`**
+//!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a
+//!   master gives an error although a majority was locked, it **raises `MultipleRedlockException`**
 //!   and unlocks nothing.
 //! - `node-redlock` 5 asks all masters in parallel, with a drift of 1 % and 2 ms. It **does not
-//!   compare the end of the validity with the current time**. It makes 10 retries 100 to 300 ms
-//!   apart, and **releases a failed attempt's keys only after the last attempt**.
-//! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes 32 tries 50 to 250 ms
-//!   apart.
+//!   compare the end of the validity with the current time**. It makes up to 10 retries 100 to 300
+//!   ms apart, and **releases a failed attempt's keys only after the last attempt**.
+//! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes up to 32 tries 50 to
+//!   250 ms apart.
 
 use super::masters::{Failure, Masters};
 use super::variants::attempt_together;

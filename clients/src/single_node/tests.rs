@@ -204,8 +204,8 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // `:1` answers the undo and confirms it. `*-1` is nil, which answers SET NX with a refusal; the
-    // excess `*` only makes the connection unfit for another call.
+    // `:1` is invalid for SET but confirms the undo. `*-1` is nil, which refuses SET NX; the excess
+    // `*` only makes the connection unfit for another call.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),

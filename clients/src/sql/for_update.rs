@@ -2,8 +2,9 @@
 //!
 //! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `lock_timeout`
 //! limits the wait for the row. One mistake remains: **only the end of the connection ends the
-//! transaction of a paused holder**. In `select-for-update-timeout` the server ends the transaction
-//! after the ttl (`idle_in_transaction_session_timeout`), which the holder notices when it commits.
+//! transaction of a paused holder**. In `select-for-update-timeout` the server ends a transaction
+//! that is idle for a ttl (`idle_in_transaction_session_timeout`), which the holder notices when it
+//! commits.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
@@ -104,7 +105,7 @@ impl ForUpdate {
         }
     }
 
-    /// Retries only failures that occur before the wait at the server.
+    /// Retries after failures, but not after a lock timeout, which comes only at the deadline.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -1,6 +1,6 @@
 //! The client's side of PostgreSQL's protocol 3.0, with extended queries, unnamed statements and
-//! values as text. Like pgjdbc, the client sends a statement as Parse, Bind, Describe, Execute and
-//! Sync in one message, preceded by a pending BEGIN.
+//! values as text. Like pgjdbc, the client sends Parse, Bind, Describe, Execute and Sync for a
+//! statement in one write, preceded by a pending BEGIN.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -80,7 +80,7 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
         values.extend_from_slice(&(parameter.text.len() as u32).to_be_bytes());
         values.extend_from_slice(parameter.text.as_bytes());
     }
-    // Zero format codes select text for all values and result columns.
+    // An empty list of format codes selects text for all values and result columns.
     message(out, b'B', &[b"\0\0\0\0", &count, &values, b"\0\0"]);
     message(out, b'D', &[b"P\0"]);
     message(out, b'E', &[b"\0\0\0\0\0"]);

@@ -1,8 +1,8 @@
 //! A client of a PostgreSQL server ([`Session`]).
 //!
-//! A session keeps its connection until an error or a dropped call. It replaces a connection that
-//! broke before the client sent anything, unless a lock or a transaction was bound to it. With
-//! several hosts, it connects to the first host that accepts writes
+//! A session keeps its connection until the connection breaks or a call is dropped.
+//! [`Session::run`] and [`Session::begin`] replace a connection that broke before the client sent
+//! anything. With several hosts, a session connects to the first host that accepts writes
 //! (`target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc).
 
 use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
@@ -57,7 +57,7 @@ impl Session {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }
 
-    /// Sends `begin` and the first statement of the transaction in one message.
+    /// Sends `begin` and the first statement of the transaction in one write.
     pub async fn begin(
         &mut self,
         begin: &str,

@@ -22,7 +22,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Number of attempts in `JdbcTemplateStorageAccessor`.
+/// Number of unlock attempts in `JdbcTemplateStorageAccessor`.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 pub const DEFINITION: Definition = Definition {
@@ -46,10 +46,10 @@ pub const DB_TIME: Definition = Definition {
 };
 
 struct Statements {
-    /// Parameters: $1 name, $2 owner, $3 end or duration of the lock, $4 now.
+    /// Parameters: $1 name, $2 owner, $3 end or duration of the lock; with client time also $4 now.
     insert: &'static str,
     update: &'static str,
-    /// Parameters: $1 name, $2 owner, $3 now.
+    /// Parameters: $1 name, $2 owner, $3 new end or remaining duration of the lock.
     unlock: &'static str,
     is_by_clients: bool,
 }

@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 const EVENTS_MAX: usize = 100_000;
-/// Maximum length, in characters, of a trace line that shows a request and its reply.
+/// Maximum length of a trace line that shows a request and its reply, in bytes without indentation.
 const EXCHANGE_MAX: usize = 84;
 const REPLY_AFTER_US: u64 = 1_000;
 
@@ -200,8 +200,8 @@ impl TestWorld {
         state.handle(event);
     }
 
-    /// Returns the traffic since the last call, with numbered owner values. A reply that arrives
-    /// after 1 ms is on the line of its request.
+    /// Returns the traffic since the last call, with numbered owner values. A short reply that
+    /// arrives after 1 ms is on the line of its request.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {

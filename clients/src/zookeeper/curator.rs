@@ -4,11 +4,11 @@
 //! `RetryLoop`, `ExponentialBackoffRetry`):
 //!
 //! - An operation waits for a connection, at most for the connection timeout. Curator retries the
-//!   operation three times after a connection loss or the end of a session (`callWithRetry`).
+//!   operation up to three times after a connection loss or the end of a session (`callWithRetry`).
 //! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
 //!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
 //!   server** (`checkSessionExpiration`), although its nodes may live on at the servers.
-//! - Durations are measured with `System.currentTimeMillis`, the wall clock.
+//! - Curator measures durations with `System.currentTimeMillis`, the wall clock.
 //!
 //! The connection timeout is a quarter of the session's, as in Curator's defaults. The retry policy
 //! is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay in the settings as base.
@@ -39,9 +39,9 @@ const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// Sends one deletion. If the deletion fails, the node remains.
+    /// If all retries fail, the node may remain.
     Once,
-    /// Retries the deletion in the background until it succeeds (`delete().guaranteed()`).
+    /// If all retries fail, continues in the background (`delete().guaranteed()`).
     Guaranteed,
 }
 
@@ -127,7 +127,7 @@ impl Curator {
         }
     }
 
-    /// Sleeps and returns `true`, or returns `false` if the policy allows no retry.
+    /// Sleeps before a retry. Returns `false` after an interrupt, or if the policy allows no retry.
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;
@@ -138,8 +138,9 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Returns `false` if the node was gone at the first request. For a later request, `NoNode`
-    /// counts as deleted, because Curator ignores it (`LockInternals.deleteOurPath`).
+    /// Returns `false` if the first request finds no node. If a later request finds no node, an
+    /// earlier request may have deleted the node. Curator ignores a missing node
+    /// (`LockInternals.deleteOurPath`).
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {
@@ -158,7 +159,8 @@ impl Curator {
         }
     }
 
-    /// Retries the deletion for as long as the host runs (`FailedDeleteManager`).
+    /// Repeats the deletion in the background until it succeeds or the error is not retryable
+    /// (`FailedDeleteManager`).
     pub fn delete_in_background(&self, path: &str) {
         let (client, path) = (self.clone(), path.to_owned());
         self.env().spawn(async move {

@@ -37,7 +37,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Records that the server tried last has accepted the session. [`Hosts::next`] pauses before
+    /// Records that the last tried server has accepted the session. [`Hosts::next`] pauses before
     /// it tries this server again.
     pub fn connected(&mut self) {
         self.last = self.current;

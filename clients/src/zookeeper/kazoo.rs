@@ -77,7 +77,8 @@ impl From<ZooKeeperError> for Exception {
     }
 }
 
-/// The library's `KazooRetry`. The delay begins at 0.1 s, doubles each time, and varies by 40 %.
+/// The library's `KazooRetry`. The first delay is 0.1 s, and each further delay is twice the last
+/// sleep, up to `delay_max`. Delays vary by 40 %.
 struct KazooRetry {
     env: Env,
     delay: Duration,
@@ -133,7 +134,8 @@ impl KazooLock {
         }
     }
 
-    /// Follows `_inner_acquire`. Returns the name of the node at the head of the queue.
+    /// Follows `_inner_acquire`. Returns the name of the process's node once the node heads the
+    /// queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds the lock".to_owned()));
@@ -208,7 +210,7 @@ impl KazooLock {
         Ok(children.into_iter().find(|child| child.starts_with(&self.prefix)))
     }
 
-    /// Follows `_best_effort_cleanup`, which ignores errors, but returns them.
+    /// Follows `_best_effort_cleanup`, but returns the errors, which the library ignores.
     async fn best_effort_cleanup(&self, parent: &str) -> Result<(), ZooKeeperError> {
         let session = self.client.session();
         let node = match &self.state.node {

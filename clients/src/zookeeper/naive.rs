@@ -14,8 +14,8 @@
 //!
 //! These mistakes remain. After a connection loss the client **retries a create without checking
 //! whether the node exists**, although the recipe recommends a GUID. A release that ends in a
-//! connection loss **leaves the node**, which blocks a later acquire by the same process. The
-//! holder never checks whether its session has ended.
+//! connection loss **may leave the node**, which blocks later acquires, even by the same process.
+//! The holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
 //! - `zookeeper-herd` watches the children of `/lock`, so every change wakes all waiters.
@@ -63,11 +63,10 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// The wait ends at the acquire timeout, or when the predecessor or the session changes.
+    /// The wait ends at the acquire timeout, or when the predecessor or the connection changes.
     Predecessor,
-    /// The wait ends at the acquire timeout, or when the queue or the session changes.
+    /// The wait ends at the acquire timeout, or when the queue or the connection changes.
     AllChildren,
-    /// The wait ends only when the predecessor is deleted.
     DeletionOnly,
 }
 
@@ -121,7 +120,8 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1 of the recipe. The mistake: after a lost reply the client creates another node.
+    /// Runs step 1 of the recipe, with the mistake that the client creates another node after a
+    /// lost reply.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

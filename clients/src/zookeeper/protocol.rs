@@ -12,7 +12,7 @@ pub enum ZooKeeperError {
     /// The connection was lost while the request was in transit, or the client could not connect.
     #[error("connection loss")]
     ConnectionLoss,
-    /// The session has ended, and the servers have deleted its ephemeral nodes.
+    /// The session has ended at the servers, or the client has given up the session.
     #[error("session expired")]
     SessionExpired,
     #[error("session moved")]
@@ -99,7 +99,7 @@ impl Request {
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
-            // This only ACL gives all permissions (31) to everyone (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
+            // The only ACL gives all permissions (31) to everyone (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
             Request::Create { path, mode } => header
                 .string(path)
                 .buffer(b"")

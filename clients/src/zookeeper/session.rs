@@ -9,7 +9,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session. It expires after its last clone is dropped.
+/// A session. It expires at the servers after its last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -52,8 +52,7 @@ impl Session {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// Returns `None` if the node does not exist. If `watcher` is given, sets the watch in both
-    /// cases.
+    /// Returns `None` if the node does not exist. Sets a watch for `watcher` in both cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -101,7 +100,7 @@ impl Session {
     }
 
     /// Ends the session for this client only (`Testable.injectSessionExpiration`). The servers keep
-    /// it until its timeout.
+    /// the session until its timeout.
     pub fn give_up(&self) {
         self.0.shared.close();
     }

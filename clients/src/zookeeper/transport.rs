@@ -26,7 +26,7 @@ use std::time::Duration;
 
 /// Maximum time in which the client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// After a second of silence, the next ping is due a second earlier.
+/// If the client has sent nothing for longer than this, the next ping is due this much earlier.
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Maximum sleep of the Java client before it reconnects (`nextLong(1000)`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);

@@ -29,7 +29,7 @@ pub(crate) enum Message {
     Refuse {
         promised: u64,
     },
-    /// Asks the replica to accept a state, and grants the master a lease.
+    /// Asks the replica to accept a state, and thereby to grant the master a lease.
     Accept {
         round: u64,
         committed: u64,

@@ -22,7 +22,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// A release, which also cancels earlier acquires of the session, whether granted or waiting.
+    /// A release of this acquire and the session's earlier acquires, even if these still wait.
     Release {
         caller: Caller,
         lock: String,

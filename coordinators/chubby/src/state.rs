@@ -8,7 +8,8 @@ const COUNT_MAX: usize = 10_000;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) epoch: u64,
-    /// Open sessions, each with the number of the last acquire that it released or cancelled.
+    /// Open sessions, each with the number of the last acquire that the session released or
+    /// cancelled.
     pub(crate) sessions: BTreeMap<u64, u64>,
     session_last: u64,
     pub(crate) locks: BTreeMap<String, Lock>,

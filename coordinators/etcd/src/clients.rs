@@ -15,7 +15,7 @@ use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
 const UNSENT_MAX: usize = 64 << 20;
-/// Maximum size of a call's JSON: etcd's `--max-request-bytes` (1.5 MiB) in base64.
+/// Maximum size of a call's JSON in bytes: etcd's `--max-request-bytes` (1.5 MiB) in base64.
 const CALL_MAX: usize = 2 << 20;
 
 impl Etcd {

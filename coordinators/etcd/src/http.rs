@@ -13,8 +13,7 @@ const HEADERS_MAX: usize = 256;
 const BODY_MAX: usize = 16 << 20;
 /// Maximum length in bytes of the first line, by which `cmux` recognises HTTP.
 const LINE_MAX: usize = 4096;
-/// Size of Go's buffer. A response that fits into the buffer is sent in one piece, with
-/// Content-Length.
+/// Size of Go's buffer, in bytes. Go sends longer responses in chunks.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -205,7 +205,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Restores the order of entries with equal sort keys, because a descending sort is stable.
+        // A descending sort is stable, so entries with equal sort keys must keep their order.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

@@ -38,7 +38,7 @@ pub(crate) struct Raft {
     pub(crate) leader: u8,
     tick_ms: u64,
     election_ticks: u64,
-    /// Time of the leader's last message, or of the last granted vote (`electionElapsed`).
+    /// Time of the last reset of the election timer (`electionElapsed`).
     heard_ms: u64,
     election_due_ms: u64,
     random: u64,

@@ -37,7 +37,7 @@ pub struct Etcd {
     pub(crate) heads: LockHeads,
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Boot time in microseconds. Lease expiry is checked at fixed intervals from this time.
+    /// Boot time in microseconds. The server checks lease expiry at fixed intervals from this time.
     booted_us: u64,
     has_booted: bool,
     armed: Option<u64>,
@@ -201,8 +201,8 @@ impl Etcd {
         }
     }
 
-    /// Sends messages. The leader sends immediately; other members first wait until their writes
-    /// are on disk.
+    /// Sends the queued messages. The leader sends immediately; other members first wait until
+    /// their writes are on disk.
     fn send_queued_messages(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

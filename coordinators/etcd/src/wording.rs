@@ -1,4 +1,4 @@
-//! Formats the HTTP messages of a run as readable text, with decoded keys.
+//! Formats a server's messages as readable text, with decoded keys.
 
 use crate::peers::GREETING;
 use base64::Engine;

@@ -37,7 +37,7 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns how long a member is silent before its removal: one timeout until it is suspected,
+    /// Returns the length of silence before a member's removal: one timeout until the suspicion,
     /// and one and a half for two checks.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5

@@ -55,7 +55,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// The grantor grants no lock until `members` have reported their locks.
+    /// The grantor grants no lock until each of `members` has reported its locks or departed.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,

@@ -1,4 +1,4 @@
-//! Failure detection ([`Health`]), based on when this server last heard from a member.
+//! Failure detection ([`Health`]), based on a member's silence and the end of its connection.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {

@@ -1,4 +1,5 @@
-//! Messages between servers ([`Message`]), each a line of words, with a view as JSON at its end.
+//! Messages between servers ([`Message`]), each a line of words. A view is JSON at the end of the
+//! line.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};

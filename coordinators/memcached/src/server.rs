@@ -7,7 +7,7 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// Length of a line in bytes from which every command except `get` closes the connection.
+/// Bytes without a line end after which the connection closes, except in `get` and `gets`.
 const LINE_MAX: usize = 2_048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

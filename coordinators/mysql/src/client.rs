@@ -1,4 +1,5 @@
-//! A client ([`Client`]), which reads no packets while it runs a statement.
+//! The server's side of a client connection ([`Client`]), which reads no packets during a
+//! statement.
 
 mod commands;
 mod login;
@@ -15,7 +16,7 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// Default of MariaDB's `connect_timeout`.
+/// Default of MariaDB's `connect_timeout`, in microseconds.
 const LOGIN_MAX_US: u64 = 10_000_000;
 /// Interval in microseconds at which a waiting session checks its client's connection.
 const CONNECTION_CHECK_US: i64 = 1_000_000;
@@ -77,13 +78,13 @@ enum Stage {
     Ready,
 }
 
-/// A wait. As in the real server, its deadline is on the wall clock.
+/// A wait. As in the real server, the deadline is on the wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
     until: i64,
     gone_at: Option<i64>,
-    /// `true` if the session waits for a row lock. It then does not check its client's connection.
+    /// `true` for a wait for a row lock, which does not check the client's connection.
     is_for_row: bool,
 }
 

@@ -1,7 +1,8 @@
-//! The iteration order of tables in scripts.
+//! The iteration order of tables in scripts, which is the same in each run.
 //!
-//! Lua's hash order differs between runs. Here `next` visits the integers from 1 on, and then the
-//! other keys as Redis would if they had been inserted in ascending order.
+//! The array part comes first. The other keys follow in the order in which Redis would visit them
+//! after insertion in ascending order, except that keys with address hashes, such as tables, come
+//! last.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;
@@ -14,7 +15,6 @@ use std::cmp::Ordering;
 
 const DEPTH_MAX: usize = 3;
 const INSTRUCTIONS_PER_KEY: usize = 32;
-/// Number of scanned list positions that cost as much as one instruction.
 const PLACES_PER_INSTRUCTION: usize = 8;
 
 pub(super) const WRAPPERS: [(&str, Native); 3] = [
@@ -87,7 +87,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Returns pairs in iteration order. Fails if keys differ only in their addresses.
+/// Returns the pairs in iteration order. Fails if two keys could only be ordered by address.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
@@ -138,9 +138,9 @@ fn list_length(pairs: &[Pair]) -> u64 {
 }
 
 enum Hash {
-    /// A hash that Lua reduces modulo the table's size.
+    /// A hash that Lua reduces modulo the size of the hash part.
     Power(u32),
-    /// A hash that Lua reduces modulo the size minus one, but at least modulo one.
+    /// A hash that Lua reduces modulo the size minus one, or modulo 1 if the size is 1.
     Odd(u32),
 }
 
@@ -162,7 +162,7 @@ fn hash(key: Value) -> Option<Hash> {
     }
 }
 
-/// Sorts pairs as in a Lua 5.1 hash table after insertion in ascending order.
+/// Sorts pairs into the order of a Lua 5.1 hash table after insertion in ascending order.
 fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     pairs.sort_by(|left, right| compare(left.0, right.0));
     let size = (pairs.len() + others).next_power_of_two();
@@ -191,7 +191,6 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     nodes.into_iter().flatten().collect()
 }
 
-/// Orders numbers before strings before booleans.
 fn compare(left: Value, right: Value) -> Ordering {
     let rank = |value| match value {
         Value::Str(_) => 1,
@@ -226,7 +225,7 @@ fn describe(value: Value, depth: usize, text: &mut Vec<u8>) {
         }
         other => {
             let bits = as_number(other).map_or(0, f64::to_bits);
-            // Flip the bits so that floating-point numbers compare like integers.
+            // Flip bits so that the byte order of floating-point numbers is their numeric order.
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             text.extend_from_slice(&ordered.to_be_bytes());
         }

@@ -1,6 +1,6 @@
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
-/// POSIX's `drand48` in integers, as in rand.c of Redis.
+/// The random number generator of scripts (`redisLrand48` in rand.c of Redis).
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
     state: u64,

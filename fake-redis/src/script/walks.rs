@@ -1,11 +1,12 @@
-//! A script's iterations over tables, and the numbers that `tostring` shows for its values.
+//! The table iterations of the running script, and the numbers that `tostring` shows instead of
+//! addresses.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of iterations whose sorted keys are kept at the same time.
+/// Maximum number of iterations in progress whose keys are kept.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

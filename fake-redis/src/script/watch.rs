@@ -23,7 +23,8 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// `true` if the driver serves other clients, so that only a kill stops the script.
+    /// `true` if a driver serves other clients during the script. The script then has no
+    /// instruction limit.
     pub(super) has_driver: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

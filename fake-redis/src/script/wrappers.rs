@@ -1,4 +1,4 @@
-//! Wraps Lua's own functions to enforce limits and to protect shared tables.
+//! Wraps Lua's own functions, for example to enforce limits and to protect shared tables.
 
 use super::host::{Native, Result, answer, raise_text, string};
 use super::limits::{self, MEMORY_MAX};
@@ -80,7 +80,7 @@ fn make_room(vm: &mut Vm, bytes: usize) -> Result<()> {
 fn rep(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let text = size_of(vm.nat_arg(slot, count, 0)).0;
     let times = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-    // A saturated length is over the memory limit, so an enormous repetition fails, as in Redis.
+    // A saturated length exceeds the memory limit, so an enormous repetition fails.
     let bytes = (times as usize).saturating_mul(text);
     if text == 0 {
         work(vm, times as usize)?
@@ -180,7 +180,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// Checks the second of two numbers first, because Redis's compiled code does.
+/// Checks the second number argument before the first, as the compiled Redis does.
 fn check_second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

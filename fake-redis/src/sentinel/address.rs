@@ -2,7 +2,6 @@ use std::fmt;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Name or IP address, compared without regard to case.
     pub host: String,
     pub port: u16,
 }

@@ -1,4 +1,4 @@
-//! Commands of a Sentinel except SENTINEL (`sentinelcmds` and the commands flagged `CMD_SENTINEL`).
+//! Dispatches the commands of a Sentinel (commands flagged `CMD_SENTINEL` in Redis).
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::protocol::args::Args;
@@ -186,7 +186,7 @@ fn client_command(client: &mut Client, args: Args<'_>) {
     }
 }
 
-/// Accepts only the default user with an empty password, as without `requirepass`.
+/// Accepts the default user with any password, as Redis does without `requirepass`.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(

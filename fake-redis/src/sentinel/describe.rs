@@ -1,5 +1,3 @@
-//! Describes instances in SENTINEL listings (`addReplySentinelRedisInstance`), INFO and ROLE.
-
 use super::{
     Sentinel,
     attempt::Step,

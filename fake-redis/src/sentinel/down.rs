@@ -15,7 +15,8 @@ impl Link {
 }
 
 impl Instance {
-    /// A primary that claims to be a replica is down after `down_after_ms` and two INFO periods.
+    /// Returns the time from which the instance counts as down, or `i64::MAX`. A primary that
+    /// reports the role of a replica counts as down after `down_after_ms` and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -27,8 +28,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Deadline in milliseconds for the reply to the pending PING; `i64::MAX` without a pending
-    /// PING.
+    /// Returns the time from which the command connection is stale because a PING is unanswered, or
+    /// `i64::MAX`.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -39,7 +40,8 @@ impl Instance {
         }
     }
 
-    /// Deadline in milliseconds for the next hello; this Sentinel's own hellos also count.
+    /// Returns the time from which the subscription is stale because no hello arrives, or
+    /// `i64::MAX`. This Sentinel's own hellos also count.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -48,7 +50,8 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Closes stale connections. Returns `+sdown` or `-sdown` (`sentinelCheckSubjectivelyDown`).
+    /// Closes stale connections. Returns `+sdown` or `-sdown` if the state has changed
+    /// (`sentinelCheckSubjectivelyDown`).
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -113,7 +116,7 @@ impl Master {
         }
     }
 
-    /// Asks the other Sentinels. Repeats an unanswered request after a second
+    /// Discards outdated opinions, then asks the other Sentinels about a primary that seems down
     /// (`sentinelAskMasterStateToOtherSentinels`).
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;

@@ -1,4 +1,5 @@
-//! Elects the leader of a failover, by a majority of the votes and the quorum.
+//! Elects the leader of a failover, which needs the votes of a majority of the known Sentinels and
+//! of at least the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
@@ -26,7 +27,8 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Votes for the leading candidate or for itself, and returns the leader (`sentinelGetLeader`).
+    /// Votes for the leading candidate or, without one, for this Sentinel. Returns the leader if
+    /// there is one (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -52,7 +54,7 @@ impl Master {
     }
 }
 
-/// Returns the candidate with most votes; in a tie, the candidate with the smallest run id.
+/// Returns the candidate with the most votes and, in a tie, the smallest run id.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

@@ -1,5 +1,3 @@
-//! Formats the texts of events (`sentinelEvent`).
-
 use super::instance::{Instance, Kind};
 
 impl Kind {

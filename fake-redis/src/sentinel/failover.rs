@@ -1,4 +1,4 @@
-//! The failover by the elected Sentinel (`sentinelFailoverStateMachine`).
+//! The state machine of a failover (`sentinelFailoverStateMachine`).
 
 use super::{
     attempt::Step,
@@ -76,8 +76,8 @@ impl Master {
         core.attention = true;
     }
 
-    /// Sends the order to become a primary. The replica's INFO later confirms it
-    /// (`sentinelFailoverSendSlaveOfNoOne`).
+    /// Orders the selected replica to become a primary. A later INFO from the replica confirms the
+    /// promotion (`sentinelFailoverSendSlaveOfNoOne`).
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);

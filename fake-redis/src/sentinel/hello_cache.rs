@@ -1,4 +1,4 @@
-//! Caches hello messages, because most of them repeat.
+//! Cached hello messages, because most hello messages repeat the previous one.
 
 use super::Address;
 use std::rc::Rc;

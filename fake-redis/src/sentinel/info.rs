@@ -137,8 +137,8 @@ impl Master {
         self.force_hello();
     }
 
-    /// Demotes a replica that has claimed to be a primary for 8 s. By then, hellos would have
-    /// announced a newer configuration.
+    /// Demotes a replica that has claimed to be a primary for more than 8 s. By then, hellos would
+    /// have announced a newer configuration.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);

@@ -1,5 +1,3 @@
-//! An instance as this Sentinel sees it (`sentinelRedisInstance`), and its periodic commands.
-
 use super::{
     Address,
     core::{Context, Core},
@@ -35,7 +33,8 @@ pub(crate) enum Reconfigured {
     Done,
 }
 
-/// A monitored instance. Times are wall-clock milliseconds; 0 means never.
+/// A monitored instance (`sentinelRedisInstance`). Times are wall-clock milliseconds; 0 means
+/// never.
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
@@ -120,8 +119,8 @@ impl Instance {
         }
     }
 
-    /// Returns the interval between INFO commands. The interval is shorter for a replica that has
-    /// lost its primary, and while the primary is down.
+    /// Returns the interval between INFO commands in milliseconds. The interval is shorter for a
+    /// replica that has lost its primary or is watched closely.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);

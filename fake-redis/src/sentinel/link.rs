@@ -1,4 +1,4 @@
-//! The two connections to an instance, with the times of its last answers (`instanceLink`).
+//! The connections to an instance, and the times of recent commands and replies (`instanceLink`).
 
 use crate::protocol::outgoing::Outgoing;
 use fencepost_machine::{ConnectionId, Outputs};
@@ -15,7 +15,7 @@ pub(crate) enum Expected {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) command: Option<Outgoing<Expected>>,
-    /// Subscription to the hello channel (`pc`); `None` for Sentinels.
+    /// Connection that subscribes to the hello channel (`pc`). A link to a Sentinel has none.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
     pub(crate) disconnected: bool,
     pub(crate) command_since: i64,

@@ -1,5 +1,3 @@
-//! Sentinel as a state machine, which regularly checks all instances (`sentinelTimer`).
-
 use super::{
     SentinelConfig,
     attempt::Step,
@@ -32,7 +30,8 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// The Sentinel initially knows only its primary. The seed determines its run id and delays.
+    /// Creates a Sentinel without a configuration file. The seed determines the run id and the
+    /// delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -212,7 +211,7 @@ impl Machine for Sentinel {
                 self.alarm.clear_alarm();
                 self.check_masters(out);
             }
-            // A Sentinel that cannot save its configuration logs a warning and continues.
+            // As in Redis, a Sentinel that cannot save its configuration continues.
             Input::DiskSynced
             | Input::DiskFailed { .. }
             | Input::Unsent { .. }

@@ -15,8 +15,8 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Time limit of a failover step in milliseconds, and half of the pause between two failover
-    /// attempts.
+    /// Time limit of a failover step in milliseconds, and half of the minimum interval between two
+    /// automatic attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
@@ -88,8 +88,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Returns the primary's address. A promoted replica counts as the primary
-    /// (`sentinelGetCurrentMasterAddress`).
+    /// Returns the primary's address, which is the promoted replica's once the promotion is
+    /// confirmed (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,

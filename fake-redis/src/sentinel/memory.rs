@@ -1,7 +1,7 @@
 //! Sentinel's configuration file (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
 //! As in Redis, the Sentinel writes and syncs each change before it replies. The file contains the
-//! epoch of a vote but not the candidate, so a restarted Sentinel cannot vote again in that epoch.
+//! epoch of the last vote, so a restarted Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -13,8 +13,8 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// The disk's file overrides `config`. Use another seed after each restart, so that random
-    /// delays differ.
+    /// A configuration file on the disk takes precedence over `config`. Use another seed after each
+    /// restart, so that random delays differ.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {

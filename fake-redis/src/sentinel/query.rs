@@ -131,8 +131,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Answers whether the primary is down, but never confirms it in TILT mode. Votes if the request
-/// asks for a vote.
+/// Reports whether the primary is subjectively down. In TILT mode, the answer is always no. Votes
+/// if the request names a candidate.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

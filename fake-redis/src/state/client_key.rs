@@ -1,5 +1,3 @@
-//! Ids of clients, including scripts, the primary, the disk and the operator.
-
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ClientKey(pub(crate) usize);
 

@@ -1,7 +1,7 @@
 use crate::config::RedisVersion;
 
 bitflags::bitflags! {
-    /// Flags of a command. COMMAND INFO shows their names in lowercase.
+    /// Flags of a command. COMMAND INFO shows their names in lowercase, except for MAY_REPLICATE.
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;

@@ -1,4 +1,4 @@
-//! The effects of a command, recorded as commands until the command ends.
+//! The effects of a command, recorded as commands for the append-only file and the replicas.
 
 use crate::protocol::args::Span;
 

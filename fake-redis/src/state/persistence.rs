@@ -176,7 +176,7 @@ impl PersistenceState {
         self.release_held()
     }
 
-    /// Records a failed sync. As in Redis, the next write to the file starts the next sync.
+    /// Records a failed sync. As in Redis, the next sync follows the next write to the file.
     pub(crate) fn fail_sync(&mut self, error: SyncError) -> Vec<Output> {
         self.failures.log_failed(error);
         self.progress.fail_sync();

@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     /// `true` to encode an array with too many holes as an object. `false` makes such an array an
     /// error.
     pub(crate) sparse_convert: bool,
-    /// Maximum ratio of an array's length to its elements; 0 disables the check.
+    /// Maximum ratio of an array's length to the number of its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,
     /// Length up to which an array never has too many holes.
     pub(crate) sparse_safe: i32,

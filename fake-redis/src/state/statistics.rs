@@ -74,7 +74,8 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// Counts a failed call if the command added or repeats an error (`incrCommandStatsOnError`).
+    /// Counts the call, and counts it as failed if the command added or repeats an error
+    /// (`incrCommandStatsOnError`).
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

@@ -1,4 +1,4 @@
-//! The expected replies are those of redis-server 7.0.15.
+//! Most expected replies are those of redis-server 7.0.15.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, check, check_on};

@@ -29,7 +29,7 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
-/// Redis 6.2 propagates SCRIPT LOAD to replicas, but not the scripts of EVAL (eval.c).
+/// Redis 6.2 propagates SCRIPT LOAD to replicas, but not the scripts of EVAL (scripting.c).
 #[test]
 fn before_7_0_replicas_are_told_of_loaded_scripts() {
     for (version, told) in
@@ -43,7 +43,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Compares the texts exactly, because client libraries parse them.
+/// Client libraries parse these texts.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);

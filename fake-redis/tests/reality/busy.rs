@@ -117,8 +117,7 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
         transcript.note(
             "EVAL",
-            // The message names a line, and which line depends on the number of instructions before
-            // the kill.
+            // The script has a single line, because the error names the line that ran at the kill.
             String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do local a = 1 end", "0"])),
         );
         transcript.type_at(&mut caller, &["SET k 2"]);

@@ -41,7 +41,8 @@ fn is_error(reply: &[u8]) -> bool {
     reply.starts_with(b"-")
 }
 
-/// Excludes commands that block, silence replies, draw at random or describe the server.
+/// Excludes commands whose replies cannot be compared, such as commands that block or draw at
+/// random.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
@@ -54,7 +55,7 @@ pub(crate) fn is_comparable(words: &[String]) -> bool {
         || words[0].eq_ignore_ascii_case("zadd")
             && words[1..].iter().any(|word| word == "INCR")
             && words[1..].iter().any(|word| word.starts_with('y'));
-    // The server chooses members at random, unless the count selects all members or none.
+    // SPOP chooses members at random, unless the count is invalid or selects all members or none.
     let is_chance = |count: &str| !matches!(count, "1000" | "0" | "-1");
     let draws = words[0].eq_ignore_ascii_case("spop")
         && words.get(1).is_some_and(|key| key != "missing")

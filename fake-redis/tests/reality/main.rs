@@ -1,4 +1,5 @@
-//! Tests with real programs. Missing programs skip the tests, unless `FENCEPOST_REAL_REDIS=1`.
+//! Tests that use real programs. A test without its program is skipped, or fails if
+//! `FENCEPOST_REAL_REDIS` is set.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -159,7 +159,6 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// Inserts members in the worst order. A real server inserts this many members in a few seconds.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

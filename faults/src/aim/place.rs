@@ -1,5 +1,3 @@
-//! A process's activity at a given time, such as waiting for the reply to a command.
-
 use crate::node::Node;
 use crate::time::SimTime;
 

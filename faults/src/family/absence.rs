@@ -22,8 +22,8 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident>
                 .filter_map(|(at, fault)| Some(*at + fault.duration()?))
                 .max()
                 .unwrap_or(at);
-            // Wait one lease more, so that the locks granted by the other masters expire before the
-            // next master fails.
+            // Wait one lease more, so that locks on the other servers expire before the next
+            // failure.
             all_back = all_back + setting.ttl_us;
             drawn.push(Incident { at: Some(at), faults: absence });
         }

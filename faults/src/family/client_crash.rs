@@ -1,5 +1,3 @@
-//! Family `client-crash`: processes crash, some of them permanently.
-
 use super::Incident;
 use super::timing::{span, starts};
 use crate::draw::{any, chance};

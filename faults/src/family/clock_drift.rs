@@ -1,5 +1,3 @@
-//! Family `clock-drift`: clocks run fast or slow, with a bounded drift between any two hosts.
-
 use super::Incident;
 use super::timing::{span, starts, up_to};
 use crate::draw::{chance, uniform};
@@ -26,7 +24,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let faults = all.map(|(node, worst)| drift(node, rate(rng, worst), at, length)).collect();
         return vec![Incident { at: None, faults }];
     }
-    // All hosts drift at the same time, each at its own rate, so that fast clocks meet slow ones.
+    // All hosts drift at the same time, so that fast clocks meet slow ones.
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {
         let length = span(rng, setting.knobs.spell) + up_to(rng, setting.ttl_us);

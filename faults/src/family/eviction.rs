@@ -1,5 +1,3 @@
-//! Family `eviction`: servers evict every key that they may evict, or an operator flushes them.
-
 use super::Incident;
 use super::strike::victims;
 use super::timing::starts;

@@ -1,6 +1,6 @@
-//! Family `failover`. With Sentinel, the primary crashes, pauses or is isolated, and a promoted
-//! replica may lack its last writes (Redis documentation, "Distributed Locks", section on
-//! failover-based implementations). `promotion` and `absence` serve the other deployments.
+//! Family `failover`. With Sentinel, the primary crashes, pauses or is isolated, and the promoted
+//! replica may lack the primary's last writes (Redis documentation, "Distributed Locks", section on
+//! failover-based implementations). `promotion` and `absence` serve other deployments.
 
 mod promotion;
 mod sentinel;
@@ -17,9 +17,9 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of Sentinel's failovers per plan. A third would rarely lose a lock.
+/// Maximum number of failovers by Sentinel per plan. A third would rarely lose a lock.
 const STRIKES_MAX: u16 = 2;
-/// Thousandths of failed primaries that pause unless `failover_by` says how they fail.
+/// Share of failovers that pause the primary, per thousand, unless `failover_by` names an event.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -63,14 +63,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Pauses the primary for the takeover and 1 s to a lease more. After such a pause, Redis 7.0.15
-/// accepted writes for 10 s (measured), until a Sentinel demoted the primary.
+/// Pauses the primary for the takeover plus 1 s to one lease. After such a pause, a primary of
+/// Redis 7.0.15 accepted writes for 10 s (measured), until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns a failed server's minimum downtime: a takeover or, without Sentinel, more than a lease.
+/// Returns the minimum downtime that a failover requires: a takeover or, without Sentinel, more
+/// than a lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -78,9 +79,9 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// Returns an upper bound on the time from a failure to the first write at the new primary. Each
-/// Sentinel waits for down-after, polls the other Sentinels, waits for an election, and checks the
-/// replicas (`sentinelFailoverStateMachine` in sentinel.c).
+/// Estimates the time from a failure to the first write at the new primary. Each Sentinel waits for
+/// down-after, polls the other Sentinels, waits for an election, and checks the replicas
+/// (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }

@@ -5,7 +5,7 @@ use crate::time::SimTime;
 /// Faults that must move together, such as a crash and the replication lag before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// Start of the main fault; `None` if the incident fills the window and cannot move.
+    /// Start of the main fault; `None` if the incident cannot move.
     pub at: Option<SimTime>,
     pub faults: Drawn,
 }

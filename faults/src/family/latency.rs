@@ -1,5 +1,3 @@
-//! Family `latency`: delays each message differently, so that clients overtake each other.
-
 use super::Incident;
 use super::timing::{span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

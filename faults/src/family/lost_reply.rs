@@ -1,5 +1,3 @@
-//! Family `lost-reply`: a server executes a command, but the connection ends before the reply.
-
 use super::Incident;
 use super::timing::traps;
 use crate::fault::Fault;

@@ -1,5 +1,3 @@
-//! Family `lost-request`: the connection is reset before the server reads a command.
-
 use super::Incident;
 use super::timing::traps;
 use crate::fault::Fault;

@@ -1,5 +1,3 @@
-//! Family `operator`: an operator runs administrative commands during normal operation.
-
 use super::Incident;
 use super::strike::victims;
 use super::timing::starts;

@@ -1,5 +1,3 @@
-//! Family `partition`: cuts the network between clients, servers, Sentinels or the storage.
-
 use super::timing::{span, starts};
 use super::{Drawn, Incident};
 use crate::draw::{chance, subset, uniform};

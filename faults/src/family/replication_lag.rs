@@ -1,5 +1,3 @@
-//! Family `replication-lag`: a primary's writes reach its replicas late.
-
 use super::Incident;
 use super::timing::{span, starts};
 use crate::draw::{any, chance, subset};

@@ -1,5 +1,3 @@
-//! Family `slow-server`: each command takes longer, so that commands queue up.
-
 use super::Incident;
 use super::timing::{span, starts};
 use crate::draw::any;

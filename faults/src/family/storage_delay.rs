@@ -1,5 +1,3 @@
-//! Family `storage-delay`: a client's storage requests arrive late, often after the lease's end.
-
 use super::Incident;
 use super::timing::{span, span_often_past, starts, up_to};
 use crate::draw::{any, chance};

@@ -1,4 +1,5 @@
-//! Strikes, which hit one or more servers within one lease and may cut off others from processes.
+//! A strike hits one or more servers within one lease, and may separate processes from other
+//! servers.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

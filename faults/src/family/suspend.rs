@@ -1,5 +1,3 @@
-//! Family `suspend`: suspends a client's virtual machine and its monotonic clock.
-
 use super::Incident;
 use super::timing::{span_often_past, starts};
 use crate::draw::any;

@@ -1,4 +1,4 @@
-//! Draws start times and durations, from 1 ms in whole milliseconds for readable plans.
+//! Draws start times and durations, usually in whole milliseconds, so that plans are readable.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};

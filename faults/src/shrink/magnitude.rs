@@ -1,4 +1,4 @@
-//! The magnitudes of a fault: durations, rates and distances, each as a signed number.
+//! The magnitudes of a fault, such as durations and clock rates, each as a signed number.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -52,7 +52,7 @@ impl Magnitude {
         }
     }
 
-    /// Step of the minimization: a millisecond, or one part per million.
+    /// Returns the step of the minimization: a millisecond, or one part per million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }

@@ -1,5 +1,5 @@
 //! `beside PORT COUNT SEED` runs scripts on fake-redis and on the redis-server at PORT, and
-//! compares their results. It deletes the data of that redis-server.
+//! compares their results. The program deletes the data of that redis-server.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};

@@ -1,5 +1,3 @@
-//! The entry point for libFuzzer. The environment variable `FUZZ_TARGET` names the target.
-
 #![no_main]
 
 use fencepost_fuzz::targets::{Corpus, TARGETS, Target};

@@ -1,4 +1,4 @@
-//! Sends arbitrary commands to a Redis server, which must then serve a new client.
+//! Sends arbitrary commands to a Redis server, which must not panic.
 
 use crate::targets::typed;
 use arbitrary::Arbitrary;

@@ -1,5 +1,6 @@
 //! Sends bytes to an etcd server, which must then report its version to another client. If the
-//! input begins with 5, the server is one of three, and pieces of kind 5 are from another server.
+//! input begins with 5, the server is one of three, and pieces of kind 5 or more are from another
+//! server.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

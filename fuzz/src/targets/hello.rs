@@ -1,4 +1,5 @@
-//! Sends arbitrary messages to a Sentinel. The first byte of each part selects the kind of message.
+//! Sends arbitrary messages to a Sentinel, which must then answer a client. The first byte of each
+//! part selects the kind of step.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

@@ -1,4 +1,4 @@
-//! Sends bytes to a memcached server. Its output must end with a complete line.
+//! Sends bytes to a memcached server. Each of its outputs must end with a complete line.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -1,4 +1,4 @@
-//! Reads arbitrary text as a fault plan. A run with this plan must have the same result on both
+//! Reads arbitrary text as a fault plan. A run with a valid plan must have the same result on both
 //! engines.
 
 use crate::targets::typed;

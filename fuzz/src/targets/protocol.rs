@@ -1,4 +1,4 @@
-//! Sends bytes on three connections to a Redis server. Its replies must be valid RESP.
+//! Sends bytes on three connections to a Redis server. Each output must begin like a RESP reply.
 
 use crate::targets::typed;
 use fake_redis::{

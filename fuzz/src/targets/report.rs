@@ -1,4 +1,5 @@
-//! Reads arbitrary text as a report, sweep or matrix, and shows a valid document in every format.
+//! Reads arbitrary text as a report, sweep or matrix, and writes a valid document in each of its
+//! formats.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;

@@ -1,5 +1,6 @@
-//! Sends arbitrary bytes to a ZooKeeper server, which must then serve another client. If the input
-//! begins with 5, the server is one of three, and pieces of kind 5 or more are from another server.
+//! Sends arbitrary bytes to a ZooKeeper server. If the input begins with 5, the server is one of
+//! three, and pieces of kind 5 or more are from another server. Otherwise, a new client must then
+//! get a session.
 
 use crate::bench::{Bench, START};
 use crate::pieces;

@@ -9,14 +9,15 @@ use crate::zookeeper::session::Session;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     None,
-    /// The client accepts any node whose name contains the client's GUID.
+    /// The client accepts any node whose name begins with the GUID of the call.
     AnySession,
-    /// The client accepts a node with its GUID only if its own session created the node. Otherwise
-    /// it deletes the node (`validateFoundNode`).
+    /// The client accepts such a node only if its current session created the node. Otherwise it
+    /// deletes the node (`validateFoundNode`).
     SameSession,
 }
 
-/// Creates an ephemeral node, and a missing parent as a container. Returns the node's path.
+/// Creates an ephemeral sequential node, and missing parents as containers. Returns the node's
+/// path.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,

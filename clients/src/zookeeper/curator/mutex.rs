@@ -4,15 +4,15 @@
 //! [`super::lock_internals`]. **The holder does not notice that its session has ended**. A release
 //! that finds no node returns `NotHeld`; the library ignores a missing node.
 //!
-//! - `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as Curator's
-//!   documentation demands.
+//! - The holder of `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as
+//!   Curator's documentation demands.
 //! - `curator-fencing` passes the czxid of its node to the storage as a fencing token.
 //! - `curator-unprotected` creates its node without `withProtection()` (**planted**), so after a
 //!   lost reply it creates another node.
 //! - `curator-any-session` accepts a node of an earlier session as its own (Curator before 4.3.0,
 //!   CURATOR-498).
-//! - `curator-unguaranteed` deletes its node without `guaranteed()` (**planted**), so the node
-//!   remains after a connection loss.
+//! - `curator-unguaranteed` deletes its node without `guaranteed()` (**planted**), so the node may
+//!   remain after a connection loss.
 
 use super::create::Protection;
 use super::lock_internals::LockInternals;

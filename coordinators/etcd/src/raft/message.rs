@@ -20,7 +20,7 @@ pub(crate) struct Entry {
 pub(crate) struct Message {
     pub(crate) from: u8,
     pub(crate) to: u8,
-    /// Term of the sender, or 0 for proposals and read indexes.
+    /// Term of the sender, or 0 for messages outside a term, such as forwarded proposals.
     pub(crate) term: u64,
     pub(crate) body: Body,
 }

@@ -140,7 +140,7 @@ fn roles(leader: usize) -> [usize; 3] {
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A transaction whose condition is false. The transaction therefore writes nothing.
+/// A transaction that writes nothing, because its condition is false.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -281,7 +281,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These calls see all earlier changes. Before all other calls, wait until the members have
+        // These calls see all earlier changes. Before other calls, wait until the members have
         // caught up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()

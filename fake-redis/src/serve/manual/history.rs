@@ -1,5 +1,3 @@
-//! Records changes to keys and servers, and the clients' critical sections.
-
 use fencepost_machine::{KeyChange, TapEvent};
 use std::collections::BTreeMap;
 

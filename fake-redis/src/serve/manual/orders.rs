@@ -114,7 +114,7 @@ fn server(scene: &Scene, name: Option<&str>) -> Result<usize, String> {
     found.ok_or_else(|| format!("unknown server '{name}': expected one of {names}"))
 }
 
-/// Parses a span such as 10s, -5s, 250ms, 100us, 2m or 1h into microseconds.
+/// Parses a duration such as 10s, -5s, 250ms, 100us, 2m or 1h into microseconds.
 fn span(text: &str) -> Result<i64, String> {
     let wrong =
         || format!("'{text}': expected a duration of at most a day, like 10s, 250ms or -5s");

@@ -1,5 +1,3 @@
-//! Servers with a manually advanced clock, and their history.
-
 use super::history::History;
 use super::wire;
 use fencepost_machine::WallTime;
@@ -7,7 +5,7 @@ use fencepost_serve::{LostMessage, Place, Sent, Stage, StageRecord, StagedServer
 
 /// Initial reading of every wall clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING: WallTime = WallTime(1_700_000_000_000_000);
-/// Id of the delay that LAG sets. The id of a cut is the number of its server.
+/// Id of the delay that LAG sets. The id of a cut is the index of its server.
 const LAG: u32 = u32::MAX;
 
 pub(super) struct Scene {

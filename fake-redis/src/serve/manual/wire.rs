@@ -1,4 +1,4 @@
-//! Encodes requests (RESP or lines) and replies (RESP) of the admin connection.
+//! Decodes requests (RESP or lines) and encodes replies (RESP) of the admin connection.
 
 use bytes::{Buf, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

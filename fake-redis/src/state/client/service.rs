@@ -1,5 +1,3 @@
-//! Decides when to read and execute a client's next command.
-
 use bitflags::bitflags;
 
 bitflags! {

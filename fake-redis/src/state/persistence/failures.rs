@@ -1,4 +1,5 @@
-//! Failed syncs, after which the server refuses writes (`writeCommandsDeniedByDiskError`).
+//! Failed writes to the disk, after which the server may refuse client writes
+//! (`writeCommandsDeniedByDiskError`).
 
 use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};
@@ -96,8 +97,8 @@ impl Failures {
         }
     }
 
-    /// Returns the result of `refuses_writes` if it has changed since the last call. Call this
-    /// after each input.
+    /// Returns the result of `refuses_writes` if it differs from the last returned result. Call
+    /// this after each input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

@@ -1,5 +1,3 @@
-//! The replication stream so far, with its ids, length and backlog.
-
 use bytes::Bytes;
 use std::collections::VecDeque;
 
@@ -80,7 +78,8 @@ impl History {
         self.backlog = None;
     }
 
-    /// Begins a new history. The old id stays valid up to the next byte (`shiftReplicationId`).
+    /// Begins a new history. The old id stays valid for the stream before this point
+    /// (`shiftReplicationId`).
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);

@@ -24,7 +24,7 @@ pub(crate) enum Progress {
     Follows,
 }
 
-/// A connected replica. As in Redis, a replica is online once the primary has sent its snapshot.
+/// A connected replica. As in Redis, a replica is online once the primary has sent the snapshot.
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,

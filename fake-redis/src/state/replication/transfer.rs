@@ -1,4 +1,4 @@
-//! The primary's snapshot in transit to a replica, and how the replica detects its end.
+//! A snapshot in transit from the primary to a replica.
 
 use bytes::{Bytes, BytesMut};
 

@@ -1,5 +1,3 @@
-//! Memory that a server reuses between commands.
-
 use crate::protocol::args::ArgumentVector;
 use crate::protocol::reply::Reply;
 

@@ -1,5 +1,3 @@
-//! The command table. Names are case-insensitive.
-
 use super::Command;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

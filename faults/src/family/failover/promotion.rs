@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 const PRIMARY: Node = Node::Server(1);
 const STANDBY: Node = Node::Server(2);
 
-/// Reaction time of an on-call engineer or a cautious script.
+/// Time from the failure to the promotion by an operator or a script.
 const TAKEOVER: Spans = Spans::millis(500, 5_000);
 
 pub(super) fn promotion(
