@@ -5,8 +5,8 @@
 //! the count.
 //!
 //! An acquisition relies on claims of its process that precede the entry and that the process has
-//! not withdrawn. Claims during the acquire take precedence over earlier claims, and open claims
-//! over ended claims, because a lease may expire during a pause.
+//! not withdrawn. Claims during the acquire take precedence over earlier claims. Claims that are
+//! open at the entry take precedence over claims that a server lost before.
 //!
 //! The claim that completes the quorum decides. For a replicated lock the last claim decides,
 //! because the server answered it. A nested acquire that recreates a lost lock relies on its own
