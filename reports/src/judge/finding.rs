@@ -160,7 +160,6 @@ pub struct Clash {
 }
 
 impl Kind {
-    /// All rules, in the order in which reports list them.
     pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
     pub fn name(self) -> &'static str {

@@ -193,7 +193,7 @@ impl<'h> Timeline<'h> {
         refusals
     }
 
-    /// Returns one of the processes that waits until the end of the run, and when its node expired
+    /// Returns one of `processes` that waits until the end of the run, and when its node expired
     /// during the wait.
     pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
         let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
@@ -387,7 +387,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process to which the node belongs.
+/// Returns the process that created the node, or that acquired the lock with it.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -2,7 +2,7 @@
 //!
 //! `classify` asks the [`Question`]s of a finding in order. For each question, `classify` tries the
 //! rows from the top, and the first row that applies gives the cause. If no row applies, `classify`
-//! asks the next question. It skips a row if the row's cause needs an event that the run does not
+//! asks the next question. A row does not apply if its cause needs an event that the run does not
 //! have before the violation ends. If several servers lost a lock early and for different reasons,
 //! the reason whose row comes first is the cause.
 

@@ -44,7 +44,7 @@ pub(crate) enum Tells {
     Takeover,
     /// The usual steps, and the crashes that broke the connections of waiting processes.
     BrokenConnections,
-    /// The usual steps, and the faults of the server on which a process had set a watch.
+    /// The usual steps, and the faults that may have lost a watch.
     LostWatch,
 }
 

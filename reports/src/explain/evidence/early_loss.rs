@@ -234,8 +234,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server, at })
     }
 
-    /// If a promoted server let the lease run out, returns the holder's last later extension of the
-    /// lease at the old primary, which had granted the lock.
+    /// If a promoted server let the lease run out, returns the holder's last extension after that
+    /// at the old primary, which had granted the lock.
     fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let promoted = timeline.roles.promoted(taken_at, granted_again)?;

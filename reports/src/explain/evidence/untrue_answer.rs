@@ -78,7 +78,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let (from, misheard): (_, fn(Obstacle) -> UntrueAnswer) = match &events[told.index].what {
         What::Ok { operation, .. } => (invoked(operation)?, UntrueAnswer::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, UntrueAnswer::Refused),
-        // The evidence starts with the last change of the lock, so only later faults count.
+        // The evidence starts with a change of the lock, and only later faults count.
         What::Lost => (events[*finding.witness.first()?].time_us, UntrueAnswer::Refused),
         _ => return None,
     };

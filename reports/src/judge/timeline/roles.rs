@@ -19,7 +19,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Derives roles also from changes of keys, because older histories record no roles.
+    /// Also derives roles from changes of keys, because older histories record no roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -79,8 +79,8 @@ impl Roles {
         }
     }
 
-    /// Returns when the server, if it was a primary at `at`, had been promoted; `None` for a
-    /// replica or an initial primary.
+    /// Returns when a server that was a primary at `at` had been promoted; `None` for a replica or
+    /// an initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
