@@ -1,4 +1,4 @@
-//! Histories, the checkers that judge them, verdicts, and all output formats.
+//! Histories, the checkers that judge them, verdicts, and output formats.
 //!
 //! This example judges a history in which two processes hold the lock at the same time:
 //!
@@ -19,15 +19,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A run passes through the modules in this order: it is [`record`]ed, [`judge`](mod@judge)d and
-//! [`explain`]ed. The [`summary`] is its published form, and [`show`] writes it in a format.
-//! [`documents`] contains the other published files. No module uses a later module.
+//! A run passes through the modules in this order: [`record`] records the run, [`judge`](mod@judge)
+//! finds violations, [`explain`] finds their causes, [`summary`] is the published form of the run,
+//! and [`show`] writes the summary in a format. [`documents`] contains the other published files.
+//! No module uses a later module.
 //!
-//! [`judge()`](judge()) returns the violations in a [`History`], and [`judge_by`] does the same
-//! with given checkers. A [`RunReport`] is made from its [`Stages`]: [`RunFacts`], [`Diagnosis`]
-//! and [`Recordings`]. The [`FORMATS`](show::format::FORMATS) write a [`Report`] or a [`Sweep`].
-//! [`expected`] returns the literature's prediction. [`validate`] and [`digest`] are for histories
-//! from a file. The crate has no Cargo features.
+//! [`judge()`](judge()) returns the verdict and the violations of a [`History`], and [`judge_by`]
+//! does the same with given checkers. A [`RunReport`] is made from its [`Stages`], such as
+//! [`RunFacts`], [`Diagnosis`] and [`Recordings`]. The [`FORMATS`](show::format::FORMATS) write a
+//! [`Report`] or a [`Sweep`]. [`expected`] returns the literature's prediction. [`validate`] checks
+//! a history from a file, and [`digest`] identifies equal histories. The crate has no Cargo
+//! features.
 
 #![forbid(unsafe_code)]
 

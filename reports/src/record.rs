@@ -1,4 +1,4 @@
-//! Recorded runs: their history, their messages and the output of programs.
+//! Recordings of runs: the history, the messages, and the executions of programs.
 
 pub mod checksum;
 pub mod digest;

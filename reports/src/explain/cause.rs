@@ -1,4 +1,4 @@
-//! The causes of violations. Each cause has a file with its `entry`, a line in the list below, and,
+//! The causes of violations. Each cause has a file with its `ENTRY`, a line in the list below, and,
 //! except `unexplained`, rows in the table in `decision`.
 
 mod async_replication_loss;
@@ -216,8 +216,8 @@ impl Cause {
         self.entry().meaning
     }
 
-    /// Returns the rows of the table with this cause, without repetition. Each row states the
-    /// necessary evidence and any reason to check the row before others.
+    /// Returns the rules for this cause, without duplicates. Each rule states the necessary
+    /// evidence and any reason to check the rule before others.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -237,7 +237,7 @@ impl Cause {
         self.entry().is_beyond_leases
     }
 
-    /// Returns whether the cause is a critical section that outlasted a lease without renewals.
+    /// Returns whether the cause is work that took longer than the lease or the bound.
     pub fn is_long_work(self) -> bool {
         self.entry().is_long_work
     }
@@ -248,7 +248,7 @@ impl Cause {
 
     pub(crate) fn tells(self, kind: Kind) -> Tells {
         match self.entry().tells {
-            // Violations of other rules have two holders, and the usual story tells both.
+            // For other rules, the usual narrative already tells the steps of both holders.
             Tells::Takeover if kind != Kind::ForeignRelease => Tells::Usual,
             tells => tells,
         }

@@ -1,8 +1,8 @@
 //! Predictions of the literature for a lock under a fault ([`expected`]).
 //!
-//! Each source is cited with its section. Some sections about Redlock describe a single server that
-//! loses data in a restart, or whose clock expires keys early. These sections are also applied to
-//! locks on one server.
+//! Each prediction cites its source and a section. Some sections about Redlock describe a single
+//! server that loses data in a restart, or whose clock expires keys early. These sections also
+//! apply to locks on one server.
 
 mod stated;
 
@@ -98,8 +98,8 @@ fn accident_families() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // "Retry on Failure" recommends parallel requests: `redlock-parallel` is the same
-        // algorithm.
+        // The section "Retry on Failure" recommends parallel requests, so `redlock-parallel` is the
+        // same algorithm.
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
     };
@@ -279,8 +279,8 @@ pub fn named() -> impl Iterator<Item = &'static str> {
 }
 
 impl Expected {
-    /// Returns whether the source describes violations with this cause. Most sources discuss rules
-    /// and faults, which any cause can match, but some sections discuss only one mechanism.
+    /// Returns whether the source describes violations with this cause. Most sources do not
+    /// restrict the cause, but some sections discuss only one mechanism.
     pub fn describes(&self, cause: Cause) -> bool {
         match self.source.as_str() {
             REDIS_FAILOVER => cause.is_of_failover(),

@@ -80,7 +80,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Names the servers and processes that a fault hits, or between which it hits messages.
+/// Names the nodes that a fault affects, or between which it affects messages.
 fn place(kind: FaultKind, nodes: &[Node]) -> String {
     let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
     let between = match kind.impact() {
@@ -179,7 +179,8 @@ fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
     }
 }
 
-/// Returns whether all servers with this lock lost it before the process learned of the grant.
+/// Returns whether every server with this lock lost it before the process learned of the grant.
+/// Returns `false` for a lock that needs a quorum.
 fn granted_and_gone(history: &History, event: &Event) -> bool {
     let What::Ok { owner: Some(owner), .. } = &event.what else { return false };
     let header = &history.header;

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub const LINES_MAX: usize = 12;
 const FAULTS_MAX: usize = 4;
-/// Longest time from a fault to the promotion of another server by Sentinels.
+/// Longest time from the end of a fault to a promotion that the fault caused.
 const DETECTION_MAX: Micros = Micros::from_secs(5);
 
 /// A sentence of the narrative and its supporting event.
@@ -58,11 +58,12 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding, cause: Cause
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
-    /// The grants and entries of a clash, its late write, and the faults that delayed it.
+    /// The grants and entries of a clash, its late write, and faults that delayed a write or
+    /// release.
     Core,
-    /// A loss of the lock, a change of role, or evidence from a server or the storage.
+    /// A turning point, such as a loss of the lock or a change of role.
     Turn,
-    /// A fault that concerns the earlier holder or a server's data.
+    /// A fault that may have contributed to the violation.
     Fault,
     Witness,
     Detail,
@@ -170,8 +171,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire had written the value by the grant, as a script sent twice
-    /// does.
+    /// Returns whether this acquire had written the value before the grant, as when a script is
+    /// sent twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -227,7 +228,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        // Tell all faults of the holder and all that took servers' data: each may be necessary.
+        // Tell all faults of the holder and of servers' data, because each may be necessary.
         let faults = faults.enumerate().filter(|(place, (relevance, _))| {
             *place < FAULTS_MAX || *relevance <= Relevance::OfServers
         });
@@ -395,7 +396,7 @@ impl Story<'_, '_> {
             SectionEnd::Crash => "crashes",
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
-        // If a process continued although it had noticed its loss, its exit explains a later write.
+        // A process may continue although it noticed the loss, so its exit explains a later write.
         let weight = match section.ended_by {
             SectionEnd::Lost => Weight::Turn,
             _ => Weight::Detail,

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 pub(super) struct Scene<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) kind: Kind,
-    /// The acquisition that was granted earlier.
+    /// The clash's earlier acquisition.
     pub(super) holder: &'t Acquisition<'h>,
-    /// The acquisition that was granted later.
+    /// The clash's later acquisition.
     pub(super) taker: &'t Acquisition<'h>,
     pub(super) at: SimTime,
     pub(super) removed: Option<Moment>,
@@ -50,7 +50,7 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// Returns when and how the holder's lock ended. Ignores a removal after which the holder set
     /// the lock again. If a process overwrote the lock's value without getting the lock, the lock
-    /// ended with the new value.
+    /// counts as ended when the new value ended.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -67,8 +67,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
-    /// Returns the process that last ended the holder's lock before the later grant, when it did
-    /// so, and how: it removed the lock, or set the lock for itself.
+    /// Returns the process whose command last ended the holder's lock, no later than the later
+    /// grant, and the time and kind of this end.
     pub(super) fn last_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let own =
@@ -134,8 +134,9 @@ impl<'t, 'h> Scene<'t, 'h> {
         ends.map(|(at, _)| at.time).max()
     }
 
-    /// Returns the servers whose crashes between the grants decided, as the subject of a sentence,
-    /// and whether the subject is singular.
+    /// Returns the subject of a sentence about crashes between the grants: the server of the later
+    /// grant if it crashed, otherwise all crashed servers. Also returns whether the subject is
+    /// singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -184,7 +185,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.any(|loss| loss.ran_out() == Some(EarlyExpiry::ByFirstLease))
     }
 
-    /// Returns who extended the holder's lease, and when, if another primary let it run out.
+    /// Returns the server that extended the holder's lease, and when, if another primary let the
+    /// lease run out.
     pub(super) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         losses.iter().find_map(|loss| loss.at_taking_server.as_ref()?.extended_elsewhere())
@@ -346,7 +348,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         !self.timeline.history.header.has_no_ttl() && taken.moment.time < lease.ends()
     }
 
-    /// Returns the processes that the taker's server put first in the queue from then to its grant.
+    /// Returns the other processes that the taker's server put first in the queue between `from`
+    /// and the taker's grant.
     pub(super) fn first_before_taker(&self, from: Moment) -> Vec<Node> {
         let history = self.timeline.history;
         let Some(taken) = self.taker.grant.as_ref() else { return Vec::new() };
@@ -379,8 +382,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }
 
-    /// Returns the server and the writer of a value that another process wrote, if the process
-    /// `told` writes the same value and entered while the other process's value existed.
+    /// Returns the server and the writer of a value that another process wrote and that existed at
+    /// the entry of `told`, if the process of `told` also writes this value.
     pub(super) fn same_value_at(&self, told: &Acquisition<'_>) -> Option<(Node, Node)> {
         let entered = told.completed?;
         let machine = told.process.machine();

@@ -29,7 +29,7 @@ use fencepost_faults::Node;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// Name of the rule. `duplicate_number` also finds `number-regression`.
+    /// Name of the checked rule. The checker `duplicate-number` also reports `number-regression`.
     pub name: &'static str,
     pub about: &'static str,
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,

@@ -28,7 +28,6 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Damage and lost progress are harms; a broken promise without damage is a hazard.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -102,7 +101,6 @@ impl Kind {
         }
     }
 
-    /// Returns `true` if unresponsive servers alone can break this rule.
     pub(crate) fn is_lack_of_progress(self) -> bool {
         matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
     }
@@ -116,8 +114,8 @@ impl Kind {
         }
     }
 
-    /// Returns `true` if the rule has a default bound. `held-forever` has none, so a run without a
-    /// configured bound skips that rule.
+    /// Returns `true` if the bound of [`bound_key`](Kind::bound_key) has a default. `held-forever`
+    /// has none, so a run without a configured bound skips that rule.
     pub fn has_default_bound(self) -> bool {
         self == Kind::Unavailable
     }
@@ -157,12 +155,11 @@ pub struct Clash {
     /// Index in the timeline's acquisitions.
     pub earlier: usize,
     pub later: usize,
-    /// Index in the history of the earlier holder's late write, if the write caused harm.
+    /// Index in the history of the earlier holder's write, if the violation is about a write.
     pub late_write: Option<usize>,
 }
 
 impl Kind {
-    /// All rules, in the order in which reports list them.
     pub const ALL: &'static [Kind] = Kind::VARIANTS;
 
     pub fn name(self) -> &'static str {

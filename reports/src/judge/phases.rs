@@ -28,8 +28,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns each fault's kind, and the phase of the most advanced thread that the fault names. If
-/// the fault names no thread, all threads count.
+/// Returns each fault's kind, and the phase of the most advanced thread of the processes that the
+/// fault names. If none of these has acted yet, all threads count.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();

@@ -1,4 +1,4 @@
-//! A history, parsed once for all checkers.
+//! A history, prepared for the checkers.
 
 mod acquisition;
 mod fault_span;
@@ -117,7 +117,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the requested lease, which only Redis servers record; others record the granted
+    /// Returns the requested lease. Only Redis servers record it; other servers record the granted
     /// lease.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
@@ -157,7 +157,7 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// Returns the servers that stopped because a sync failed, with the times of each downtime.
+    /// Returns the downtimes of servers that stopped because a sync failed.
     pub(crate) fn stopped_by_disks(&self) -> Vec<(Node, (SimTime, SimTime))> {
         let events = &self.history.events;
         let stops = events
@@ -193,8 +193,8 @@ impl<'h> Timeline<'h> {
         refusals
     }
 
-    /// Returns a process that waits until the end, and the time at which a server deleted the
-    /// process's node with its session during the wait.
+    /// Returns one of `processes` that waits until the end of the run, and when its node expired
+    /// during the wait.
     pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
         let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
         let mut waiting = open.filter(|one| processes.contains(&one.process));
@@ -215,8 +215,8 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns the two acquisitions in the order of their grants. If a grant is not recorded, the
-    /// order is that of the ends of the acquisitions.
+    /// Returns the two acquisitions in the order of their grants. If a grant is not recorded,
+    /// returns them in the order of their answers.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -243,7 +243,7 @@ impl<'h> Timeline<'h> {
         one.grant.as_ref().map(|grant| grant.moment).or(told)
     }
 
-    /// Returns the successful acquisitions with a known time of grant, in this order.
+    /// Returns the successful acquisitions with a known time of grant, ordered by that time.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let is_granted = |index: &usize| self.acquisitions[*index].outcome == Outcome::Granted;
         let granted = (0..self.acquisitions.len()).filter(is_granted);
@@ -254,7 +254,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns `true` if the value at a server was this acquisition's lock. A copy on a replica
-    /// belongs to the last grant that the replica copied.
+    /// belongs to the process whose grant the replica copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -288,7 +288,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns `true` if the process had the lock before under the same owner value. A late release
-    /// of the earlier lock then removes the later lock.
+    /// of the earlier lock can then remove the later lock.
     pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
         self.acquisitions.iter().any(|earlier| {
             let values = earlier.owner.zip(acquisition.owner);
@@ -354,8 +354,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// Returns the process that was last granted this value, and when. If the server never had the
-    /// value, grants by all servers count.
+    /// Returns the process that was last granted this value, and when. If the server recorded no
+    /// such grant, grants by all servers count.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -387,7 +387,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process that created, advanced or used the node.
+/// Returns the process that created the node, or that acquired the lock with it.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -1,6 +1,7 @@
 //! Checksums of JSON documents, to detect damage in a document that still parses.
 //!
-//! [`checksum`] ignores whitespace, the order of keys, and `checksum` and [`Uncovered`] members.
+//! [`checksum`] ignores whitespace, the order of keys, and members named `checksum`.
+//! [`Uncovered::Measured`] also excludes members named `measured`.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -17,7 +18,7 @@ pub enum Protection {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uncovered {
     Nothing,
-    /// Omits each member `measured`, because measurements differ between machines.
+    /// Members named `measured`, because measurements differ between machines.
     Measured,
 }
 
@@ -40,7 +41,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Feeds the value to the hasher, so that `1` and `1.0` have the same hash.
+/// Formats a whole float like an integer, so that `1` and `1.0` have the same hash.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

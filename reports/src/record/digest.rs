@@ -1,4 +1,4 @@
-//! The digest of a history. Equal runs have equal digests.
+//! Digests of histories, to compare runs.
 
 use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
@@ -8,8 +8,9 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a SHA-256 in hex over one line per digested event: the JSON array `[sequence, time_us,
-/// node, what]` without `lease_us`. `sequence` counts digested events.
+/// Returns the SHA-256, in hex, of one line per digested event. A line is the JSON array
+/// `[sequence, time_us, node, what]` without `lease_us`, and `sequence` counts the digested events
+/// from 0.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
@@ -25,7 +26,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Histories of version 1 lack the lease, which can be derived from the request.
+/// Removes the lease, because histories of version 1 lack it.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

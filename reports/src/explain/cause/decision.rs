@@ -1,10 +1,10 @@
 //! The [`TABLE`] of rules for causes, in the order in which they are tried.
 //!
-//! `classify` asks the [`Question`]s of a finding in order. For each question, the rows are tried
-//! from the top, and the first row that applies gives the cause. If no row applies, the next
-//! question is asked. A row is skipped if its cause needs an event that the run does not have
-//! before the violation ends. If several servers lost a lock before its lease ended, and for
-//! different reasons, the reason whose row comes first is the cause.
+//! `classify` asks the [`Question`]s of a finding in order. For each question, `classify` tries the
+//! rows from the top, and the first row that applies gives the cause. If no row applies, `classify`
+//! asks the next question. A row does not apply if its cause needs an event that the run does not
+//! have before the violation ends. If several servers lost a lock early and for different reasons,
+//! the reason whose row comes first is the cause.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -51,8 +51,8 @@ pub(super) struct Row {
 
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
-    /// Tests how a server lost the lock. For a replicated lock, the loss at the server of the
-    /// earlier grant takes precedence, because replicas copy such a loss.
+    /// Tests how a server lost the lock. The loss at the server of the earlier grant takes
+    /// precedence if the other server may have copied it.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
     /// Tests how the server of the later grant had lost the lock.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
@@ -72,7 +72,8 @@ macro_rules! table {
 }
 
 table! {
-    // Rows with different `Standstill`s exclude each other; `evidence/standstill.rs` decides.
+    // Rows with different `Standstill`s exclude each other; `evidence/standstill.rs` decides which
+    // one applies.
     Standstill {
         LockOrder: "a waiting process holds this lock and waits for another",
             When(|case| case.is_at(Standstill::HeldByWaiter));
@@ -394,7 +395,7 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     }
 }
 
-/// Returns whether rounding to whole seconds, and not a delayed release, ended the lease early.
+/// Returns whether rounding to whole seconds ended the lease early, and no release was late.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     loss.ran_out() == Some(EarlyExpiry::InWholeSeconds) && case.late_release().is_none()
 }

@@ -8,10 +8,10 @@ pub(super) struct Entry {
     pub(super) meaning: Meaning,
     pub(super) needs: &'static [Need],
     pub(super) is_beyond_leases: bool,
-    /// `true` if the cause needs a promotion that replaced the server that granted the lock.
+    /// `true` if the cause needs a failover to another server.
     pub(super) is_of_failover: bool,
     pub(super) is_long_work: bool,
-    /// `true` if the lock's own code broke the rule, with or without a fault.
+    /// `true` if the lock's own code is at fault.
     pub(super) is_of_lock_code: bool,
     pub(super) tells: Tells,
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
@@ -36,15 +36,15 @@ impl Entry {
     }
 }
 
-/// Steps that a narrative tells only for some causes.
+/// The steps that a narrative tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tells {
     Usual,
-    /// The attempt in which the remover removed another lock, instead of its earlier lock.
+    /// The attempt in which the remover removed another process's lock, instead of the usual steps.
     Takeover,
     /// The usual steps, and the crashes that broke the connections of waiting processes.
     BrokenConnections,
-    /// The usual steps, and the faults of the server on which a process had set a watch.
+    /// The usual steps, and the faults that may have lost a watch.
     LostWatch,
 }
 

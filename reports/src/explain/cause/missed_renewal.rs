@@ -27,8 +27,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     )
 }
 
-/// Names the server that let the next process in, unless the same server made the holder's grant.
-/// The name matters because renewals may have taken effect at another server.
+/// Names the server that granted the lock to the next process, unless the same server granted it to
+/// the holder. The name matters because renewals may have taken effect at another server.
 fn elsewhere(scene: &Scene<'_, '_>) -> String {
     let nodes = [scene.holder, scene.taker].map(|one| one.grant.as_ref().map(|grant| grant.node));
     match nodes {

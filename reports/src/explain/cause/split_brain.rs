@@ -75,7 +75,7 @@ fn promoted(scene: &Scene<'_, '_>, [new, old]: [&Acquisition<'_>; 2], at: Moment
     }
 }
 
-/// Returns when the granting server restarted, if it was down while another was promoted.
+/// Returns when the granting server restarted, if it was down when another server was promoted.
 fn started_after(scene: &Scene<'_, '_>, grant: &Grant, promoted: Moment) -> Option<SimTime> {
     let events = &scene.timeline.history.events;
     let is_own = |event: &&Event| {

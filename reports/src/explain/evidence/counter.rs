@@ -39,8 +39,8 @@ impl<'t, 'h> Counter<'t, 'h> {
         self.timeline.history.header.quorum > 1
     }
 
-    /// Returns whether one server issued a token above 1 twice and did not lose its counter in
-    /// between. A counter that each grant increments can repeat only token 1, when it is new.
+    /// Returns whether one server issued a token twice and did not lose its counter in between.
+    /// Token 1 does not count, because a new counter also issues it.
     pub(crate) fn is_no_counter(&self) -> bool {
         let [earlier, later] = self.tokens;
         let header = &self.timeline.history.header;

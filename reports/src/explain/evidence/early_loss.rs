@@ -1,5 +1,3 @@
-//! Finds out how servers lost a lock before its lease expired.
-
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, overwritten_until, own_spans,
     removed_by_replication, renews_by_itself, waited_to_nest,
@@ -70,8 +68,8 @@ impl<'t, 'h> LockLoss<'t, 'h> {
 }
 
 impl<'t, 'h> Handover<'t, 'h> {
-    /// Returns whether the lease was over at the next grant. Returns `false` if the server had lost
-    /// the lock before and the holder would otherwise have renewed it or left in time.
+    /// Returns whether the lease was over at the next grant. A lease that the server had lost
+    /// before does not count as over if the holder would otherwise have renewed it or left in time.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -171,7 +169,8 @@ impl<'t, 'h> Handover<'t, 'h> {
             return None;
         }
         let first = || self.span_at(held_at).and_then(|span| self.loss(span));
-        // A grantor does not inform the next one, so the discard by the first grantor is the loss.
+        // A grantor does not inform the next grantor, so the discard by the first grantor is the
+        // loss.
         let discarded = || first().filter(|loss| loss.ended_by(Change::Discarded));
         let at_taking_server = match self.span_at(taken_at) {
             None if is_of_members(self.timeline) => {
@@ -206,8 +205,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         until_now.peek().is_some() && until_now.all(|at| Some(at) < granted)
     }
 
-    /// If this server, still acting as a primary, let the lease run out, returns the last extension
-    /// of the lease at a server that was promoted in the meantime.
+    /// If this server let the lease run out, returns the holder's last extension of the lease at
+    /// another server that was promoted later.
     fn extended_elsewhere(&self, span: &KeySpan<'h>) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let expired = |how| matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
@@ -235,8 +234,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server, at })
     }
 
-    /// If a promoted server let the lease run out, and the old primary, which had granted the lock,
-    /// extended the lease later, returns the last such extension.
+    /// If a promoted server let the lease run out, returns the holder's last extension after that
+    /// at the old primary, which had granted the lock.
     fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let promoted = timeline.roles.promoted(taken_at, granted_again)?;
@@ -254,7 +253,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server: held_at, at: extended.max()? })
     }
 
-    /// Returns whether a former grantor discarded the lock only after the new one had granted it.
+    /// Returns whether a former grantor discarded the lock only after the new grantor had granted
+    /// it.
     fn had_two_grantors(&self, held_at: Node) -> bool {
         let discarded = |how| matches!(how, KeyEnd::Changed { change: Change::Discarded, .. });
         let own = self.timeline.keys.iter().filter(|span| span.node == held_at);

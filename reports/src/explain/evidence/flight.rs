@@ -10,7 +10,7 @@ pub(crate) enum InFlightWrite {
     Delayed,
     OfPausedProcess,
     AfterLeaving,
-    /// Neither a fault nor a pause delayed the write; its writer left before the lock changed
+    /// Neither a fault nor a pause delayed the write, and the writer left before the lock changed
     /// hands.
     OfFormerHolder,
 }

@@ -1,5 +1,3 @@
-//! Finds calls that the application gave up, and the locks and nodes that they left behind.
-
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Node, SimTime};
@@ -32,7 +30,8 @@ fn ended_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) 
     })
 }
 
-/// Returns whether a cancelled call, and not a fault, left the node behind.
+/// Returns whether an acquire that the application gave up, and not a fault, may have left the node
+/// behind.
 pub(super) fn has_left_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

@@ -1,5 +1,3 @@
-//! The leases that holders requested, and the periods in which servers had their locks.
-
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
 use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
@@ -7,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases. Redis counts leases in whole milliseconds.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// Shortest transit time that counts as the reason for a shorter lease. Shorter times are latency.
+/// A lease counts as shortened by transit only if it is shorter by more than this. Smaller
+/// differences are ordinary latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 /// Longest time by which a server that counts in whole seconds ends a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
 /// A recorded lease counts as the requested lease if the difference is at most this long. A server
 /// that receives the end of a lease records a lease that is shorter by the message's latency.
 pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
-/// Maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX` after the
-/// previous write belongs to the grant.
+/// Assumed maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX`
+/// after the previous change is not a renewal.
 const RENEWALS_MAX: u64 = 20;
 /// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
 const UNIX_TIME_MIN: u64 = 1_000_000_000;
@@ -90,8 +89,8 @@ fn begun_before_pause(
     })
 }
 
-/// Returns the recorded lease of a row if the request's transit explains why this lease is shorter
-/// than the ttl: the request contains the end of the lease, so transit shortens the lease.
+/// Returns the recorded lease of a row if the transit of the request explains why this lease is
+/// shorter than the ttl. The request contains the end of the lease, so transit shortens the lease.
 fn short_by_transit(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -194,8 +193,9 @@ pub(crate) fn lost_at<'t, 'h>(
     all.rfind(is_later).copied().or(first)
 }
 
-/// Returns whether a nested acquisition of the holder set the value again after a loss. The count
-/// then starts at one again, so the inner release removes the lock.
+/// Returns whether a nested acquisition of the holder set the value again after a loss. A value
+/// with a count does not qualify: its count starts at one again, so the inner release removes the
+/// lock.
 fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let Some(entered) = holder.completed else { return false };
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);
@@ -209,7 +209,7 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
 }
 
 /// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
-/// the lock. Returns the last such value, and when and how the value ended before `before`: by a
+/// the lock. Returns the last such value, and when and how the value ended by `before`: by a
 /// removal, flush or eviction, or because a process got the lock by replacing the value.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,

@@ -44,7 +44,7 @@ pub(crate) enum Remover {
 pub(crate) enum EarlyExpiry {
     ByClock(FaultKind),
     InWholeSeconds,
-    /// The server is a former replica that had not received the extension of the lease.
+    /// The server had a copy of the lock without the extension of the lease.
     ByFirstLease,
     ByOtherLease,
     Unknown,
@@ -228,7 +228,7 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns why a key expired before the true end of its lease, by the clocks of its servers.
+    /// Returns why the server ended the key before the true end of the lease.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -345,8 +345,8 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns when the server read its clock to set the last lease. A lease recorded as much
-    /// shorter than the ttl began with the acquire.
+    /// Returns when the server read its clock to set the last lease. A lease that is recorded as
+    /// more than a second shorter than the ttl counts from the acquire.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {

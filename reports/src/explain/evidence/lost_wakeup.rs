@@ -1,5 +1,3 @@
-//! Finds processes that wait although the lock is free, or on a dead connection.
-
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
@@ -40,7 +38,7 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Returns whether all waiting processes slept while the lock was free. Ignores the process that
+/// Returns whether all waiting processes slept when the lock became free. Ignores the process that
 /// ended the wait if its acquire began after the lock became free.
 pub(super) fn missed_release(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let end = finding.at + finding.duration;

@@ -111,7 +111,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
     }
 
     /// Returns whether a command of the process, or its reply, was lost between lock calls and
-    /// before the lease ended; such a command must be a renewal.
+    /// before the lease ended. Such a command must be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let machine = self.holder.process.machine();

@@ -1,5 +1,3 @@
-//! Compares the owner values of two processes, and finds the value on which a write was based.
-
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, KeySpan, Timeline, is_one_owner};
 use crate::record::history::Keeping;
@@ -16,7 +14,8 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found || is_mistaken()
 }
 
-/// Returns whether `one`, without a grant, found its own owner value, written by `other`.
+/// Returns whether `one` entered without a grant while its own owner value, written by `other`,
+/// existed.
 fn has_own_value_of_another(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,

@@ -1,5 +1,3 @@
-//! Finds releases that were lost or delayed, or that a server without the lock executed.
-
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
@@ -109,7 +107,7 @@ pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: 
 }
 
 /// Returns the thread that sent a command. If the history names no threads, returns the only thread
-/// with an open release, or the process if not exactly one thread has an open release.
+/// with an unconfirmed release, or the process if not exactly one thread has such a release.
 pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
     let events = &timeline.history.events;
     let is_told = events

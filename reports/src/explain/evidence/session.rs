@@ -93,7 +93,8 @@ fn had_lock_at(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the first node in the queue or, in a semaphore, the first node that waits for a permit.
+/// Returns the node that was first for most of the period, in the queue of the lock or, in a
+/// semaphore, in the queue for permits.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
@@ -125,12 +126,12 @@ pub(super) fn has_second_node(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FirstInQueue {
     CreatorWaits,
-    /// The node's creator waits with another node, or knows that it does not have the lock.
+    /// The node's creator waits with another node, or does not wait.
     UnknownToCreator,
 }
 
-/// Returns whether the creator of the queue's first node waits with this node, or does not know of
-/// the node; `None` if the history does not show which.
+/// Returns whether the creator of the queue's first node waits with this node. Returns `None` if a
+/// process got the lock with the node, or if the history does not show the answer.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,

@@ -1,36 +1,7 @@
 //! Finds the reason why no process acquires the lock, or why a waiting process is not served.
 //!
-//! If servers stopped or refused writes because syncs failed, the disks are the reason.
-//!
-//! If the lock was free and wanted (`unavailable`), these reasons are tried in order:
-//! - the first process in the queue was paused;
-//! - all waiting processes wait on dead connections;
-//! - all waiting processes, or the first process in the queue, were not woken;
-//! - the votes were split, although no message was delayed and a quorum was reachable;
-//! - a server was down or paused;
-//! - no server was a primary;
-//! - a server was partitioned, or messages were delayed;
-//! - processes outside their critical sections renew the lock;
-//! - the reasons in the last list about votes, crashed waiters, clocks and owners;
-//! - how the last holder lost its lock.
-//!
-//! If no pending event can end the wait (`deadlock`) or a waiting process is not served
-//! (`starved`), the first reasons are that the waiting processes wait on dead connections, or were
-//! not woken. If no process acquires the lock (`stuck`), the first reason is that its holder waits
-//! for another lock.
-//!
-//! After these reasons:
-//! - locks of abandoned attempts exist at a quorum of the servers;
-//! - the votes were split: several processes each locked too few of the servers;
-//! - all waiting processes wait on dead connections, or the first in the queue was not woken;
-//! - a server has a lock whose owner crashed, renews it or is unaware of it, or lost its release;
-//! - a replica never received a release;
-//! - there is no lock, and all waiting processes were not woken;
-//! - there is no lock, and a process crashed while it waited;
-//! - there is no lock, and the clocks that processes compare with a row differ;
-//! - there is no lock, and all processes that tried to acquire it had given up a call before.
-//!
-//! The owner of an existing lock may also have given up its call.
+//! `of_finding` returns the first reason that applies. The order of the reasons depends on the
+//! broken rule.
 
 mod circle;
 mod clocks;

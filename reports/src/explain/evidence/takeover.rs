@@ -1,4 +1,4 @@
-//! Detects that a process removed an existing lock while it acquired the lock.
+//! Detects processes that removed an existing lock during an acquire.
 
 use super::{lease, release};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Outcome, Timeline};

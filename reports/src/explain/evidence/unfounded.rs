@@ -6,8 +6,7 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
 /// Returns whether one of two conflicting processes entered with grants from too few servers.
-/// Returns `false` if no key and not both owners are recorded: the lock may then use a key that no
-/// server reports.
+/// Returns `false` if the lock may use a key that no server reports.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -21,8 +20,8 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
         })
 }
 
-/// Returns the number of servers that had granted the lock to a process that entered without a
-/// quorum; `None` if the process had a quorum, or the lock needs none.
+/// Returns the number of servers that had the lock of a process when it entered without a quorum.
+/// Returns `None` if the process had a quorum, or if the check does not apply.
 pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<usize> {
     if timeline.history.header.quorum < 2 || !is_key_with_lease(timeline) {
         return None;

@@ -15,7 +15,7 @@ pub(crate) enum UntrueAnswer {
     Refused(Obstacle),
     Succeeded(Obstacle),
     KeptByCount,
-    /// While a fault delayed messages, a release of the process removed the lock it was acquiring.
+    /// While a fault was active, a release of the process removed the lock that it was acquiring.
     TakenBack,
     /// A partition delayed the grant beyond the lease or the stated validity.
     CutOff,
@@ -27,7 +27,7 @@ pub(crate) enum UntrueAnswer {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Obstacle {
-    /// A fault that loses messages or connections, or that blocks messages.
+    /// A fault that stops messages, such as a lost reply, a partition or a crash.
     Loss,
     Delay,
     Pause,
@@ -66,7 +66,7 @@ pub(super) fn grant<'t, 'h>(
     }
 }
 
-/// Returns why an answer was wrong. If no server gave the grant, the reason is never a fault.
+/// Returns why an answer was wrong. If too few servers gave a grant, the reason is never a fault.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -78,8 +78,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let (from, misheard): (_, fn(Obstacle) -> UntrueAnswer) = match &events[told.index].what {
         What::Ok { operation, .. } => (invoked(operation)?, UntrueAnswer::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, UntrueAnswer::Refused),
-        // The process last had correct information when the lock last changed, so only faults since
-        // then count.
+        // The evidence starts with a change of the lock, and only later faults count.
         What::Lost => (events[*finding.witness.first()?].time_us, UntrueAnswer::Refused),
         _ => return None,
     };
@@ -156,7 +155,8 @@ fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySp
     })
 }
 
-/// Returns why a grant was wrong: it had no quorum, or its lease or validity had ended.
+/// Returns why a grant was wrong. A fault is the reason only if a quorum had granted the lock and
+/// the process received the grant too late.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> UntrueAnswer {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys

@@ -85,7 +85,7 @@ fn granted(history: &History, event: &Event, by: Node, lock: &str) -> String {
     format!("grants {lock} to {by}{again}{}", wait_end_text(history, event, by))
 }
 
-/// Returns whether the owner knew this value as its lock, and learned of another one later.
+/// Returns whether the owner knew this value as its lock, and learned of another lock later.
 fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
     if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
@@ -148,10 +148,9 @@ fn copied(history: &History, event: &Event, lock: &str) -> String {
     }
 }
 
-/// Returns the server whose data this server copied since its last restart; `None` if its data is
-/// its own, and `Some(None)` if the history does not name the source. A restarted replica has its
-/// own data at first, and later its primary's data. A server that was never down must have copied
-/// its locks.
+/// Returns the source of this server's data: `None` if the server loaded its own data in a restart,
+/// and `Some(None)` if the history does not name the source. A restarted replica has its own data
+/// at first, and later its primary's data. A server that was never down must have copied its locks.
 fn copied_from(history: &History, event: &Event) -> Option<Option<Node>> {
     let before = before_event(history, event);
     let own = before.iter().rev().filter(|one| one.node == event.node);
@@ -348,9 +347,9 @@ fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     })
 }
 
-/// Returns the process that last wrote the event's value at this server, or else at any server.
-/// This server comes first because many locks always write the same value. If the write replaced
-/// another owner's value without getting the lock, returns that owner instead.
+/// Returns the process that last wrote the event's value, preferably at this server, because some
+/// locks always write the same value. If the write replaced another owner's value without getting
+/// the lock, returns that owner instead.
 pub(super) fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { value: Some(value), .. } = &event.what else { return None };
     owner_before(history, event, value)

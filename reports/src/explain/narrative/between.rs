@@ -151,8 +151,8 @@ impl<'t, 'h> Between<'t, 'h> {
         })
     }
 
-    /// Returns whether the fault hits the storage or one of the two conflicting processes. If the
-    /// fault names processes, one of them must be a conflicting process.
+    /// Returns whether the fault names a conflicting process, or names no process at all but the
+    /// storage or a server that may have granted the lock.
     fn concerns(&self, fault: &FaultSpan<'_>) -> bool {
         let involved = |machine: &Node| self.involves(*machine);
         let mut processes = fault.nodes.iter().filter(|node| node.is_process()).peekable();
@@ -212,8 +212,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && (granted[0] == granted[1] || self.timeline.history.header.quorum > 1)
     }
 
-    /// For a lock with several masters, returns whether the fault hits only servers whose grants
-    /// completed the second quorum. For other locks, returns `true`.
+    /// For a lock with several masters, returns whether the fault hits only servers of the second
+    /// quorum. For other locks, returns `true`.
     fn is_of_deciding_servers(&self, fault: &FaultSpan<'_>) -> bool {
         let second = self.both[1].grant.as_ref();
         let second = second.filter(|_| self.timeline.history.header.quorum > 1);
@@ -245,7 +245,7 @@ fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool
     }
 }
 
-/// Returns whether the fault delayed another process's release until the holder had the lock.
+/// Returns whether the fault may have delayed the late release.
 fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     removal.is_some_and(|(by, sent, removed)| {
         fault.names(by)
@@ -254,7 +254,8 @@ fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) ->
     })
 }
 
-/// Returns whether the fault held up the late release at the time when its process sent it.
+/// Returns whether the fault may have delayed the late release and was active when the release was
+/// sent.
 fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     holds_up(removal, fault) && removal.is_some_and(|(_, sent, _)| fault.touches(sent, sent))
 }

@@ -1,5 +1,3 @@
-//! The leases that a story tells: how long a grant lasts, and when the holder's lease ended.
-
 use super::Story;
 use crate::explain::evidence::{COARSE, begins_with_unix_time, last_lease};
 use crate::explain::narrate;
@@ -50,8 +48,8 @@ impl Story<'_, '_> {
                 .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
     }
 
-    /// Returns the last lease that the process set at the granting server before its critical
-    /// section.
+    /// Returns the last lease that the process set at the granting server between the grant and its
+    /// entry.
     fn lease_before_entry(
         &self,
         one: &Acquisition<'_>,
@@ -84,7 +82,8 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last command that set the time to live at the time of the grant, else the grant.
+    /// Returns the last event that set the time to live at the time of the grant or, without such
+    /// an event, the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
@@ -97,9 +96,8 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// Returns when the holder's lease ended in its critical section, and `true` if a server
-    /// removed the expired lock only then. If a server recorded the end, uses the recorded time;
-    /// otherwise calculates the end from the lease, provided that no clock was wrong.
+    /// Returns when the holder's lease ended, as recorded by a server or calculated from the lease.
+    /// Also returns `true` if the time is that of a late removal of the expired lock.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
@@ -116,7 +114,7 @@ impl Story<'_, '_> {
             return None;
         }
         let ended = match self.recorded_end(holder, left) {
-            // A server removes an expired lock slightly later than the lease ends.
+            // A server may remove an expired lock slightly later than the lease ends.
             Some((at, Some(is_late))) => match calculated {
                 Some(end) if end <= at && at.since(end) <= REMOVAL_MAX => Some((end, false)),
                 _ => Some((at, is_late)),
@@ -199,7 +197,8 @@ fn is_set_again(
     })
 }
 
-/// Returns when a server recorded that the holder's lease expired; `None` if it did not.
+/// Returns when a server recorded the expiry of the holder's lock; `None` if the lock did not end
+/// by expiry.
 fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
     match timeline.gone(holder)? {
         (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),

@@ -1,5 +1,3 @@
-//! The part of a story that tells how servers lost the holder's lock.
-
 use super::{Story, Weight};
 use crate::explain::evidence::{is_taken_again, overwritten_until};
 use crate::explain::narrate;
@@ -34,8 +32,8 @@ impl Story<'_, '_> {
                 && section.is_none_or(|section| !section.covers(at))
         };
         for (place, (at, key)) in ends.into_iter().enumerate() {
-            // In a queue, followers only repeat the leader's removal. Removals by the release after
-            // the first removal add nothing to the story.
+            // In a queue, followers only repeat the leader's removal. After the first removal,
+            // further removals by the release add nothing to the story.
             if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {
@@ -116,7 +114,8 @@ impl Story<'_, '_> {
             })
     }
 
-    /// Adds the grants by which processes with the same owner value took the lock, and its end.
+    /// Adds the grants by which other processes with the same owner value replaced the lock, and
+    /// the end of the last replacement.
     fn taken_by_same_owner(&mut self, key: &KeySpan<'_>, before: Moment) {
         let mut end = key.to;
         while let Some((at, KeyEnd::Replaced)) = end.filter(|(at, _)| *at < before) {
@@ -187,7 +186,8 @@ impl Story<'_, '_> {
         self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
     }
 
-    /// Adds the release of an inner acquisition that removed the lock.
+    /// Adds the process's last call before the removal if this call is the release of an inner
+    /// acquisition.
     fn inner_release(&mut self, process: Node, removed: Moment) {
         let history = self.timeline.history;
         let before = history.events[..removed.index].iter().enumerate().rev();

@@ -1,5 +1,3 @@
-//! The part of a story that tells when requests to the storage were sent, and how long they took.
-
 use super::{Story, Weight};
 use crate::explain::evidence::flight;
 use crate::judge::finding::Clash;
@@ -7,7 +5,7 @@ use crate::judge::timeline::{Acquisition, Moment};
 use crate::record::history::{Action, What};
 use fencepost_faults::Micros;
 
-/// Shortest transit of a write, and shortest wait for an answer, that a story tells.
+/// Shortest transit of a write that a story tells.
 const TRANSIT_TOLD: Micros = Micros::from_millis(100);
 const WAIT_TOLD: Micros = Micros::from_secs(1);
 

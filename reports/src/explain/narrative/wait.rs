@@ -10,7 +10,7 @@ use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Ti
 use crate::record::history::{Action, Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// Time for which a connection that a crash has broken can still make a call fail.
+/// Time after a crash of a server during which a broken connection can still make a call fail.
 const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
@@ -72,8 +72,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the change that ended the lock or gave it an expiry at the server that granted it, and
-    /// that the copy lacks, with the faults and the promotion that explain this.
+    /// Adds the change of the lock that the copy lacks, which is its end or its expiry, and the
+    /// faults and the promotion that explain why the copy lacks the change.
     fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -104,8 +104,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last two faults that hit the first process in the queue, or that process's server,
-    /// between the process's request and its turn.
+    /// Adds up to two faults, crashes first, that hit the first process in the queue or its server
+    /// before the process became first.
     fn lost_watch(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -167,7 +167,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the value only repeats the primary's: it came and went by replication.
+    /// Returns whether the value only repeats the primary's value: replication set and removed it.
     fn is_echo(&self, key: &KeySpan<'_>) -> bool {
         let is_copy = key.by.is_none() && !self.timeline.history.header.has_queue();
         let follows = |(_, end)| match end {
@@ -238,9 +238,9 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last two faults that may have cost a call its answer: faults of the calling
-    /// process, and crashes, failovers and operator actions at servers just before the call or, for
-    /// a release, since the process got the lock. Also adds the changes of roles since then.
+    /// Adds the last two faults that may have cost a call its answer, and promotions and demotions
+    /// before the call. For a release, faults of servers count from the time at which the process
+    /// got the lock, otherwise from shortly before the call.
     fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
         let timeline = self.timeline;
         let process = timeline.history.events[invoked.index].node;

@@ -1,5 +1,3 @@
-//! Checks that no process waits for an event that cannot occur ([`What::Silent`]).
-
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Checks a sequence of numbers: each number is issued only once, and numbers never decrease.
-
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;

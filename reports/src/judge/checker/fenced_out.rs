@@ -1,5 +1,3 @@
-//! Checks that after all faults and the progress bound, the storage accepts the rightful holder.
-
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;

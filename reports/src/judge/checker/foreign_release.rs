@@ -1,9 +1,9 @@
 //! Checks that no process removes a lock that a server granted to another process.
 //!
-//! The owner of a value is the process to which the server granted the value last. If the server
+//! The owner of a value is the process to which the server last granted the value. If the server
 //! never granted the value, for example after a failover, the last grant by any server counts. A
-//! thread may remove the lock of another thread of its process, but not during its critical
-//! section.
+//! thread may remove the lock of another thread of its process, but not during that thread's
+//! critical section.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -70,7 +70,8 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// A removal by another thread of the process counts only during the owner's critical section.
+    /// A removal by another thread of the owner's process counts only during the owner's critical
+    /// section.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =
@@ -88,7 +89,6 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock of {owner} at {server}, {} after {owner} had been granted it.",
         removed.time.since(granted.time)
     );
-    // The finding names the remover's last acquisition and the acquisition of the removed lock.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)

@@ -1,7 +1,3 @@
-//! Checks that no process keeps the lock for longer than the header's bound, if there is one.
-//!
-//! A process keeps the lock while it is in its critical section and its servers have the lock.
-
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -33,8 +29,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process left its critical section or lost its quorum, whichever came first. A
-/// quorum that was lost before `at` counts as lost at `at`.
+/// Returns when the process left its critical section or, if its grant is recorded, lost its
+/// quorum, whichever came first. A quorum that was lost before `at` counts as lost at `at`.
 pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -54,7 +50,7 @@ pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: S
     left.min(lost)
 }
 
-/// Returns the last of the values with which the same owner replaced this value, such as counts.
+/// Returns the last value in a chain of replacements by the same owner, such as changes of a count.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

@@ -1,5 +1,3 @@
-//! Checks that each write replaces the value that its process read.
-
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -33,8 +31,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns why the run is inconclusive, if a write replaced neither the value that its process had
-/// read nor that of the last recorded write.
+/// Returns why the run is inconclusive, if an accepted write replaced neither the value that its
+/// process had read nor the last recorded value.
 pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
     writes.find_map(|write| {
@@ -48,8 +46,8 @@ pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     })
 }
 
-/// Fails with the last recorded value if the write replaced another value. A write that the storage
-/// received twice counts twice.
+/// Fails with the last recorded value if the write replaced another value. If the storage applied a
+/// write twice, both count.
 fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
     let before = timeline.history.events[..write.moment.index].iter().rev();
     let mut written = before.filter_map(|event| match event.what {

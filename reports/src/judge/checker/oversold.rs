@@ -1,7 +1,7 @@
 //! Checks a flash sale: sales do not exceed the stock, and the stock is never negative.
 //!
 //! A write sells the difference between the value that its process read and the value that it
-//! writes. Two sales that both turn 10 into 9 sell two pieces.
+//! writes. Two sales that both turn 10 into 9 sell two items.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -43,7 +43,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i128) -> Finding {
     let what = format!("With {}'s sale, {sold} of {stock} items were sold.", write.process);
-    // The evidence is the write and the last lost update before the write.
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);
     let mut witness: Vec<usize> = cause.iter().flat_map(|lost| lost.witness.clone()).collect();

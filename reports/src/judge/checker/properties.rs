@@ -1,4 +1,4 @@
-//! Property tests: checkers accept each correct history and report each injected violation.
+//! Property tests: the checkers accept random correct histories and report planted violations.
 
 use super::CHECKERS;
 use crate::judge::finding::Kind;
@@ -39,7 +39,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Returns the history of these turns, of which `cheated` begins before the previous turn ends.
+/// Returns a history of consecutive turns. The turn `cheated` begins before the previous turn ends.
 fn history_of(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });

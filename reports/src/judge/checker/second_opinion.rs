@@ -1,9 +1,9 @@
-//! Compares the checkers with an independent linearizability checker, on random histories.
+//! Compares checkers with an independent linearizability checker, on random histories.
 //!
 //! A lock is an object with the operations *enter* and *leave*. A process held the lock at least
-//! from the return of *enter* to the call of *leave*, so the model has a valid order if and only if
-//! no such sections of different processes overlap. `overlap` checks this without a search. Fencing
-//! tokens are a separate object, because linearizability is local.
+//! from the return of *enter* to the call of *leave*, so the calls have a valid order if and only
+//! if no such sections of different processes overlap. `overlap` checks this without a search.
+//! Linearizability is local, so fencing tokens are a separate object.
 
 mod histories;
 mod models;
@@ -60,7 +60,7 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// If no order of the acquires explains the tokens, neither does the order of the grants.
+/// If tokens increase in no order of the acquires, they do not increase in the order of the grants.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

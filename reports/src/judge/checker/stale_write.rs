@@ -1,5 +1,3 @@
-//! Checks fencing at the storage: a write must not follow requests of a later acquisition.
-
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -37,7 +35,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns the earlier holder's last grant between the later grant and its late write.
+/// Returns the earlier holder's last grant between the later holder's grant and the late write.
 pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Moment> {
     let landed = timeline.moment(clash.late_write?);
     let (earlier, later) =

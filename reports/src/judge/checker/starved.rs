@@ -1,9 +1,9 @@
-//! Checks that each waiting process is served after all faults have ended:
+//! Checks two rules for waiting processes after all faults have ended:
 //!
-//! - While the lock is free, a waiting process sends a message within the bound on silences. A
-//!   process that is silent for longer was not woken.
-//! - If a lock promises an order, no process gets the lock before another process that asked
-//!   earlier by more than the header's bound.
+//! - While the lock is free, a waiting process does not stay silent for longer than the bound in
+//!   [`What::Silent`].
+//! - If the lock promises an order, a process does not get the lock before another process that
+//!   asked earlier by more than the header's bound.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};

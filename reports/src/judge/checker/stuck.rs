@@ -1,8 +1,7 @@
 //! Checks that after all faults, a process acquires a free lock within the header's bound.
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
-//! excludes time in which a process holds the lock, and restarts when the last holder leaves or the
-//! servers lose its lock.
+//! counts only time in which the lock is free.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -129,8 +128,8 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns `true` if at least two processes tried at least twice each, and all attempts until
-    /// the end of the run were refused, although no owner had a quorum.
+    /// Returns `true` if at least two processes tried at least twice each, and every attempt was
+    /// refused although no owner had a quorum. Attempts just after the faults do not count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,
@@ -167,7 +166,8 @@ impl Waiting<'_, '_> {
         servers.values().any(|servers| servers.len() >= quorum)
     }
 
-    /// Returns the critical section that ended last, and when, if all had ended before this time.
+    /// Returns the last critical section to end before `from`, with its end. Returns `None` if a
+    /// critical section that began before `from` lasted until then.
     fn last_section_before(&self, from: SimTime) -> Option<(&Section, SimTime)> {
         let begun = self.timeline.sections.iter().filter(|section| section.from.time < from);
         let ends: Option<Vec<(&Section, SimTime)>> =

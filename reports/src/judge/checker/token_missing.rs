@@ -1,5 +1,3 @@
-//! Checks that each lease has a token if the lock promises fencing tokens.
-
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;

@@ -1,5 +1,3 @@
-//! Checks that fencing tokens strictly increase in the order of the known grants at the servers.
-
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;

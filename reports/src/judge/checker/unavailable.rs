@@ -1,5 +1,5 @@
-//! Checks that while enough servers run, a process that wants a free lock gets it within the
-//! header's bound. At a given time, the lock is
+//! Checks that a lock that is free, wanted and available is acquired within the header's bound. At
+//! a given time, the lock is
 //! - *free* if no process is in its critical section and no quorum of servers has a value that
 //!   blocks. A value does not block if its process runs but never receives its grant.
 //! - *wanted* if a process, neither crashed nor paused, has an open acquire or will try again.
@@ -131,8 +131,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns the spans in which the value rightly blocked others: its process had entered, had
-/// crashed or was paused.
+/// Returns when the value blocks the lock: always, if its process is unknown or received the grant;
+/// otherwise after a crash of the process and during its pauses.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -1,15 +1,12 @@
 //! Checks that each definite answer of a lock is true:
 //!
-//! - After a refusal, the process must have no lock at the servers.
-//! - After a reported loss or a failed release, the process must have no lock, and must not have
-//!   removed it itself.
-//! - After a confirmed release, the lock must be removed. `granted` checks grants.
+//! - After a refusal, the value that the process wrote must not remain at the servers.
+//! - After a failed release, the lock must not remain, and the release must not have removed it.
+//! - After a confirmed release, the lock must not remain.
+//! - `granted` checks grants, and `lost` checks reported losses.
 //!
-//! If a lock needs a quorum, a quorum of servers must contradict the answer. For other locks, only
-//! the server that had the lock counts, and only while no other server grants the lock. An answer
-//! is not wrong, for example, if a command of the process was in transit and removes the lock
-//! before the next acquire, if a replica without the lock may have been promoted, or if another
-//! copy of a replicated lock executed the release.
+//! If a lock needs a quorum, a quorum of servers must contradict the answer. An answer is not wrong
+//! if a command in transit or a failover may explain it.
 
 mod granted;
 mod lost;
@@ -61,7 +58,7 @@ pub(crate) fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Returns `true` if the value has no expiry; `false` if the history may not record leases.
+/// Returns `true` if the history shows that the value has no expiry.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
@@ -101,7 +98,8 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns `true` if all earlier calls of the process are complete: none can take effect later.
+/// Returns `true` if the earlier lock calls of the process have known outcomes, so that none can
+/// take effect later.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -168,8 +166,8 @@ fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> 
     })
 }
 
-/// Returns `true` if the application gave up a call of the process, and the outcome of the call is
-/// unknown. Such a call may leave the lock's count wrong.
+/// Returns `true` if the application gave up an earlier call of the process, and the outcome of the
+/// call is unknown. Such a call may leave the lock's count wrong.
 fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -189,8 +187,8 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns `true` if an earlier call of the process had an unknown outcome. If that call was an
-/// acquire, a release rightly leaves a lower count.
+/// Returns `true` if an earlier call of the process had an unknown outcome. A later release may
+/// then rightly leave a lower count.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -203,7 +201,8 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// Returns `true` if the release removed another owner's value at a server of a replicated lock.
+/// Returns `true` if the release removed another owner's value, for a lock without a quorum.
+/// Another copy of a replicated lock may have had this value.
 fn removed_elsewhere(
     timeline: &Timeline<'_>,
     process: Node,
@@ -219,8 +218,8 @@ fn removed_elsewhere(
         && timeline.keys.iter().any(|span| is_others(span) && is_removed(span))
 }
 
-/// Returns the owner's values that were set before the release and still existed at the answer,
-/// except those that a late release may have removed afterwards.
+/// Returns the owner's values that remained after the release, except those that a command in
+/// transit may have removed later.
 fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -245,7 +244,7 @@ fn remaining_values<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // A lower count that the release wrote belongs to an earlier acquisition, too.
+    // The release may have written a lower count, which belongs to an earlier acquisition.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
@@ -274,8 +273,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Returns `true` if the value exists at `at` and its process does not remove it before its next
-/// acquire.
+/// Returns `true` if the value exists at `at`, the process that wrote it does not remove it before
+/// acquiring again, and, for a replicated lock, no other server has lost its copy.
 fn remains(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {

@@ -33,7 +33,7 @@ pub struct Grant {
     /// Time of the grant that completed the quorum or, without a quorum, of the last grant.
     pub moment: Moment,
     pub node: Node,
-    /// `false` if the grant relies on an older value.
+    /// `false` if the grant relies on an existing value.
     pub created: bool,
     /// Each server's last grant on which the acquisition relies.
     pub servers: Vec<(Node, Moment)>,

@@ -1,14 +1,12 @@
 //! Finds the grant on which each acquisition relies ([`set_grants`]).
 //!
-//! For each server, a ledger has a stack of claims on the current value: the grant that created the
-//! value, and each command of the owner that raised its count or reset its time to live. A claim
-//! ends when the value is removed, or when the owner lowers its count again.
+//! A claim is a command by which an owner created a value at a server, wrote a new count that is
+//! not lower, or reset the time to live. A claim ends when the value ends, or when the owner lowers
+//! the count.
 //!
-//! An acquisition relies on each server's last claim that is open when the process enters. If these
-//! claims are no quorum, for example because the lease expired during a pause, the acquisition
-//! relies on each server's last claim that its process has not withdrawn; for a quorum lock, the
-//! claim must not have ended before the acquire. A successful acquisition also relies on claims
-//! that a lower count withdrew, because the lower count is an earlier release that arrived late.
+//! An acquisition relies on claims of its process that precede the entry and that the process has
+//! not withdrawn. Claims during the acquire take precedence over earlier claims. Claims that are
+//! open at the entry take precedence over claims that a server lost before.
 //!
 //! The claim that completes the quorum decides. For a replicated lock the last claim decides,
 //! because the server answered it. A nested acquire that recreates a lost lock relies on its own
@@ -201,7 +199,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Only a primary's write is a claim, because replicas grant nothing.
+    /// Records a claim, unless the server is a replica: replicas grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if !asked.primary {
             return;
@@ -223,7 +221,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns `true` if the process may be the owner; on a replica, the process is unknown.
+/// Returns `true` unless both processes are known and differ. On a replica, the process is unknown.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
@@ -291,7 +289,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open at the entry or, if these are no quorum, by all claims.
+/// Decides by the claims that are open at the entry or, if these are no quorum, by all given
+/// claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,
@@ -304,7 +303,7 @@ fn decided<'c>(
     Some(grant(deciding, &all))
 }
 
-/// Decides by each server's last claim, even if a lower count has withdrawn this claim.
+/// Decides by each server's last claim, including claims that a lower count has ended.
 fn relied_on<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>, quorum: u16) -> Option<Grant> {
     let all = latest_of_each(claims);
     Some(grant(deciding(&all, quorum)?, &all))

@@ -1,4 +1,4 @@
-//! The periods in which a server had a value of the lock's key.
+//! The periods in which a server had a value of a key.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, What};
@@ -88,8 +88,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant that a replica copied: the latest grant or, if the replica copied the same
-    /// server before, that server's next grant.
+    /// Returns the grant that a replica copied: the value's latest grant or, if the replica copied
+    /// the same server before, that server's next grant of the value.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -19,7 +19,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Derives roles from changes of keys, too, because older histories record no roles.
+    /// Also derives roles from changes of keys, because older histories record no roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -36,8 +36,8 @@ impl Roles {
                     promoted.for_each(|node| roles.begin(*node, Some(moment)));
                 }
                 What::Turn { turn: Turn::Unaware, .. } => roles.begin(node, None),
-                // A restarted server records what it lost or loaded before it learns its role, so
-                // its record does not show that it is a primary.
+                // A restarted server records the keys that it lost or loaded before it learns its
+                // role, so these records do not show that it is a primary.
                 What::Server {
                     change: Change::Forgotten | Change::Restored,
                     primary: true,
@@ -79,7 +79,8 @@ impl Roles {
         }
     }
 
-    /// Returns when the primary at `at` was promoted; `None` for a replica or the initial primary.
+    /// Returns when a server that was a primary at `at` had been promoted; `None` for a replica or
+    /// an initial primary.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)

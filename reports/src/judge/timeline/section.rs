@@ -41,7 +41,8 @@ impl Section {
     }
 }
 
-/// Returns the critical sections in order of start. A release ends the last section of its thread.
+/// Returns the critical sections in order of start. A release ends the last open section of its
+/// thread; a loss or a crash ends all of them.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

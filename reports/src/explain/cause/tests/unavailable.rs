@@ -17,7 +17,6 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
     assert_eq!(told(Some(("crash", Node::Redis(1)))), Cause::ServerOutage);
     assert_eq!(told(Some(("pause", Node::Redis(3)))), Cause::ServerOutage);
     assert_eq!(told(Some(("partition", Node::Redis(1)))), Cause::Partition);
-    // Neither a fault of an uninvolved process nor the absence of faults explains the wait.
     assert_eq!(told(Some(("pause", Node::Client(3)))), Cause::Unexplained);
     assert_eq!(told(None), Cause::Unexplained);
     let back_at_once = story(Some(("crash", Node::Redis(1))), 3);

@@ -248,7 +248,7 @@ fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
         "that may be a command sent again"
     );
     assert_eq!(cause_of_standstill(story(&[])), Cause::LostRelease);
-    // If the holder renewed in its critical section, one renewal after its exit is enough evidence.
+    // If the holder renewed the lock in its critical section, one later renewal is enough evidence.
     let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
     assert_eq!(cause_of_standstill(renewed(renews, &[80])), Cause::OrphanRenewal);
 }

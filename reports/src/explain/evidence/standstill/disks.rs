@@ -1,5 +1,3 @@
-//! Finds out whether servers stopped or refused writes because their disks failed.
-
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::Timeline;
 use crate::record::history::What;
@@ -45,7 +43,7 @@ fn writes_were_refused(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(time_with(enough, refused.chain(stopped).collect(), period))
 }
 
-/// Returns the part of the period in which at least this many spans are open.
+/// Returns the part of the period in which at least `enough` spans are open.
 fn time_with(enough: usize, spans: Vec<Span>, Period { from, until }: Period) -> Micros {
     let mut changes: Vec<(SimTime, bool)> = Vec::new();
     for (since, to) in spans {

@@ -1,5 +1,3 @@
-//! Finds out why no process got a free lock.
-
 use super::Standstill;
 use super::clocks::clocks_differ;
 use super::owner::{lost_by, of_absent, of_owner};
@@ -68,7 +66,8 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns how the last holder lost its lock, such as by a refused process that overwrote it.
+/// Returns the reason if the process that left at `at` never received a confirmation of its
+/// release, for example because a refused process had overwritten the lock.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
@@ -98,7 +97,7 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
 }
 
 /// Returns whether the next process slept although the lock was free. The next process is the
-/// process that got the lock at the end of the period or, if a fault ended the period, the first
+/// process that got the lock at the end of the period or, if it slept beyond the period, the first
 /// that had requested the lock.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;

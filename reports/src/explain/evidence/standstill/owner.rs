@@ -1,5 +1,3 @@
-//! Finds out what happened to the process whose lock remains at the servers.
-
 use super::Standstill;
 use super::spans::{remaining_values, values_for_most_of};
 use crate::explain::evidence::period::Period;
@@ -80,9 +78,7 @@ fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Returns why the lock outlived its release: the release never arrived or only lowered a count
-/// that an earlier acquire or an abandoned call had raised, or a delayed command or the process
-/// itself set the lock again.
+/// Returns why the lock outlived its release.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -172,8 +168,7 @@ fn is_inside(timeline: &Timeline<'_>, process: Node, Period { from, until }: Per
     timeline.sections.iter().any(is_then)
 }
 
-/// Finds a copy of a lock whose release was not replicated. The copy outlives its lease only
-/// because processes extend it.
+/// Finds a remaining copy of a lock that exists only because processes extend it.
 pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let mut copies = remaining_values(timeline, period);
     let is_renewed = |copy: &KeySpan<'_>| {
@@ -182,7 +177,8 @@ pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<St
     copies.any(is_renewed).then_some(Standstill::OwnerRenews)
 }
 
-/// Counts extensions of the lease, but not the grant, which also sets a time to live.
+/// Returns whether processes extended the lease often enough to count as renewing it. The grant,
+/// which also sets a time to live, is not an extension.
 fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from < **set) {
@@ -256,7 +252,7 @@ pub(super) fn last_unconfirmed_release(
 ) -> Option<Moment> {
     let granted = owner.completed?;
     let end = end_of(timeline);
-    // A process holds one lock at a time, so its releases before its next grant are for this lock.
+    // Releases before the process's next grant are for this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

@@ -1,12 +1,10 @@
-//! Finds the values that servers had while no process acquired the lock.
-
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeySpan, Outcome, Timeline};
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
 /// Returns the values that servers have at the end of the period, except the locks of the process
-/// whose grant ends the period and the recent locks of processes that are granted the lock later.
+/// whose entry ends the period and the recent locks of processes that enter later.
 pub(super) fn remaining_values<'t, 'h>(
     timeline: &'t Timeline<'h>,
     period: Period,

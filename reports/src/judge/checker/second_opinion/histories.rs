@@ -7,7 +7,6 @@ use rand_core::Rng;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
     Plain,
-    /// A faulty lock with nested acquires.
     Nested,
     Fenced,
     Careless,

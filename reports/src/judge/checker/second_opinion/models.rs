@@ -26,7 +26,6 @@ pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// A lock that its owner must release as often as it acquired the lock.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,
@@ -100,7 +99,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// Any value will do, because no process has learned the token of an incomplete operation.
+    /// Returns an arbitrary value: no process has learned the token of an incomplete operation.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

@@ -1,10 +1,10 @@
 //! Passes the calls and returns of a history to stateright's [`LinearizabilityTester`].
 //!
 //! - An acquire with an unknown outcome never returns. A failed acquire did not happen.
-//! - A leave is called by a release, a noticed loss or a crash. After a crash, it never returns.
-//! - After an unknown outcome, a process continues as another thread: a thread has at most one open
-//!   call.
-//! - If one section ends when another begins, the leave comes first. Empty sections are ignored.
+//! - A release, a noticed loss or a crash calls *leave*. After a crash, *leave* never returns.
+//! - A thread has at most one open call, so after an unknown outcome the process continues as
+//!   another thread.
+//! - If one section ends when another begins, *leave* comes first. Empty sections are ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};
@@ -121,7 +121,8 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // The process has no open operation, so another thread of the model executes the leave.
+            // A loss is not an operation of the process, so another thread of the model executes
+            // *leave*.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }

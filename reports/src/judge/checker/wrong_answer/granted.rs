@@ -1,8 +1,8 @@
 //! Checks that a quorum of servers has the lock when a process learns of its grant, and for the
 //! stated validity.
 //!
-//! The rule excludes nested acquires, acquires during which the process or a server crashed, was
-//! paused or had a wrong clock, and locks that others may have removed meanwhile.
+//! The check skips nested acquires, and acquires that a fault or another process may have
+//! disturbed.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -11,7 +11,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Transit time of a message, by which the stated validity may exceed the lease.
+/// Time by which the stated validity may exceed the lease, because messages take time.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -20,7 +20,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unsupported {
-    /// Number of granting servers, less than a quorum.
+    /// Number of servers that had the lock at the answer, less than a quorum.
     Grant(usize),
     /// Stated validity, and the shorter time for which the servers supported it.
     Validity(Micros, Micros),
@@ -59,8 +59,8 @@ fn own<'t, 'h>(
     timeline.keys.iter().filter(is_own).collect()
 }
 
-/// Returns what the servers did not support in a grant: its quorum or its validity. Returns `None`
-/// if the servers supported the grant, or if a fault may have disturbed the process or a server.
+/// Returns the part of a grant that the servers did not support. Returns `None` if they supported
+/// the grant, or if the check does not apply to the acquisition.
 pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Unsupported> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
     let own = own(timeline, one, told);
@@ -160,7 +160,7 @@ fn is_excused(
     is_hit || own.iter().any(|span| taken(&span))
 }
 
-/// Returns `true` if another thread of the process was releasing its own lock at that moment.
+/// Returns `true` if another thread of the process was executing a release at `at`.
 fn is_of_other_thread(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
     let mut releasing: BTreeMap<u64, Node> = BTreeMap::new();
     for event in &timeline.history.events[..at.index] {

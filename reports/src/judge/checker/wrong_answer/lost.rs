@@ -1,7 +1,7 @@
 //! Checks reported losses: the process must have had a lock, and its lease must not continue.
 //!
-//! A renewal whose reply was lost may have extended the lease beyond the time that the library
-//! knows, so only renewals with undisturbed replies count.
+//! A renewal counts only if no fault was active between the renewal and the report, because the
+//! library may not have received the reply.
 
 use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};
 use crate::judge::finding::Finding;
@@ -33,8 +33,8 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // If a process reports another owner value than the value that it wrote, all values that it
-    // wrote in its critical section count.
+    // A process may report another owner value than it wrote, so all values that it wrote in its
+    // critical section count.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -55,8 +55,8 @@ fn lost_while_held(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Returns `true` if more than a tenth of the lease was left at `told`, counted from the last
-/// renewal without a fault or from the grant.
+/// Returns `true` if the lease still continued at `told`, with a tenth of the lease as a margin.
+/// The lease counts from the last renewal without a later fault, otherwise from the grant.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;
