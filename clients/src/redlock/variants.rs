@@ -27,7 +27,7 @@ pub const NO_VALIDITY_CHECK: Definition = Definition {
 
 pub const UNLOCK_ANSWERED: Definition = Definition {
     name: "redlock-unlock-answered",
-    about: "redlock that unlocks only the masters that answered",
+    about: "redlock that unlocks only the masters that confirmed the lock",
     build: |env, servers, settings| {
         let redlock = Redlock::new(env, servers, settings);
         Box::new(UnlockAnswered { redlock, votes: None })

@@ -61,7 +61,7 @@ impl Schedule {
                 // cache.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
-                    assert_eq!(due, all, "the schedule that is remembered is the one there is");
+                    assert_eq!(due, all, "the stored schedule equals the calculated one");
                 }
                 due
             }

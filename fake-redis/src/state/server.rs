@@ -50,7 +50,7 @@ pub(crate) struct DriverCalls {
 
 impl std::fmt::Debug for DriverCalls {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Attendance").finish_non_exhaustive()
+        formatter.debug_struct("DriverCalls").finish_non_exhaustive()
     }
 }
 

@@ -39,7 +39,7 @@ impl Group {
     fn attach_segment(&mut self, call: &Call, number: i32) -> Outcome {
         let Some(segment) = self.segment(number) else { return fail_with(libc::EINVAL) };
         if segment.at.is_some() {
-            let why = "attached a segment of shared memory that another process has attached";
+            let why = "attached a segment of shared memory a second time";
             return Outcome::Refused(format!("{why}, which is not emulated"));
         }
         let (access, kind) =

@@ -201,6 +201,7 @@ impl Findings {
     pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;
+        finding.fixed_on = None;
         if let Some(note) = note {
             finding.note = Some(note.to_owned());
         }

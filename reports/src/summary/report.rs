@@ -95,7 +95,8 @@ pub struct RunReport {
     /// Comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Events around the violations or, without violations, around the faults.
+    /// Events around the violations, or around the faults if nothing was violated, or the first
+    /// events if there were no faults either.
     pub timeline: Vec<TimelineEntry>,
     /// Complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -176,7 +176,7 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/summary/facts.rs",
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
-            "reports/src/show/format/text/story",
+            "reports/src/show/format/text/story/",
             "reports/src/show/format/text/remedies.rs",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",

@@ -198,7 +198,7 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
     let mut chosen: Vec<(u8, usize)> =
         history.events.iter().enumerate().filter_map(telling).collect();
     chosen.sort_by_key(|(rank, index)| {
-        (*rank, history.events[*index].time_us.since(violation.at_us), *index)
+        (*rank, history.events[*index].time_us.0.abs_diff(violation.at_us.0), *index)
     });
     chosen.truncate(SHOWN_MAX.max(witness.len()));
     chosen.into_iter().map(|(_, index)| index).collect()

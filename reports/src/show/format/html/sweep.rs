@@ -87,7 +87,7 @@ fn section(sweep: &Sweep, cell: &Cell) -> Markup {
             h2 { (cell.client) " under " (cell.fault) }
             p {
                 (cell.runs) " runs: " (cell.valid) " valid, " (cell.violated) " violated, "
-                (cell.unknown) " did not exercise the lock."
+                (cell.unknown) " unknown."
             }
             @if cell.fingerprints.is_empty() {
                 p { "No violation." }

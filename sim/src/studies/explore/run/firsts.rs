@@ -34,7 +34,7 @@ impl Exploration<'_> {
             self.firsts[kind as usize] = placed.into_iter().collect::<Result<_, _>>()?;
         }
         self.find_dead_ends(stop)?;
-        self.has_all_firsts = true;
+        self.has_all_firsts = !stop.is_asked();
         Ok(())
     }
 
