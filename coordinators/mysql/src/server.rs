@@ -11,11 +11,11 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// MariaDB's default of `max_connections`. One administrator may connect in addition.
+/// MariaDB's default of `max_connections`. The server accepts one more, for an administrator.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
-/// Id of the first session. The server itself uses the ids below it.
+/// Id of the first session. The real server uses lower ids for its own threads.
 const FIRST_SESSION: SessionId = 3;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! Formats the messages of a run as readable text: statements, rows and errors.
+//! Formats the messages of a run as readable text.
 
 use fencepost_machine::wording::Speaker;
 

@@ -1,5 +1,4 @@
-//! The frontend/backend protocol 3.0: parses messages, rejects malformed ones,
-//! and encodes replies.
+//! The frontend/backend protocol 3.0: parses messages, rejects malformed ones, and encodes replies.
 
 use crate::bound::Output;
 use crate::error::{Outcome, SqlError};

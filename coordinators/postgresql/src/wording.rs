@@ -1,4 +1,4 @@
-//! Formats the messages of a run as readable text: queries, values and replies.
+//! Formats the messages of a run as readable text.
 
 use fencepost_machine::wording::Speaker;
 
