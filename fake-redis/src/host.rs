@@ -11,7 +11,7 @@
 //!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.
 //! - **Names.** The connector must resolve [`NodeConfig::host`] and
 //!   [`SentinelConfig::announce_host`].
-//! - **Determinism.** Randomness derives from the seed, the server's name and the number of its
+//! - **Determinism.** Randomness derives from the seed, the server's address and the number of its
 //!   restarts. All servers of a simulation may share one seed.
 //! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so its connection
 //!   stays silent after `repair` until one end gives up. A Lua script takes no time, so

@@ -1,4 +1,4 @@
-//! A seeded generator, the only source of a server's randomness.
+//! Random numbers from a seed, so that a run is reproducible.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
