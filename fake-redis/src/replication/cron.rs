@@ -26,7 +26,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Sets the timer by the monotonic clock, as in Redis, so that no clock step delays the cron.
+    /// Runs the cron now if a step of the wall clock has delayed it by more than its period. Redis
+    /// schedules the cron by the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

@@ -55,8 +55,8 @@ impl Server {
         }
     }
 
-    /// Sends snapshots once the sync delay is over. Sends empty lines to waiting replicas, which
-    /// keep them connected.
+    /// Sends snapshots once the sync delay is over. Keeps waiting replicas connected with empty
+    /// lines.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;

@@ -1,7 +1,8 @@
 //! The Lua state of a thread, which all servers of the thread share because it is slow to create.
 //!
-//! No script affects later scripts: shared tables are read-only (shared.rs), and the rest of the
-//! state is in [`Run`](super::run::Run). Each server has its own set of *known* scripts.
+//! Shared tables are read-only (shared.rs), so that scripts cannot leave globals behind. The state
+//! of a running script is in [`Run`](super::run::Run). Each server has its own set of *known*
+//! scripts.
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};
