@@ -11,9 +11,9 @@ use bytes::Bytes;
 /// Version of Redis. Only differences that a lock can observe are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// Redis 6.2. The replication stream contains relative expiry times.
+    /// Redis 6.2, whose replication stream may contain relative expiry times.
     V6_2,
-    /// Redis 7.0. The replication stream contains absolute expiry times.
+    /// Redis 7.0, whose replication stream contains absolute expiry times.
     #[default]
     V7_0,
     /// Redis 7.2, where WAIT counts only the connection's own writes.
@@ -53,7 +53,7 @@ pub enum Fsync {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Persistence {
-    /// Data does not survive a restart.
+    /// No append-only file, and no automatic snapshots.
     #[default]
     None,
     Rdb,

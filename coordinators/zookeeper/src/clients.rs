@@ -1,5 +1,3 @@
-//! Handles client sessions, and the frames of clients until their requests are queued.
-
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};
 use crate::jute::{Read, Reader};

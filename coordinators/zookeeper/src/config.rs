@@ -29,8 +29,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means no limit.
     pub clients_per_host_max: usize,
-    /// Prefix of the paths of reported lock queues, without the leading slash. `None` reports no
-    /// queues.
+    /// Prefix of the paths of the locks that the server reports to the judge, without the leading
+    /// slash. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 

@@ -1,5 +1,3 @@
-//! Random numbers from a seed, so that a run is reproducible.
-
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 

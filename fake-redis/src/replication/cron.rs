@@ -1,5 +1,3 @@
-//! Replication's periodic work, and its work at the end of every input.
-
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
