@@ -1,5 +1,3 @@
-//! The modelled parameters of redis.conf, each with functions to show and change it.
-
 use super::output_limits;
 use crate::config::events::EventClasses;
 use crate::config::output_limits::parse_memory;

@@ -31,8 +31,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The VM pins these values, so it never collects the functions of prelude.lua and the scripts'
-    /// globals.
+    /// The VM pins `run` and `set_version`, so it never collects these functions of prelude.lua.
     run: Value,
     set_version: Value,
     #[cfg(test)]

@@ -1,5 +1,3 @@
-//! EVAL and related commands: check and run a script, and convert its result.
-
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};
 use super::random::ScriptRandom;

@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, LuaError>;
 /// Maximum number of instructions of a script without a driver (about a second outside tests).
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Number of instructions between two polls for other clients, which take about a millisecond.
+/// Number of instructions between two polls for other clients (about a millisecond).
 const INSTRUCTIONS_PER_POLL: i64 = 100_000;
 
 /// Maximum memory of a script in bytes. Redis has no such limit.

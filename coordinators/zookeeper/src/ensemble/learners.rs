@@ -82,7 +82,7 @@ impl ZooKeeper {
     }
 
     /// Handles a follower's acknowledgement of the epoch. While the leader collects
-    /// acknowledgements, a newer history of a follower ends its leadership.
+    /// acknowledgements, it stops leading if a follower has a newer history.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {
