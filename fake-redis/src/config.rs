@@ -8,7 +8,7 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Version of Redis. Only differences that a lock can observe are modelled.
+/// Version of Redis. The model covers the differences between versions that matter for locks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
     /// Redis 6.2, whose replication stream may contain relative expiry times.
@@ -45,7 +45,7 @@ impl RedisVersion {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
-    /// Syncs the file before each reply.
+    /// Syncs new commands before the replies to them.
     Always,
     EverySec,
     No,

@@ -13,7 +13,7 @@ pub struct Config {
     pub me: MemberId,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
-    /// Unit of all timeouts, in milliseconds (`tickTime`).
+    /// Unit of the following limits, in milliseconds (`tickTime`).
     pub tick_ms: u64,
     /// Number of ticks that a follower may take to synchronise with a new leader (`initLimit`).
     pub init_limit: u64,
