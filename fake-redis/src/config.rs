@@ -8,12 +8,12 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Version of Redis. Only differences that a lock can observe are modelled.
+/// Version of Redis. The model covers the differences between versions that matter for locks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
-    /// Redis 6.2. The replication stream contains relative expiry times.
+    /// Redis 6.2, whose replication stream may contain relative expiry times.
     V6_2,
-    /// Redis 7.0. The replication stream contains absolute expiry times.
+    /// Redis 7.0, whose replication stream contains absolute expiry times.
     #[default]
     V7_0,
     /// Redis 7.2, where WAIT counts only the connection's own writes.
@@ -45,7 +45,7 @@ impl RedisVersion {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
-    /// Syncs the file before each reply.
+    /// Syncs new commands before the replies to them.
     Always,
     EverySec,
     No,
@@ -53,7 +53,7 @@ pub enum Fsync {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Persistence {
-    /// Data does not survive a restart.
+    /// No append-only file, and no automatic snapshots.
     #[default]
     None,
     Rdb,

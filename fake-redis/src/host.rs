@@ -11,7 +11,7 @@
 //!   `turmoil::since_epoch` starts at the real time by default. The monotonic clock is tokio's.
 //! - **Names.** The connector must resolve [`NodeConfig::host`] and
 //!   [`SentinelConfig::announce_host`].
-//! - **Determinism.** Randomness derives from the seed, the server's name and the number of its
+//! - **Determinism.** Randomness derives from the seed, the server's address and the number of its
 //!   restarts. All servers of a simulation may share one seed.
 //! - **Limits.** turmoil never retransmits a segment that a `partition` dropped, so its connection
 //!   stays silent after `repair` until one end gives up. A Lua script takes no time, so
@@ -48,7 +48,7 @@ impl From<SentinelConfig> for Server {
 
 /// Serves until SHUTDOWN, or until the caller drops the future, which crashes the server. Ignores a
 /// failed accept, and retries a failed connect as Redis does. Fails if another server runs on the
-/// disk.
+/// disk, or if a file on the disk is damaged.
 ///
 /// `accept` returns the next connection and its peer; `connect` takes a host and a port.
 pub async fn serve<S: ByteStream>(

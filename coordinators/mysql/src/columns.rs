@@ -30,7 +30,7 @@ const PART: u16 = 16_384;
 const NO_CHARSET: u16 = 63;
 const NO_PLACES: u8 = 39;
 const NAME_MAX: usize = 255;
-/// Maximum number of characters for which an integer has the type INT.
+/// A computed integer of at most this many characters has the type INT.
 const LONG_MAX: u32 = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

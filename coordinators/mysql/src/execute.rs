@@ -1,4 +1,4 @@
-//! Executes statements on tables row by row. A [`Run`] stops at a locked row and resumes later.
+//! Executes statements on tables row by row. A [`Run`] can stop at a locked row and resume later.
 
 mod assign;
 mod bind;

@@ -3,8 +3,8 @@
 //!
 //! A client's packet (`client`) is parsed (`sql`) and executed by a stack machine (`run.rs`) or row
 //! by row (`execute`). A statement that waits for a user lock (`locks.rs`) or a row lock (`store`)
-//! resumes later. Other statements fail with error 1235. docs/fidelity.md lists the limits, and the
-//! differences between MySQL 8 and MariaDB.
+//! resumes later. Unsupported statements fail with error 1235. docs/fidelity.md lists the limits,
+//! and the differences between MySQL 8 and MariaDB.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

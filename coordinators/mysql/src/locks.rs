@@ -41,7 +41,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Returns `false` if waiting would cause a deadlock, so the request is refused.
+    /// Returns `false` if the wait would cause a deadlock and the victim is `session`.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {
@@ -72,8 +72,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Returns the session to refuse: a session with the fewest refusals, and among several such
-    /// sessions, the nearest to the session that closed the cycle.
+    /// Returns the session with the fewest refusals. Of several such sessions, returns the first in
+    /// the cycle, which starts at the waiting session.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -1,5 +1,3 @@
-//! Parses numbers from strings, and converts seconds in a string to microseconds.
-
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

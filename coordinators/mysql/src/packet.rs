@@ -1,4 +1,4 @@
-//! Packets of the protocol: three bytes of length, a sequence number, and a body.
+//! Packets of the MySQL protocol: a three-byte length, a sequence number and a body.
 
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};

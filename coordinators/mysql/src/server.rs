@@ -11,20 +11,20 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// MariaDB's default of `max_connections`. One administrator may connect in addition.
+/// MariaDB's default of `max_connections`. The server accepts one more, for an administrator.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
-/// Id of the first session. The server itself uses the ids below it.
+/// Id of the first session. The real server uses lower ids for its own threads.
 const FIRST_SESSION: SessionId = 3;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     pub clients_max: usize,
     pub seed: u64,
-    /// Prefix of the names that the server reports to the judge: user locks, and locked rows of
-    /// tables named `locks`. An empty prefix also reports locked rows of other tables, as
-    /// `table/key`.
+    /// Prefix of the lock names that the server reports to the judge; `None` reports none. A name
+    /// is that of a user lock, or of an exclusively locked row: `table/key`, or only the key if the
+    /// table is named `locks`.
     pub watch: Option<String>,
     pub schema: String,
 }

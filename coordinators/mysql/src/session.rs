@@ -20,7 +20,7 @@ pub(crate) struct Session {
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
     pub(crate) timestamp: Option<i64>,
-    /// `true` if an UPDATE also counts the rows that it left unchanged (CLIENT_FOUND_ROWS).
+    /// `true` if affected rows include rows that matched but did not change (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
     pub(crate) no_index: bool,
     pub(crate) takes_several: bool,

@@ -1,5 +1,3 @@
-//! Formats the messages of a run as readable text: statements, rows and errors.
-
 use fencepost_machine::wording::Speaker;
 
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {

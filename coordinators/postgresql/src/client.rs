@@ -1,4 +1,4 @@
-//! A client ([`Client`]), which reads no messages while it runs a statement.
+//! A client connection ([`Client`]), which reads no messages while a statement waits.
 
 mod extended;
 mod query;
@@ -26,7 +26,7 @@ pub(crate) struct Client {
     pub(crate) blocked: Option<Stop>,
     pub(crate) timers: Timers,
     portals: BTreeMap<String, Portal>,
-    /// `true` after an error. The session then skips messages until the next Sync.
+    /// `true` while the session skips messages after an error, until the next Sync.
     is_skipping: bool,
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,

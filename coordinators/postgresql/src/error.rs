@@ -1,5 +1,3 @@
-//! Errors as in PostgreSQL, with severity, SQLSTATE, message, and optional fields such as the hint.
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Severity {
     Warning,

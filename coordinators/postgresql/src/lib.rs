@@ -3,11 +3,11 @@
 //!
 //! A client's message (`client`) is parsed (`sql`), planned (`bind`, `execute/plan.rs`) and
 //! executed row by row (`execute`) on row versions (`store/heap.rs`). A session that waits for a
-//! lock (`store/locks.rs`) resumes later. A commit is in the log (`wal.rs`) and on disk before the
-//! reply.
+//! lock (`store/locks.rs`) resumes later. By default, a commit is in the log (`wal.rs`) and on disk
+//! before the reply.
 //!
-//! **Not modelled** (SQLSTATE 0A000): joins, subqueries, views, triggers, foreign keys, SQL
-//! cursors, COPY, decimal numbers, time zones other than UTC. Every user may connect (`trust`).
+//! **Not modelled**, among other features: joins, subqueries, views, triggers, foreign keys, SQL
+//! cursors, COPY, decimal arithmetic, time zones other than UTC. Every user may connect (`trust`).
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -2,8 +2,8 @@
 //! disk. Source: PostgreSQL's documentation, "Streaming Replication Protocol".
 //!
 //! The frames are `w` (a part of the log, in fencepost's own format), `r` (the standby's progress)
-//! and `k` (a request for an `r`). Both servers start with the same data. Not modelled: more than
-//! one timeline behind a standby, cascades, slots, conflicts between queries and replay.
+//! and `k` (a keepalive). Both servers start with the same data. Not modelled: several timelines,
+//! cascading standbys, replication slots, and conflicts between queries and replay.
 
 pub(crate) mod receiver;
 pub(crate) mod replay;

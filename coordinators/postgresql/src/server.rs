@@ -28,12 +28,12 @@ const LOG_MAX: usize = 1024 * 1024;
 /// PostgreSQL's default of `max_connections`.
 const CLIENTS_MAX: usize = 100;
 const FIRST_PID: u32 = 1_001;
-/// Process id of the first session on a standby, which differs from all ids on the primary.
+/// First process id on a standby, so that a standby's ids differ from the primary's.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// `true` if commits reply only once they are on disk (`fsync`, `synchronous_commit`).
+    /// `true` if a commit replies only once it is on disk (`fsync`, `synchronous_commit`).
     pub syncs: bool,
     pub schema: String,
     pub clients_max: usize,

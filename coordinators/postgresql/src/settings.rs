@@ -21,7 +21,7 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings without effect, with their defaults and valid values. An empty list allows any value.
+/// Settings with their defaults and valid values. An empty list allows any value.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),

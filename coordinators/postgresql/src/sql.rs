@@ -1,4 +1,4 @@
-//! Parses queries into a syntax tree with unresolved names of tables and types.
+//! Parses queries into syntax trees, in which the names of tables and columns are unresolved.
 
 pub(crate) mod ast;
 mod control;

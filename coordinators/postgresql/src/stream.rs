@@ -1,4 +1,4 @@
-//! Replication settings ([`Replication`]), the log to stream, and the standby's progress.
+//! Replication settings ([`Replication`]), and the log that a primary streams to its standby.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -8,8 +8,7 @@ pub enum Replication {
     #[default]
     None,
     Primary {
-        /// `true` if each commit waits until a standby has the commit on disk
-        /// (`synchronous_standby_names`).
+        /// `true` if commits wait until a standby has them on disk (`synchronous_standby_names`).
         synchronous: bool,
     },
     /// A standby until it is promoted.

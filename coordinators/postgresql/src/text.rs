@@ -1,5 +1,3 @@
-//! Checks that a text is UTF-8 without NUL bytes. Otherwise returns PostgreSQL's error.
-
 use crate::error::{Outcome, SqlError};
 
 pub(crate) fn utf8(bytes: &[u8]) -> Outcome<&str> {

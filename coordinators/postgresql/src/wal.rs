@@ -1,4 +1,4 @@
-//! The log, in fencepost's own format, with one group of records per commit.
+//! The log of committed changes, in fencepost's own format.
 
 use crate::bind::Binder;
 use crate::error::Outcome;

@@ -1,5 +1,4 @@
-//! The frontend/backend protocol 3.0: parses messages, rejects malformed ones,
-//! and encodes replies.
+//! The frontend/backend protocol 3.0: parses messages, rejects malformed ones, and encodes replies.
 
 use crate::bound::Output;
 use crate::error::{Outcome, SqlError};
@@ -7,7 +6,7 @@ use crate::text::utf8;
 use crate::types::{Type, Value};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Maximum length in bytes of a message, except for queries and messages with values.
+/// PostgreSQL's `PQ_SMALL_MESSAGE_LIMIT`, in bytes.
 const SMALL_MAX: usize = 10_000;
 const LARGE_MAX: usize = 0x3fff_ffff;
 const STARTUP_MAX: usize = 10_000;

@@ -1,5 +1,3 @@
-//! Formats the messages of a run as readable text: queries, values and replies.
-
 use fencepost_machine::wording::Speaker;
 
 pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {

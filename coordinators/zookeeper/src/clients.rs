@@ -1,5 +1,3 @@
-//! Handles client sessions, and the frames of clients until their requests are queued.
-
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};
 use crate::jute::{Read, Reader};
@@ -155,7 +153,8 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // Hang up, because a client that has seen a later zxid must use another server.
+            // Hang up on a malformed request. Also hang up on a client that has seen a later zxid,
+            // which must use another server.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);
@@ -251,8 +250,8 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Records that the session is alive. Returns `false` if the leader does not know the session,
-    /// or while there is no leader. A follower always returns `true`.
+    /// Records that the session is alive. Returns `false` if the leader does not know the session
+    /// or is closing it, or while there is no leader. A follower always returns `true`.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

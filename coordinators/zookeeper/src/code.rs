@@ -1,5 +1,3 @@
-//! Numbers of the ZooKeeper protocol: operations, errors and reserved xids.
-
 use serde::{Deserialize, Serialize};
 use strum::FromRepr;
 

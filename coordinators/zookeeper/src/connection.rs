@@ -35,7 +35,7 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
-    /// The server has not answered the connect request. Until then, it reads no further frame.
+    /// The server reads no further frame until it answers the connect request.
     Establishing,
     Established,
 }

@@ -1,6 +1,6 @@
-//! Agreement in an ensemble. The members commit the same transactions in the same order, each once
-//! a majority has it on disk. A leader and followers that do not hear from each other for too long
-//! start a new [`election`](crate::member::election).
+//! Agreement in an ensemble. All members commit the same transactions in the same order. A
+//! transaction commits once a majority has it on disk. A leader and followers that do not hear from
+//! each other for too long start a new [`election`](crate::member::election).
 
 mod follower;
 mod leader;

@@ -1,7 +1,7 @@
 //! ZooKeeper 3.8.0 as a pure state machine, with its protocol, tree of nodes, sessions, watches,
 //! and an ensemble that agrees on every change.
 //!
-//! A request passes through `clients` (frames and sessions), `pipeline` (ordering), `prepare` (its
+//! A write passes through `clients` (frames and sessions), `pipeline` (ordering), `prepare` (its
 //! transaction) and `ensemble` (agreement) to `tree`, whose changes produce watch events and
 //! replies. docs/fidelity.md lists what the model omits.
 //!

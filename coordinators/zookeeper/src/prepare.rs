@@ -120,8 +120,8 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // As in the real server, the log records the owner that the operation implies, even if the
-        // flags imply another.
+        // As in the real server, the operation and not the flags decides whether the log records a
+        // container.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,
@@ -228,8 +228,7 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
-/// Refuses to change `/zookeeper/config` or its children, because this node alone is not open to
-/// all.
+/// Refuses to write to `/zookeeper/config`, the only node that is not open to everyone.
 fn writable(path: &str) -> Result<(), Refusal> {
     if path == "/zookeeper/config" { Err(Refusal::NoAuth) } else { Ok(()) }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// Loads the state. Every complete logged transaction counts, as in the real server.
+    /// Loads the state and applies every complete logged transaction, as the real server does.
     pub(crate) fn load(files: &Files) -> Store {
         let base: Tree = files.snapshot.as_ref().map(decode).unwrap_or_default();
         let (tree, base_zxid) = (base.clone(), base.zxid);

@@ -1,4 +1,5 @@
-//! Decides whether the state of a server permits writes and reads. The caller exempts senders.
+//! Checks whether the server's state permits writes and reads. Callers decide which clients are
+//! exempt.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

@@ -1,4 +1,4 @@
-//! Lists the clients that are replicas, and records the replication offset of each client's writes.
+//! Tracks connected replicas, and records the replication offset of each client's last write.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;

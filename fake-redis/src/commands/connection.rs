@@ -180,7 +180,7 @@ fn quit(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Closes the connection of an HTTP client, because its request may contain Redis commands.
+/// Closes the connection of an HTTP client, because an HTTP request may contain Redis commands.
 fn hang_up(call: &mut Call<'_>) -> CommandResult {
     call.client().service.close();
     Ok(())

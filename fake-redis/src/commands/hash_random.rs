@@ -14,7 +14,7 @@ const TOO_SMALL: CommandError = CommandError::fixed(
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
 );
 
-/// Maximum number of fields for a negative count. A longer reply could exhaust memory.
+/// Maximum number of elements for a negative count. A longer reply could exhaust memory.
 pub(super) const REPEATED_MAX: i64 = 10_000_000;
 
 fn hrandfield(call: &mut Call<'_>) -> CommandResult {

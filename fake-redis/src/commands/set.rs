@@ -281,7 +281,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// Propagates SET without GET and without its conditions (`setGenericCommand` in t_string.c).
+/// Propagates SET without GET, IFEQ and IFNE (`setGenericCommand` in t_string.c).
 fn propagate_plain_set(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();

@@ -1,4 +1,4 @@
-//! Commands for streams, without consumer groups and XREAD (t_stream.c).
+//! Stream commands, except XREAD and the commands for consumer groups (t_stream.c).
 
 use super::collection::read;
 use crate::config::events::EventClass;

@@ -1,4 +1,4 @@
-//! Commands on strings, except counters (`counter`) and SET and GETEX with their options (`set`).
+//! Commands on strings, except counters (`counter`), SET and GETEX (`set`).
 
 use super::set::{self, Unit};
 use crate::config::events::EventClass;

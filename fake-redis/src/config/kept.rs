@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that CONFIG shows and changes, but that have no other effect.
+//! Parameters of redis.conf that have no effect except in CONFIG.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
@@ -40,7 +40,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
-/// Clients can set these file paths only with `enable-protected-configs`.
+/// File paths, which CONFIG SET refuses to change unless `enable-protected-configs` is on.
 const PROTECTED: &[&str] = &["dbfilename", "dir"];
 
 #[derive(Clone, Debug, Default)]

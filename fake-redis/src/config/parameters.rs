@@ -1,5 +1,3 @@
-//! The modelled parameters of redis.conf, each with functions to show and change it.
-
 use super::output_limits;
 use crate::config::events::EventClasses;
 use crate::config::output_limits::parse_memory;
@@ -22,7 +20,7 @@ pub(crate) enum Change {
     Never,
     Switch(fn(&mut NodeConfig, bool)),
     Count(i64, i64, fn(&mut NodeConfig, u32)),
-    /// A number of bytes with a minimum. The text may have the unit `kb`, `mb` or `gb`.
+    /// A number of bytes with a minimum. The text may have a unit such as `kb`, `mb` or `gb`.
     Memory(u64, fn(&mut NodeConfig, u64)),
     Text(fn(&mut NodeConfig, &str) -> Result<(), Refusal>),
 }

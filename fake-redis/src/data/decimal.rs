@@ -1,5 +1,5 @@
-//! Arithmetic with 17 decimals for INCRBYFLOAT. Redis uses `long double`, which may give other last
-//! decimals.
+//! Arithmetic with 17 decimals for INCRBYFLOAT and HINCRBYFLOAT. Redis uses `long double`, which
+//! may give other last decimals.
 
 /// Number of decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: usize = 17;

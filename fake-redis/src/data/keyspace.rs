@@ -27,7 +27,7 @@ impl Entry {
 
 type Entries = IndexMap<Box<[u8]>, Entry, FxBuildHasher>;
 
-/// A database in insertion order. A removal moves the last key to the freed position.
+/// A database. A removal moves the last key to the freed position.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Database {
     entries: Entries,

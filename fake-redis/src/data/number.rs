@@ -21,7 +21,7 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// Formats a RESP3 double as `%.17g`, with `inf`, `-inf` and `nan`.
+/// Formats a double as `%.17g`, with `inf`, `-inf` and `nan`.
 pub(crate) fn double_text(value: f64) -> String {
     if value.is_nan() {
         return String::from("nan");

@@ -1,5 +1,3 @@
-//! A seeded generator, the only source of a server's randomness.
-
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 

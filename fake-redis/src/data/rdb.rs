@@ -1,7 +1,7 @@
 //! Snapshots in Redis's RDB format, version 10 (`rdbSaveRio`, `rdbLoadRioWithLoadingCtx` in rdb.c).
 //!
-//! The reader understands the writer's encodings, streams and plain lists of elements, but no other
-//! packed encoding of a real server.
+//! The reader accepts the writer's encodings and the stream nodes of real servers, but no other
+//! packed encoding.
 
 mod crc64;
 mod reader;

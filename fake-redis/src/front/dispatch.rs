@@ -59,7 +59,8 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // SHUTDOWN stopped the script, and the script's client gets no reply.
+            // A server that has ended sends no reply, for example to a script that SHUTDOWN
+            // stopped.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -74,7 +75,8 @@ impl Server {
         }
     }
 
-    /// Executes a command, or returns `false` if the command must wait (`processCommand`).
+    /// Executes, queues or refuses a command. Returns `false` if the command must wait
+    /// (`processCommand`).
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -112,7 +114,7 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command. Ends the server if its disk has failed
+    /// Applies a replicated command. Ends the server if the command writes and the disk has failed
     /// (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         if self.check_disk().is_err() && self.is_write(args) {

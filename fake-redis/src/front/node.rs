@@ -9,7 +9,7 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// A Redis server. The driver sends [`Input::Timer`] once at boot.
+/// A Redis server. The driver sends [`Input::Timer`] when the server boots.
 #[derive(Debug)]
 pub struct Node {
     server: Server,
@@ -27,7 +27,8 @@ impl Node {
         Node { server }
     }
 
-    /// Creates a server like [`Node::new`], with a driver that serves other clients during scripts.
+    /// Creates a server like [`Node::new`], with a driver that serves other clients during long
+    /// scripts and loads.
     pub fn with_driver(
         config: NodeConfig,
         disk: DiskImage,

@@ -93,7 +93,7 @@ impl Server {
     }
 }
 
-/// Rates a key. The server evicts the key with the smallest score in a sample.
+/// Rates a key. The server evicts the sampled key with the smallest score.
 fn eviction_score(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -130,8 +130,9 @@ impl Server {
         }
     }
 
-    /// Stores the primary's snapshot, even without persistence. A later restart loads this
-    /// snapshot, however old (`restartAOFAfterSYNC`, `rdb-del-sync-files no`).
+    /// Stores the primary's snapshot, which a later restart loads even without persistence
+    /// (`rdb-del-sync-files no`). If there is an append-only file, rewrites that file instead
+    /// (`restartAOFAfterSYNC`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

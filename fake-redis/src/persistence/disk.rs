@@ -28,8 +28,9 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
-    /// With `appendfsync always`, exits before the reply (`flushAppendOnlyFile`). With other
-    /// settings, refuses writes until a sync succeeds.
+    /// Handles a failed sync. After a failed sync of appended commands, `appendfsync always` ends
+    /// the server before the reply; other settings refuse writes until a sync succeeds
+    /// (`flushAppendOnlyFile`).
     pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
         match (of, self.persistence.mode()) {
             (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => self.life.end(),

@@ -27,7 +27,7 @@ impl OutgoingIds {
     }
 }
 
-/// A connection that the server opens. As in hiredis, it queues commands until it is open.
+/// A connection that the server opens. Commands wait until the connection is open, as in hiredis.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
     pub(crate) id: ConnectionId,

@@ -1,5 +1,3 @@
-//! Replication's periodic work, and its work at the end of every input.
-
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
@@ -26,7 +24,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Sets the timer by the monotonic clock, as in Redis, so that no clock step delays the cron.
+    /// Runs the cron now if a step of the wall clock has delayed it by more than its period. Redis
+    /// schedules the cron by the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

@@ -13,7 +13,7 @@ impl Server {
         }
     }
 
-    /// Reads RESP replies until the reply to PSYNC. After that reply, the primary sends no RESP.
+    /// Reads replies until the reply to PSYNC, after which the snapshot or the stream follows.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
@@ -94,7 +94,7 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The refusal is temporary (`-NOMASTERLINK`, `-LOADING`), so the cron retries.
+            // A refusal such as `-NOMASTERLINK` or `-LOADING` is temporary, so the cron retries.
             _ => self.drop_link(),
         }
     }

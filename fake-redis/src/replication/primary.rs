@@ -55,8 +55,8 @@ impl Server {
         }
     }
 
-    /// Sends snapshots once the sync delay is over. Sends empty lines to waiting replicas, which
-    /// keep them connected.
+    /// Sends snapshots once the sync delay is over. Keeps waiting replicas connected with empty
+    /// lines.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -169,8 +169,7 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Pings replicas, and drops silent replicas and an unused backlog. Runs once a second
-    /// (`replicationCron`).
+    /// Pings replicas, and drops silent replicas and an unused backlog (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);

@@ -1,7 +1,8 @@
 //! The Lua state of a thread, which all servers of the thread share because it is slow to create.
 //!
-//! No script affects later scripts: shared tables are read-only (shared.rs), and the rest of the
-//! state is in [`Run`](super::run::Run). Each server has its own set of *known* scripts.
+//! Shared tables are read-only (shared.rs), so that scripts cannot leave globals behind. The state
+//! of a running script is in [`Run`](super::run::Run). Each server has its own set of *known*
+//! scripts.
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};
@@ -30,8 +31,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Engine {
     vm: Vm,
-    /// The VM pins these values, so it never collects the functions of prelude.lua and the scripts'
-    /// globals.
+    /// The VM pins `run` and `set_version`, so it never collects these functions of prelude.lua.
     run: Value,
     set_version: Value,
     #[cfg(test)]

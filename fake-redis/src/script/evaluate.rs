@@ -1,5 +1,3 @@
-//! EVAL and related commands: check and run a script, and convert its result.
-
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};
 use super::random::ScriptRandom;
@@ -15,7 +13,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Before 7.0, replicas also run the scripts, so every script starts from the same state.
+    /// Before 7.0, every script starts with the seed 0 (`redisSrand48(0)` in scripting.c).
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }

@@ -14,7 +14,6 @@ pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
 /// Length in bytes from which on reading a string costs instructions.
 const LONG: usize = 4_096;
-/// Number of bytes that cost as much as one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
 const STEPS_PER_CHECK: u32 = 1_024;
 const INSTRUCTIONS_PER_STEP: usize = 16;

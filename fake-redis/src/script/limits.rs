@@ -15,10 +15,10 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// Maximum number of instructions of a script, which take about a second.
+/// Maximum number of instructions of a script without a driver (about a second outside tests).
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Number of instructions between two polls for other clients, which take about a millisecond.
+/// Number of instructions between two polls for other clients (about a millisecond).
 const INSTRUCTIONS_PER_POLL: i64 = 100_000;
 
 /// Maximum memory of a script in bytes. Redis has no such limit.
@@ -112,8 +112,8 @@ fn failure(vm: &mut Vm) -> LuaError {
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Returns the reason why the script must end. Lua itself would raise an error that scripts can
-/// catch.
+/// Returns the reason why the script must end, if any. Lua itself would raise an error that scripts
+/// can catch.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {

@@ -1,4 +1,5 @@
-//! Executes INSERT, which locks an existing row with the same key, or waits for a free gap.
+//! Executes INSERT, which locks the row with the same key if there is one, and otherwise waits for
+//! locks on the gap.
 
 use super::assign::Slot;
 use super::bind::Scope;

@@ -1,4 +1,5 @@
-//! Executes SELECT, UPDATE and DELETE on all rows, or on one row if the condition fixes its key.
+//! Executes SELECT, UPDATE and DELETE. Reads the rows in key order, or one row if the condition
+//! fixes its key.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -248,7 +249,8 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // As in the real server, also lock the gap before the next row.
+                // As in the real server, also lock the gap before the next row if the isolation
+                // level locks gaps.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }

@@ -264,8 +264,8 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
         Expression::Column(named, _) => named.name.clone().into_bytes(),
-        // The column name of a number omits brackets around the number, unless the number has a
-        // sign.
+        // The column name of a number omits brackets around the number, unless the number is
+        // negative.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
             written.iter().copied().filter(is_digit).collect()

@@ -89,8 +89,8 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Turns a lock on the supremum into a lock on the gap before it, because the supremum has no
-    /// row.
+    /// Gives a lock on the supremum, other than an insertion, the extent `Both`. The supremum has
+    /// no row of its own.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

@@ -29,7 +29,7 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// Returns the lock name of a row: its key, after the table's name unless the table is `locks`.
+    /// Returns the lock name of a row: `table/key`, or only the key if the table is named `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();
@@ -78,7 +78,7 @@ pub(crate) fn part(value: &Value) -> Outcome<Part> {
     }
 }
 
-/// Folds a string as `utf8mb4_general_ci` does. Refuses letters beyond ASCII.
+/// Folds a string as `utf8mb4_general_ci` does. Refuses all but printable ASCII.
 pub(crate) fn folded(text: &[u8]) -> Outcome<Vec<u8>> {
     if text.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
         return Err(SqlError::unsupported("comparing non-ASCII text"));

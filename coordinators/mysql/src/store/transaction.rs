@@ -138,7 +138,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Returns `false` if waiting would cause a deadlock, so the request is refused.
+    /// Returns `false` if the wait would cause a deadlock and the victim is the requester.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -160,8 +160,8 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Returns the session to refuse: a session with the fewest changes and locks, and among
-    /// several such sessions, the session that closed the cycle.
+    /// Returns the session to refuse in a deadlock cycle: the one with the fewest changes and
+    /// locks, preferably `session`. Returns `None` if there is no cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

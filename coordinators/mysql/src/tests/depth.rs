@@ -118,7 +118,7 @@ fn the_deepest_expressions_fit_the_stack() {
     }
 }
 
-/// Every level that binds an operand several times would multiply the time of the levels inside.
+/// If an operator bound an operand several times, each level would multiply the time.
 #[test]
 fn nested_operators_do_not_multiply_the_time() {
     for level in [level("n", "(", " in (1, 2))"), level("1", "n in (1, ", ")")] {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Id of the user nobody, because MariaDB refuses to run as root.
+/// User id of `nobody`. MariaDB refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -33,8 +33,8 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Returns `true` for MariaDB 10.11.19. Other releases report other versions, and other display
-/// widths of `TRUE`.
+/// Returns `true` if the installed MariaDB is 10.11.19. Other releases answer some statements
+/// differently.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;

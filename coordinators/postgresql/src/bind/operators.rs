@@ -76,8 +76,8 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An operand of unknown type gets the type of the other operand, if the operator exists for
-        // that type.
+        // An operand of unknown type gets the other operand's type, but is an interval in a sum
+        // with a time.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();

@@ -1,4 +1,4 @@
-//! The extended query protocol (Parse, Bind, Execute). A transaction lasts until Sync.
+//! The extended query protocol (Parse, Bind, Execute). Outside a transaction block, Sync commits.
 
 use super::query::check_failed;
 use super::{Client, Job, Portal};

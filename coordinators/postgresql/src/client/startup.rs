@@ -1,4 +1,4 @@
-//! The start of a connection. The server declines encryption and accepts every user.
+//! The start of a connection. The server declines encryption and does not authenticate users.
 
 use super::{Client, Stage};
 use crate::core::{Core, Signal};

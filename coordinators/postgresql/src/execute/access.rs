@@ -1,4 +1,5 @@
-//! A statement's access path: an index lookup if the filter fixes a whole key, otherwise a scan.
+//! Chooses a statement's access path: an index lookup if the filter fixes a whole key, otherwise a
+//! scan, or nothing if the filter is never true.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;

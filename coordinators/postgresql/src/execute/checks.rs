@@ -1,5 +1,3 @@
-//! Checks of plans before execution, and of rows before they are stored.
-
 use super::plan::{InsertPlan, Plan, Planned};
 use crate::bound::Bound;
 use crate::error::{About, Outcome, SqlError};

@@ -75,7 +75,8 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates constants before any row is read, as the planner does.
+    /// Evaluates the constant parts of an expression, as the planner does. Returns `true` if the
+    /// whole expression is constant.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),

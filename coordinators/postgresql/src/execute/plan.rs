@@ -134,7 +134,7 @@ fn plan_select(
     Ok(Planned { plan: Plan::Select(plan), outputs: Some(outputs), parameters })
 }
 
-/// Returns the result column that an expression of ORDER BY names, if any.
+/// Returns the result column to which an ORDER BY expression refers by name or number, if any.
 fn ordered_output<'o>(by: &Expression, outputs: &'o [Output]) -> Outcome<Option<&'o Bound>> {
     let error = |code, message: String| Err(SqlError::new(code, message).at(by.position));
     match &by.node {

@@ -20,8 +20,7 @@ impl Execution<'_> {
         self.session.transaction.as_ref()?.tracked
     }
 
-    /// Returns the visible rows on the access path. Records all reads that come before the read of
-    /// the first row.
+    /// Returns the visible rows on the access path, and records the read of the table or the index.
     pub(super) fn look_up_versions(
         &mut self,
         table: TableId,

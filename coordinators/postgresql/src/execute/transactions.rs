@@ -1,4 +1,5 @@
-//! Starts and ends transactions. A commit is visible once its log is on disk.
+//! Starts and ends transactions. A commit becomes visible after its waits for the disk and the
+//! standby.
 
 use super::Stop;
 use crate::core::Core;

@@ -96,7 +96,7 @@ impl Parser {
             if !is_tighter || last.is_some_and(|last| !power.follows(last)) {
                 break;
             }
-            // Any operator may follow the whole expression that IS NULL ends.
+            // Any operator may follow IS NULL.
             last = (power != Power::Is).then_some(power);
             left = self.extended(left, infix)?;
         }

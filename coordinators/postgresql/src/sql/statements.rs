@@ -1,5 +1,3 @@
-//! Parses statements that read and write rows, and selects the parser for all other statements.
-
 use super::Parser;
 use super::ast::{
     Assignment, Delete, Insert, Item, Locking, Named, Node, OnConflict, Order, Policy, Select,

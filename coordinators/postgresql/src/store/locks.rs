@@ -101,9 +101,9 @@ impl Lock {
         }
     }
 
-    /// Returns the place of a new request in the queue, and `true` if the lock can be granted
-    /// immediately. A backend queues before waiters that conflict with locks that the backend
-    /// already has.
+    /// Returns the place of a new request in the queue, before the first waiter that conflicts with
+    /// a lock of `backend`. The flag is `true` if there is such a waiter and the request can be
+    /// granted immediately.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();

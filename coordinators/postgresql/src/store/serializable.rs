@@ -3,8 +3,8 @@
 //! A write finds earlier readers, and a read finds writers whose changes it does not see. The
 //! reader must precede the writer in any serial order (a read-write conflict). Two consecutive
 //! conflicts may be part of a cycle if the last writer committed first; the server then cancels one
-//! of the three transactions, which fails at its next read, write or commit. Reads stay recorded
-//! until every concurrent transaction has ended.
+//! of the three transactions, which fails at its next read, write or commit. The reads of a
+//! committed transaction stay recorded until every concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
 //! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: summaries of

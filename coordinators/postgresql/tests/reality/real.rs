@@ -16,7 +16,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Id of the user `nobody`, because PostgreSQL refuses to run as root.
+/// User id of `nobody`. PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {

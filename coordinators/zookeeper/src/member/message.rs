@@ -53,7 +53,7 @@ pub(crate) enum Message {
         is_new: bool,
         progress: Progress,
     },
-    /// Drops the log after this zxid, because the ensemble never agreed on that part.
+    /// Drops the transactions after this zxid, which the leader does not have.
     Truncate {
         zxid: i64,
     },

@@ -1,5 +1,3 @@
-//! The CRC-64 of Redis's snapshots (crc64.c).
-
 use crc::{CRC_64_REDIS, Crc, Table};
 
 static REDIS: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);

@@ -12,7 +12,7 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes values uncompressed, element by element, which every version of Redis can read.
+/// Writes values uncompressed, and collections other than streams element by element.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);

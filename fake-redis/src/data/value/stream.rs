@@ -103,7 +103,7 @@ impl Stream {
         Some(Stream { entries: entries.into(), last, bytes })
     }
 
-    /// `id` must be greater than all identifiers in the stream.
+    /// `id` must be greater than `last`.
     pub(crate) fn append(&mut self, id: StreamId, pairs: Pairs) {
         let entry = Entry { id, pairs };
         self.bytes += entry.bytes();

@@ -22,7 +22,7 @@ fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     assert_eq!(world.ask_text("redis-1", &["EVAL", RELEASE, "1", "lock", "mine"]), "1");
 }
 
-/// A server executes a command even if its client has disconnected and resends it (networking.c).
+/// A server executes a command even if the reply cannot reach the client (networking.c).
 #[test]
 fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     let mut world = World::new();

@@ -85,7 +85,7 @@ impl<'c> Cursor<'c, '_> {
             0xC3 => return Ok(Value::Bool(true)),
             0xCA => f64::from(f32::from_bits(self.unsigned(4)? as u32)),
             0xCB => f64::from_bits(self.unsigned(8)?),
-            // As in Lua, the unsigned 64-bit number is interpreted as signed.
+            // As in the C code, unsigned 64-bit numbers are interpreted as signed.
             0xCC..=0xCF => self.unsigned(1 << (kind - 0xCC))? as i64 as f64,
             0xD0..=0xD3 => self.signed(1 << (kind - 0xD0))? as f64,
             0xD9..=0xDB => {

@@ -1,5 +1,5 @@
-//! Recorded reads of a row, a page, a table, or an index leaf. A leaf covers rows that are missing
-//! in the index.
+//! Recorded reads of rows, pages, tables and index leaves. A read of a leaf conflicts with later
+//! insertions into the index.
 
 use super::{Serializable, Tracked};
 use crate::store::{TableId, VersionId};

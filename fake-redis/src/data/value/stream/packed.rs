@@ -1,4 +1,5 @@
-//! The listpack of a node (listpack.c; "Every stream item inside the listpack" in t_stream.c).
+//! Reads and writes the listpack of a stream node (listpack.c; "Every stream item inside the
+//! listpack" in t_stream.c).
 
 use super::{Entry, Pairs, StreamId};
 use crate::data::number::parse_integer;
