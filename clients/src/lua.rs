@@ -1,7 +1,7 @@
 //! Locks in Lua: `fencepost --lock lock.lua`. A script defines `acquire(key, ttl)`, `release(key,
 //! owner)` and optional functions (docs/lock-in-lua.md). Each call is a coroutine, which yields its
-//! requests to the host. Memory addresses are not visible to a script, so the same seed always
-//! gives the same run.
+//! requests to the host. A script sees simulated clocks and seeded random numbers, but no memory
+//! addresses, so the same seed gives the same run.
 
 mod actor;
 mod connections;

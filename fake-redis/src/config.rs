@@ -16,7 +16,7 @@ pub enum RedisVersion {
     /// Redis 7.0, whose replication stream contains absolute expiry times.
     #[default]
     V7_0,
-    /// Redis 7.2, where WAIT counts only the connection's own writes.
+    /// Redis 7.2, where WAIT waits only for the connection's own writes.
     V7_2,
     /// Redis 8.4, which has SET IFEQ and DELEX.
     V8_4,

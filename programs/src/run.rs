@@ -26,8 +26,8 @@ const CPU_MAX_NS: u64 = 20_000_000_000;
 const IDLE_TICKS_MAX: u32 = 500;
 
 impl Group {
-    /// Runs the group until every thread waits, or until emulated calls have taken 100 µs of
-    /// virtual time. The monotonic clock must not go back between steps.
+    /// Runs the group until it ends, every thread waits, or the group is 100 µs of virtual time
+    /// ahead of `clocks`. The monotonic clock must not go back between steps.
     pub fn step(&mut self, clocks: Clocks) -> Step {
         if clocks.monotonic_us != self.clocks.monotonic_us {
             self.ahead_ns = 0;

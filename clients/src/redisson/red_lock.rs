@@ -1,7 +1,7 @@
 //! `redisson-redlock`: a majority of locks, each on its own server.
 //!
 //! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
-//! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
+//! names; [article](crate::articles) 004, sections 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
 //! ttl:
 //!
 //! 1. The library takes the locks one after the other, each with a lease of **twice the wait**. It
@@ -10,8 +10,8 @@
 //!    over.
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer. Without this step a lock stays for twice the wait.
-//! 4. The library does not measure how long these steps take, so the lease has **no drift and no
-//!    validity**.
+//! 4. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
+//!    it **computes no validity**.
 //!
 //! The model uses the same `uuid:thread` on all servers.
 

@@ -41,7 +41,7 @@ const FIXED: &[(&str, &str)] = &[
     ("is_superuser", "on"),
     ("server_encoding", "UTF8"),
     ("server_version", crate::VERSION),
-    ("server_version_num", "150018"),
+    ("server_version_num", "150020"),
 ];
 
 /// Settings in the order in which PostgreSQL reports them.
@@ -231,4 +231,17 @@ fn span_of(name: &str, value: &str) -> Outcome<u64> {
         return Err(SqlError::new("22023", message));
     }
     Ok(span as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_number_matches_the_version() {
+        let value = |name| FIXED.iter().find(|(one, _)| *one == name).expect("is listed").1;
+        let version = crate::VERSION.split(' ').next().expect("a version");
+        let (major, minor) = version.split_once('.').expect("two numbers");
+        assert_eq!(value("server_version_num"), format!("{major}{minor:0>4}"));
+    }
 }

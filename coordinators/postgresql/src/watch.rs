@@ -7,7 +7,7 @@ use crate::store::table::{Definition, Version};
 use crate::store::{Backend, VersionId};
 use crate::types::Value;
 use bytes::Bytes;
-use fencepost_machine::{ConnectionId, KeyChange, Output, TapEvent};
+use fencepost_machine::{ConnectionId, KeyChange, Output, TapEvent, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +37,8 @@ pub enum HeldWhen {
         /// Time in microseconds after `stamp` at which another process may take over the lock.
         ttl_us: i64,
     },
-    /// An acquisition sets all three columns. A release sets only `until`, to an earlier time.
+    /// An acquisition sets all three columns. A release sets only `until`, to an earlier time or
+    /// to the current time.
     Taken {
         owner: &'static str,
         at: &'static str,
@@ -209,7 +210,7 @@ impl Watching {
                 Some((version, holder)) => (Some(version), holder),
                 None => (None, None),
             };
-            self.check_row((form, name), version, now, by)
+            self.check_row((form, name), (version, now), core.now.wall, by)
         };
         names.into_iter().map(look).collect()
     }
@@ -217,8 +218,8 @@ impl Watching {
     fn check_row(
         &mut self,
         place: Place,
-        version: Option<VersionId>,
-        now: Option<Holder>,
+        (version, now): (Option<VersionId>, Option<Holder>),
+        clock: WallTime,
         by: Option<ConnectionId>,
     ) -> (Option<Output>, Option<Output>) {
         let seen = match version {
@@ -236,7 +237,7 @@ impl Watching {
             }
             (None, Some(now)) => (None, Some(self.report_taken(place, now, KeyChange::Granted))),
             (Some(before), Some(now)) if now.taken.is_some() && now.taken == before.taken => {
-                if now.until < before.until {
+                if now.until < before.until || now.until.is_some_and(|until| until <= clock.0) {
                     return (Some(self.tap(&place, &before, KeyChange::Removed, by)), None);
                 }
                 (None, Some(self.report_taken(place, now, KeyChange::Extended)))

@@ -6,7 +6,7 @@ use super::{list, sorted_set};
 use crate::config::RedisVersion;
 use crate::data::number::parse_double;
 use crate::data::value::{End, List, SortedSet};
-use crate::protocol::error::{CommandError, CommandResult};
+use crate::protocol::error::{CommandError, CommandResult, TIMEOUT_OUT_OF_RANGE};
 use crate::protocol::reply::Reply;
 use crate::state::blocking::{Wait, Wanted};
 use crate::state::command_info::{Flags, Keys};
@@ -36,18 +36,17 @@ pub(crate) static COMMANDS: &[Command] = &[
 /// (`getTimeoutFromObjectOrReply`).
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
-    const TOO_LONG: CommandError = CommandError::fixed("ERR timeout is out of range");
     let seconds = parse_double(text).ok_or(INVALID)?;
     let millis = (seconds * 1_000.0).ceil();
     if millis > i64::MAX as f64 || seconds.is_infinite() {
-        return Err(TOO_LONG);
+        return Err(TIMEOUT_OUT_OF_RANGE);
     }
     if millis < 0.0 {
         return Err(CommandError::fixed("ERR timeout is negative"));
     }
     match millis as i64 {
         0 => Ok(None),
-        millis => millis.checked_add(call.server.now_ms()).map(Some).ok_or(TOO_LONG),
+        millis => millis.checked_add(call.server.now_ms()).map(Some).ok_or(TIMEOUT_OUT_OF_RANGE),
     }
 }
 

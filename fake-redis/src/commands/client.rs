@@ -4,7 +4,9 @@ use super::connection::{BAD_NAME, is_valid_name};
 use crate::calls::lookup::unknown_form;
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
-use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
+use crate::protocol::error::{
+    CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, TIMEOUT_OUT_OF_RANGE,
+};
 use crate::protocol::reply::Protocol;
 use crate::state::blocking::Unblocking;
 use crate::state::client::{Client, ReplyMode, Role};
@@ -302,8 +304,14 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
     if millis < 0 {
         return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
-    // As in Redis, the addition wraps around, so an enormous pause has already ended.
-    let until_ms = call.server.now_ms().wrapping_add(millis);
+    let now_ms = call.server.now_ms();
+    // Before Redis 7.2, the addition wraps around, so an enormous pause has already ended.
+    let until_ms = match now_ms.checked_add(millis) {
+        None if call.server.config.version >= RedisVersion::V7_2 => {
+            return Err(TIMEOUT_OUT_OF_RANGE);
+        }
+        _ => now_ms.wrapping_add(millis),
+    };
     call.server.pause_clients(scope, until_ms);
     call.reply.ok();
     Ok(())

@@ -1,4 +1,5 @@
-/// Parses an integer without spaces, a plus sign, leading zeros or `-0` (`string2ll` in util.c).
+/// Parses a decimal integer. Refuses spaces, a plus sign, leading zeros and `-0`, as `string2ll` in
+/// util.c does.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);

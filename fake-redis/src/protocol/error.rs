@@ -41,6 +41,7 @@ errors! {
     INVALID_STREAM_ID = "ERR Invalid stream ID specified as stream command argument";
     INVALID_CURSOR = "ERR invalid cursor";
     NOT_POSITIVE_TIMEOUT = "ERR timeout is negative";
+    TIMEOUT_OUT_OF_RANGE = "ERR timeout is out of range";
     BAD_TIMEOUT = "ERR timeout is not an integer or out of range";
     HASH_NOT_AN_INTEGER = "ERR hash value is not an integer";
     HASH_NOT_A_FLOAT = "ERR hash value is not a float";

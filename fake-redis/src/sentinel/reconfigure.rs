@@ -1,4 +1,5 @@
-//! Reconfigures the other replicas a few at a time, and ends a failover.
+//! After a promotion, reconfigures the remaining replicas, at most `parallel-syncs` at a time, and
+//! ends the failover.
 
 use super::{
     Address,

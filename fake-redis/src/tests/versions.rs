@@ -115,6 +115,15 @@ fn from_8_4_on_set_and_delex_compare() {
     );
 }
 
+/// `getTimeoutFromObjectOrReply` (timeout.c) checks the addition from 7.2 on.
+#[test]
+fn before_7_2_an_enormous_pause_wraps_around() {
+    let enormous = format!("CLIENT PAUSE {}", i64::MAX);
+    check_on(&mut at_version(RedisVersion::V7_0), &[(&enormous, "+OK"), ("PING", "+PONG")]);
+    let refused = [(enormous.as_str(), "-ERR timeout is out of range")];
+    check_on(&mut at_version(RedisVersion::V7_2), &refused);
+}
+
 #[test]
 fn before_8_4_nothing_compares() {
     let mut bench = at_version(RedisVersion::V7_2);

@@ -86,7 +86,7 @@ pub struct Runs {
     pub all: u64,
     /// Numbers of runs whose plans have no fault, one fault, and two faults.
     pub by_faults: [u64; 3],
-    /// Numbers of runs whose plans have no delayed message, one, and two; absent if no plan delays
+    /// Numbers of runs whose plans delay zero, one and two messages; absent if no plan delays
     /// messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_delays: Option<[u64; 3]>,
@@ -136,7 +136,8 @@ pub struct Slice {
     pub to: u64,
     /// Number of runs in the slice, of all its units together.
     pub runs: u64,
-    /// SHA-256, in hex, of the history digests and verdicts of the slice's runs, in order.
+    /// SHA-256, in hex, of the concatenated digests of the slice's units, in order. The digest of a
+    /// unit is the SHA-256 of one line for each run: the digest of its history and its verdict.
     pub digest: String,
 }
 

@@ -232,7 +232,8 @@ impl Cause {
         self.entry().is_of_failover
     }
 
-    /// Returns whether the cause can break every lock with a lease, under any algorithm.
+    /// Returns whether a holder can outlive its lease, or a write can arrive after it, whatever
+    /// algorithm grants the lease.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }

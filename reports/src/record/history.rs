@@ -26,7 +26,7 @@ pub struct History {
     /// Version of the format, always 2. Version 1, without silences and leases, can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// Facts about the run that the judge needs in addition to the events.
+    /// Facts about the run that events do not state.
     pub header: Header,
     /// Events of the run, ordered by time and then by `sequence`, which has no gaps.
     pub events: Vec<Event>,
@@ -57,7 +57,7 @@ pub enum WhyEnded {
     NothingAhead,
 }
 
-/// Facts about the run that the judge needs in addition to the events.
+/// Facts about the run that events do not state.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Name of the lock, as in `--client`.

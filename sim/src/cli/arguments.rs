@@ -168,7 +168,7 @@ pub(crate) struct NewArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
-    /// Seed of all random values, such as 7 or 0x1f.
+    /// Seed for all random values, in decimal or hexadecimal, such as 7 or 0x1f.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub struct RunOutcome {
     pub trace: Option<Trace>,
     pub carried: Vec<Carried>,
     pub turns: Vec<(SimTime, Node)>,
-    /// Messages that a cut or a host without power held up.
+    /// Times at which a cut or a host without power held up a message, with sender and receiver.
     pub held_up: Vec<(SimTime, (Node, Node))>,
     pub programs: Vec<Life>,
     pub servers: Vec<Life>,

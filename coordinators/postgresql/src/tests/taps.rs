@@ -66,14 +66,24 @@ fn another_connection_under_the_same_name_is_granted_the_row_anew() {
 fn a_row_that_stays_is_given_back_by_an_earlier_end() {
     let mut world = world();
     let a = world.session();
-    world.ask(a, "INSERT INTO taken VALUES ('lock', 'a', '2023-11-14 10:00', '2023-11-14 10:10')");
+    world.ask(a, "INSERT INTO taken VALUES ('lock', 'a', '2023-11-15 10:00', '2023-11-15 10:10')");
     assert_eq!(tap_lines(&mut world), one(KeyChange::Granted, "a", Some(a)));
-    world.ask(a, "UPDATE taken SET until = '2023-11-14 10:20'");
+    world.ask(a, "UPDATE taken SET until = '2023-11-15 10:20'");
     assert_eq!(tap_lines(&mut world), one(KeyChange::Extended, "a", Some(a)));
-    world.ask(a, "UPDATE taken SET until = '2023-11-14 10:01'");
+    world.ask(a, "UPDATE taken SET until = '2023-11-15 10:01'");
     assert_eq!(tap_lines(&mut world), one(KeyChange::Removed, "a", Some(a)));
-    world.ask(a, "UPDATE taken SET at = '2023-11-14 10:02', until = '2023-11-14 10:12'");
+    world.ask(a, "UPDATE taken SET at = '2023-11-15 10:02', until = '2023-11-15 10:12'");
     assert_eq!(tap_lines(&mut world), one(KeyChange::Granted, "a", Some(a)));
+}
+
+#[test]
+fn a_release_after_the_end_of_the_lease_extends_nothing() {
+    let mut world = world();
+    let a = world.session();
+    world.ask(a, "INSERT INTO taken VALUES ('lock', 'a', '2023-11-14 10:00', '2023-11-14 10:10')");
+    tap_lines(&mut world);
+    world.ask(a, "UPDATE taken SET until = now()");
+    assert_eq!(tap_lines(&mut world), one(KeyChange::Removed, "a", Some(a)));
 }
 
 #[test]

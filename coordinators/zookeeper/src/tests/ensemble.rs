@@ -198,8 +198,7 @@ fn random_faults_lose_nothing_and_the_members_agree_in_the_end() {
         for round in 0..6 {
             world.settle(3);
             let (victim, at) = (draw(3) as usize, draw(3) as usize);
-            // Retry for up to 20 s, because an isolated server may believe that it serves clients
-            // until it gets a request.
+            // A server that was paused or cut off may begin an election only now.
             let mut client = (0..20)
                 .find_map(|_| {
                     world.run(1_000);

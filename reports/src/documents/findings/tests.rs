@@ -65,6 +65,18 @@ fn an_accepted_finding_stays_accepted_and_fails_no_sweep() {
 }
 
 #[test]
+fn an_accepted_finding_that_was_fixed_has_no_fixed_date() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    assert!(findings.all.values().all(|one| one.fixed_on.is_some()));
+    for id in &seen {
+        assert!(findings.accept(id, None));
+    }
+    assert!(findings.all.values().all(|one| one.fixed_on.is_none()));
+}
+
+#[test]
 fn seeds_of_other_settings_are_forgotten() {
     let mut findings = Findings::default();
     let seen = findings.add(&sweep(), "2026-01-02");

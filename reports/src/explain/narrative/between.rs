@@ -188,8 +188,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault only delays messages among servers, although one Redis server made
-    /// both grants, so that replication is irrelevant.
+    /// Returns whether the fault only holds up messages among servers, and one Redis server made
+    /// both grants. Replication is then irrelevant.
     fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
         let header = &self.timeline.history.header;
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));

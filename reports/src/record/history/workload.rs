@@ -52,7 +52,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// Returns `true` if no process needs the lock after the work is done.
+    /// Returns `true` if each piece of work must be done only once.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

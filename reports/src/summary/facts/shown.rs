@@ -268,3 +268,24 @@ fn is_relevant(history: &History, event: &Event, violation: &Violation) -> bool 
         What::Storage { by, accepted, .. } => involved(*by) || !accepted,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+    use crate::samples;
+
+    #[test]
+    fn the_events_shown_are_the_nearest_to_the_violation() {
+        let begun = Story::new().ttl(10_000).acquires(990, 1).grants(995, 1, "a");
+        let renewals = (2_000..8_000).step_by(100);
+        let renewed = renewals.clone().fold(begun.hears(1_000, 1, "a"), |story, ms| {
+            story.server(ms, 1, Change::Extended, "a", Some(Node::Client(1)))
+        });
+        let overlapping = renewed.expires(17_900, "a").takes(18_000, 2, "b").releases(19_000, 2);
+        let shown = samples::facts(overlapping).timeline;
+        let has = |ms: u64| shown.iter().any(|entry| entry.time_us.0 == ms * 1_000);
+        assert!(renewals.count() > SHOWN_MAX && has(18_000));
+        assert!(has(7_900) && !has(2_000), "the last renewal is nearer than the first");
+    }
+}

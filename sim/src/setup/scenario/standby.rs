@@ -27,7 +27,7 @@ impl Standby {
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum OldPrimary {
-    /// The old primary is stopped or keeps running, with equal probability.
+    /// The operator stops the old primary for good, or does not stop it, with equal probability.
     #[default]
     Drawn,
     /// The operator stops the old primary for good before promoting the standby.

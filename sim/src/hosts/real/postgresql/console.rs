@@ -69,9 +69,10 @@ impl PostgresqlConsole {
         let us = |column: &str| format!("(extract(epoch FROM {column}) * 1000000)::int8::text");
         let (created, expired) = (us("created_date"), us("expired_after"));
         let (taken, until) = (us("locked_at"), us("lock_until"));
+        let now = us("clock_timestamp()::timestamp");
         let address = "host(a.client_addr) || ':' || a.client_port";
         format!(
-            "SELECT '{ROLE}', pg_is_in_recovery()::text, NULL, NULL, NULL \
+            "SELECT '{ROLE}', pg_is_in_recovery()::text, NULL, {now}, NULL \
              UNION ALL SELECT '{ADVISORY}', l.pid::text, {address}, NULL, NULL \
              FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid \
              WHERE l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.granted \
@@ -107,7 +108,7 @@ impl PostgresqlConsole {
 
     fn reads(&mut self, rows: &[Vec<Option<String>>]) -> Reading {
         let mut keys = Vec::new();
-        let mut has_shedlock = false;
+        let (mut has_shedlock, mut now_us) = (false, None);
         for row in rows {
             let [Some(about), Some(owner), address, taken, until] = &row[..] else {
                 continue;
@@ -116,11 +117,12 @@ impl PostgresqlConsole {
             let until_us = time(until);
             if about == ROLE {
                 self.is_standby = owner == "true";
+                now_us = time(taken);
                 continue;
             }
             if about == SHEDLOCK {
                 has_shedlock = true;
-                if !self.is_taken(time(taken), until_us) {
+                if !self.is_taken(time(taken), until_us, now_us) {
                     continue;
                 }
             }
@@ -145,12 +147,15 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// A release does not delete ShedLock's row, but sets the row's end to an earlier time.
-    fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
+    /// A release does not delete ShedLock's row, but sets the row's end to an earlier time or to the
+    /// current time.
+    fn is_taken(&mut self, at: Option<i64>, until: Option<i64>, now_us: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {
             Some(before) if before.at_us == at_us => {
-                before.is_released || until_us < before.until_us
+                let is_over =
+                    || until_us != before.until_us && now_us.is_some_and(|now| until_us <= now);
+                before.is_released || until_us < before.until_us || is_over()
             }
             // In the first reading, a row that lasts less than a lease is a released lock.
             None => until_us - at_us < self.ttl_us - 1_000,
@@ -308,16 +313,22 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_shedlock_is_held_until_its_end_becomes_earlier() {
+    fn a_row_of_shedlock_is_held_until_its_end_becomes_earlier_or_the_current_time() {
         let mut console = console();
-        let held = |console: &mut PostgresqlConsole, at: &str, until: &str| {
+        let held_at = |console: &mut PostgresqlConsole, now: &str, at: &str, until: &str| {
+            let role = row([Some(ROLE), Some("false"), None, Some(now), None]);
             let row = row([Some(SHEDLOCK), Some("a"), None, Some(at), Some(until)]);
-            console.reads(&[row]).keys.len()
+            console.reads(&[role, row]).keys.len()
+        };
+        let held = |console: &mut PostgresqlConsole, at: &str, until: &str| {
+            held_at(console, "2000", at, until)
         };
         assert_eq!(held(&mut console, "1000", "10001000"), 1);
         assert_eq!(held(&mut console, "1000", "10001500"), 1, "extended");
         assert_eq!(held(&mut console, "1000", "2000"), 0, "released");
         assert_eq!(held(&mut console, "1000", "2000"), 0);
         assert_eq!(held(&mut console, "3000", "10003000"), 1, "taken again");
+        assert_eq!(held_at(&mut console, "10004000", "3000", "10003000"), 1, "not released");
+        assert_eq!(held_at(&mut console, "10005000", "3000", "10004500"), 0, "released late");
     }
 }
