@@ -26,6 +26,8 @@ parser.add_argument("--program", default="target/release/fencepost")
 arguments = parser.parse_args()
 
 ROWS = [
+    ("Redis", "--client single-node --fault restart --cycles 6"),
+    ("memcached", "--client memcached-add --fault pause --cycles 6"),
     ("PostgreSQL", "--client pg-advisory --fault restart --cycles 4"),
     ("MariaDB", "--client mysql-get-lock --fault restart --cycles 6"),
     ("ZooKeeper", "--client curator-mutex --fault pause --set ensemble=1 --cycles 6"),

@@ -119,7 +119,7 @@ func (c *Clock) Judge() []string {
 	return c.lines("JUDGE")
 }
 
-// History returns a line for each change of a key, each fault, and each Enter and Leave.
+// History returns a line for each change of a key, each fault except LAG, and each Enter and Leave.
 func (c *Clock) History() []string {
 	c.t.Helper()
 	return c.lines("HISTORY")

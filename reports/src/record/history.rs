@@ -112,6 +112,10 @@ pub struct Header {
     /// `true` if fencepost did not record the servers' changes of the lock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub locks_unseen: bool,
+    /// `true` if the lock renews its lease while a process holds it. `false` for locks that last as
+    /// long as a session, and for programs, whose renewals appear only as events.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub renews: bool,
 }
 
 /// Period of virtual time in which every sync of a server's disk failed.

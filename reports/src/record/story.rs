@@ -47,6 +47,7 @@ impl Story {
             availability: None,
             sync_fails: None,
             locks_unseen: false,
+            renews: false,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), ended: None, operations: 0, open, held, held_before }
@@ -77,6 +78,11 @@ impl Story {
         story.header.kept_as = Some(Keeping::Lease);
         story.header.client = "etcd-mutex-unchecked".to_owned();
         story
+    }
+
+    pub(crate) fn renewing(mut self) -> Story {
+        self.header.renews = true;
+        self
     }
 
     pub(crate) fn syncs_fail(mut self, from: u64, until: u64) -> Story {

@@ -121,6 +121,7 @@ fn history_of(run: &RunReport) -> History {
             availability: None,
             sync_fails: None,
             locks_unseen: false,
+            renews: false,
         },
         events: events.collect(),
         ended: None,

@@ -1,3 +1,4 @@
+use super::fit::usage;
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
 use fencepost_clients::{Deployment, LockForm};
@@ -33,6 +34,8 @@ impl RunSpec {
                 .failing_syncs()
                 .map(|failing| SyncFails { from_us: failing.from, until_us: failing.until }),
             locks_unseen: self.client.deployment == Deployment::Own,
+            renews: usage(&self.scenario, self.client).renews
+                && !self.client.deployment.lives_with_session(),
         }
     }
 

@@ -183,15 +183,17 @@ fn act(scene: &mut Scene, order: &str, name: Option<&str>) -> Result<(), String>
     let entry = match order {
         "CRASH" => "crashes",
         "FREEZE" => "is frozen",
+        "THAW" => "resumes",
         "CUT" => "is cut off",
-        _ => "goes on",
+        _ => "is reconnected",
     };
     scene.note(place, entry);
     match order {
         "CRASH" => scene.crash(place),
         "FREEZE" => scene.stage.freeze(place),
+        "THAW" => scene.stage.thaw(place),
         "CUT" => scene.cut_off(place),
-        _ => scene.release(place),
+        _ => scene.stage.heal(place as u32),
     }
     Ok(())
 }

@@ -97,11 +97,6 @@ impl Scene {
         self.stage.has_cut(server as u32)
     }
 
-    pub(super) fn release(&mut self, server: usize) {
-        self.stage.thaw(server);
-        self.stage.heal(server as u32);
-    }
-
     pub(super) fn crash(&mut self, server: usize) {
         self.stage.crash(server);
         self.stage.heal(server as u32);

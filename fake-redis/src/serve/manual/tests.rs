@@ -131,6 +131,21 @@ fn a_frozen_server_answers_once_it_thaws_and_one_that_is_cut_off_has_executed() 
 }
 
 #[test]
+fn thaw_reconnects_nothing_and_heal_thaws_nothing() {
+    for orders in [["THAW", "HEAL master-1"], ["HEAL master-1", "THAW"]] {
+        let mut desk = Desk::new(0, 0);
+        let client = desk.open(0);
+        desk.order("FREEZE");
+        desk.order("CUT master-1");
+        assert_eq!(desk.say(client, "INCR count"), "");
+        desk.order(orders[0]);
+        assert_eq!(desk.replies(client), "", "{}", orders[0]);
+        desk.order(orders[1]);
+        assert_eq!(desk.replies(client), ":1");
+    }
+}
+
+#[test]
 fn a_lost_reply_is_that_of_a_command_which_was_executed() {
     let mut desk = Desk::new(0, 0);
     let client = desk.open(0);

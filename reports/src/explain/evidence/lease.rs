@@ -263,8 +263,12 @@ pub(super) fn own_spans<'t, 'h>(
 }
 
 /// Returns whether a process extended leases outside its lock calls, or wrote its owner value
-/// again, more often than its calls with unknown outcomes can explain.
+/// again, more often than its calls with unknown outcomes can explain; or whether the header says
+/// that the lock renews.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
+    if timeline.history.header.renews {
+        return true;
+    }
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
     let mut extended: BTreeMap<Node, usize> = BTreeMap::new();

@@ -148,6 +148,8 @@ fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
     };
     assert_eq!(overlap(story(true)), Cause::MissedRenewal);
     assert_eq!(overlap(story(false)), Cause::HoldTooLong);
+    let first = overlap(story(false).renewing());
+    assert_eq!(first, Cause::MissedRenewal, "the first renewal came too late");
 }
 
 #[test]
