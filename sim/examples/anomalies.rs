@@ -27,12 +27,13 @@ const PARTITIONS: &str = "\
 In a plain partition a session ends only if its holder is cut off for longer than the session lasts.
 All figures in this paragraph use `--strategy uniform`, unless stated otherwise. At default settings
 critical sections are shorter than a session, and `curator-mutex` overlaps in 1 of 200 seeds. The
-two rows of E2 under `partition` with holds of 11 s to 19 s show the anomaly. With these holds and
-one server, a holder that leaves at SUSPENDED (`curator-suspended`) overlaps in 2 of 600 seeds (with
-aimed cuts, in 2 of 80 runs). With an ensemble it overlaps in 10 of 200 seeds, and `curator-mutex`
-in 25. A process in the queue may keep waiting with the node of a session that has ended for its
-client but not yet for the servers (as in seeds 25 and 57). The process enters with that node. When
-the node disappears later, no connection is suspended, so the process does not leave.
+two rows of E2 under `partition` with holds of 11 s to 19 s show the anomaly. With these holds, cuts
+of 8 s to 10 s (`--set partition=8s..10s`) and one server, a holder that leaves at SUSPENDED
+(`curator-suspended`) overlaps in 2 of 600 seeds (with aimed cuts, in 2 of 80 runs). With an
+ensemble it overlaps in 10 of 200 seeds, and `curator-mutex` in 25. A process in the queue may keep
+waiting with the node of a session that has ended for its client but not yet for the servers (as in
+seeds 25 and 57). The process enters with that node. When the node disappears later, no connection
+is suspended, so the process does not leave.
 ";
 
 fn main() {
@@ -60,11 +61,11 @@ fn main() {
 For each anomaly, this table gives the median number of seeds until the anomaly appears, over \
 {RANGES}
 disjoint ranges of {length} seeds, the first of which starts at seed 0. A range without the anomaly
-counts as longer than {length}. The twin of a lock (its fixed version) ran the same seeds, but at \
-least
-{RANGES} seeds. To make this page, run `cargo run --release --example anomalies -- {length}`. \
-fencepost aims
-about half of the faults ([search.md](search.md)), unless the settings say otherwise.
+counts as longer than {length}. In each range, the twin of a lock (its fixed version) ran the seeds \
+up to
+the first that shows the anomaly. To make this page, run `cargo run --release --example anomalies --
+{length}`. fencepost aims about half of the faults ([search.md](search.md)), unless the settings say
+otherwise.
 "
     );
     println!(
