@@ -29,6 +29,11 @@ GROUPS = {
 BELIEF = {"overlap", "foreign-release", "wrong-answer"}
 HARM = {"stale-write", "lost-update"}
 LIVENESS = {"stuck", "starved", "deadlock", "fenced-out", "held-forever"}
+ABOUT = (
+    ("belief (two processes held the lock, or the lock gave a wrong answer)", BELIEF),
+    ("harm (the guarded data was damaged)", HARM),
+    ("liveness (a process waited or was rejected for ever, or never let the lock go)", LIVENESS),
+)
 NEEDS = {
     "redis": "one Redis",
     "memcached": "one memcached",
@@ -121,6 +126,19 @@ def row(cells, run, coordinator):
     return "| " + " | ".join([f"[{lock}](protocols.md)", *linked, *cost, needs]) + " |"
 
 
+def wrapped(text):
+    """Wraps a paragraph or an item of a list, but not between a number and its percent sign."""
+    indent = "  " if text.startswith("- ") else ""
+    filled = textwrap.fill(
+        text.replace(" %", "\u00a0%"),
+        100,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return filled.replace("\u00a0%", " %")
+
+
 def advice(cells):
     """Returns at most forty lines. Every number is from a cell of the matrix. If a claim is no
     longer true, the script fails."""
@@ -140,7 +158,12 @@ def advice(cells):
         *others, last = (f"`{fault}`" for fault in faults.split(","))
         return f"{', '.join(others)} and {last}" if others else last
 
+    def both(first, second):
+        quiet(second, survives)
+        return f"`{first}` and `{second}`"
+
     network, available = "latency,partition,lost-reply,client-crash", matrix("availability")
+    survives = "restart,failover,clock-jump"
     for lock in ("curator-fencing", "etcd-mutex-fencing", "chubby-sequencer"):
         quiet(lock, ",".join(fault for group in GROUPS.values() for fault in group), HARM)
     delayed = GROUPS["holder delayed"]
@@ -155,43 +178,43 @@ def advice(cells):
   ([protocols](protocols.md#quiet-over-10000-seeds)).
 - **Redlock adds** protection against the loss of a single server: it is quiet under
   {quiet("redlock", "failover")} and {quiet("redlock", "partition")}. **It does not add** protection against a delayed holder
-  ({percent("redlock", "suspend", HARM)} harm under `suspend`, {percent("single-node", "suspend", HARM)} for `single-node`), clock jumps ({percent("redlock", "clock-jump", HARM)}), restarts
+  (harm in {percent("redlock", "suspend", HARM)} of the runs under `suspend`, against {percent("single-node", "suspend", HARM)} for `single-node`), clock jumps ({percent("redlock", "clock-jump", HARM)}), restarts
   without a delay ({percent("redlock", "restart", HARM)}) or evictions ({percent("redlock", "eviction", HARM)}). Restart its servers only after a ttl
   ([C2](anomalies.md)).
 - **A watchdog** covers work that takes longer than the lease ([A9](anomalies.md)), but not a paused process: with pauses, {percent("watchdog", "pause", HARM)}
   of the runs of `watchdog` end in harm, and {percent("single-node", "pause", HARM)} of `single-node`.
-- **Pay for ZooKeeper or etcd** if the lock must survive the loss of servers: `curator-mutex` is quiet
-  under {quiet("curator-mutex", "restart,failover,clock-jump")}, and `etcd-mutex` under {quiet("etcd-mutex", "restart,failover,clock-jump")}.
+- **Pay for ZooKeeper or etcd** if the lock must survive the loss of servers: {both("curator-mutex", "etcd-mutex")} are
+  quiet under {quiet("curator-mutex", survives)}.
   A delayed holder still overlaps the next one ({percent("curator-mutex", "pause", BELIEF)} and {percent("etcd-mutex", "pause", BELIEF)} under `pause`).
-- **GemFire and Chubby** also tie locks to members or sessions. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
+- **GemFire and Chubby** tie locks to members or sessions. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
   but a member that departs can still do harm ({percent("gemfire", "pause", HARM)} under `pause`), and the loss of half of the servers loses every lock
   ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` grants a failed holder's lock again only after a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
   and after a crash the lock is [unavailable](availability.md) for more than 5 s in {waits("chubby", "client-crash")} of the runs
   ({waits("chubby-no-delay", "client-crash")} without the delay).
 - **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
-  under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). Each lock
-  breaks if the clock that it reads is stepped: `shedlock-db-time` reads the database's clock ({percent("shedlock-db-time", "clock-jump", HARM)}),
+  under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm under `failover`).
+  These locks break if the clock that they read is stepped: `shedlock-db-time` reads the database's clock ({percent("shedlock-db-time", "clock-jump", HARM)}),
   `jdbc-7` the clients' clocks ({percent("jdbc-7", "clock-jump", HARM)}). Locks tied to a
   session (`pg-advisory`, `mysql-get-lock`) end with the connection while the holder still works:
   {percent("pg-advisory", "restart", HARM)} and {percent("mysql-get-lock", "restart", HARM)} harm under `restart`.
-- **A token that the storage checks prevents harm.** Under `pause`, `suspend` and `storage-delay` two
+- **A token that the storage checks prevents harm by a delayed holder.** Under `pause`, `suspend` and `storage-delay` two
   processes still believe that they hold `fencing` ({percent("fencing", "pause,suspend,storage-delay", BELIEF)}), `curator-fencing` ({percent("curator-fencing", "pause,suspend", BELIEF)}) or
-  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but no harm reaches the storage. The counter must be durable: with a counter in one Redis, tokens
-  decrease and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
+  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), but the storage accepts no harmful write. The counter must be durable: a counter in one Redis can be lost, tokens
+  then decrease, and runs end in harm under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper, the
   revision of etcd and the sequencer of Chubby are durable: `curator-fencing`, `etcd-mutex-fencing` and `chubby-sequencer`
   show no harm in any column.
 - **If the storage cannot check a token**, no lock here prevents harm by a delayed holder. Keep critical sections
   much shorter than the lease, stop before the lease ends, or make the guarded operation idempotent
   or conditional (compare-and-set), so that the storage does the check."""
     bullets = (" ".join(bullet.split()) for bullet in text.split("\n- "))
-    joined = ("- " + bullet.removeprefix("- ") for bullet in bullets)
-    lines = "\n".join(
-        textwrap.fill(one, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
-        for one in joined
-    )
+    lines = "\n".join(wrapped("- " + bullet.removeprefix("- ")) for bullet in bullets)
     if lines.count("\n") >= ADVICE_LINES_MAX:
         sys.exit(f"the advice has {lines.count(chr(10)) + 1} lines: expected up to {ADVICE_LINES_MAX}")
     return lines
+
+
+def named(names):
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def page():
@@ -206,29 +229,48 @@ def page():
         "",
         "## Every lock",
         "",
-        "A cell is *belief/harm/harm with a token/liveness*: the highest percentage of runs, over the fault",
-        "families of the column, in which",
+        wrapped(
+            "An entry has four numbers, *belief/harm/harm with a token/liveness*. Each number is a "
+            "percentage of runs, the highest over the fault families of the column and the rules of "
+            "the group:"
+        ),
         "",
-        "- two processes held the lock, or the lock gave a wrong answer (belief),",
-        "- the guarded data was damaged (harm),",
-        "- the guarded data was damaged although the storage checked a token (harm with a token), measured",
-        "  with the lock with tokens on the same servers:",
-        "  " + ", ".join(f"`{lock}`" for lock in WITH_TOKENS.values()) + ",",
-        "- a process waited for ever (liveness; [availability](availability.md) has shorter waits).",
+        *(wrapped(f"- {about}: {named(sorted(kinds))}") for about, kinds in ABOUT),
         "",
-        "A dot means 0 %. A question mark means that no run exercised the lock. A dash means that there is",
-        "no such lock. Each cell links to the matrix, which shows each family separately, with a seed. The",
-        "last columns show the cost of one cycle of one process without faults (`fencepost --seed 1 --fault",
-        "none --processes 1 --client LOCK`): messages (acquire, guarded work, release, renewals) and the",
-        "median time to acquire in ms, with message latencies of 0.2 ms to 2 ms.",
+        wrapped(
+            "Harm with a token is measured with the lock of the same coordinator whose tokens the "
+            f"storage checks: {named(WITH_TOKENS.values())}. [Availability](availability.md) also "
+            "shows waits that end."
+        ),
+        "",
+        wrapped(
+            "A dot means 0 %. A question mark means that no run exercised the lock. A dash means that "
+            "the number does not apply: the storage always checks the tokens of this lock, or no lock "
+            "on these servers has tokens. Each entry links to the matrix, which shows each family "
+            "separately."
+        ),
+        "",
+        "Some columns combine several fault families, or have another name than their family:",
+        "",
+        *(
+            wrapped(f"- {group}: {named(faults)}")
+            for group, faults in GROUPS.items()
+            if faults != (group,)
+        ),
+        "",
+        wrapped(
+            "The last columns show the cost of one cycle of one process without faults (`fencepost "
+            "--seed 1 --fault none --processes 1 --client LOCK`): messages (acquire, guarded work, "
+            "release, renewals) and the median time to acquire in ms, with message latencies of 0.2 "
+            "ms to 2 ms."
+        ),
         "",
     ]
     for coordinator, runs in by_coordinator.items():
         lines += [f"### {coordinator}", "", "| " + " | ".join(header) + " |"]
         lines.append("| --- " + "| --- " * len(GROUPS) + "| ---: | ---: | --- |")
         lines += [row(cells, run, coordinator) for run in runs] + [""]
-    groups = (f"{group}: {', '.join(faults)}" for group, faults in GROUPS.items())
-    return "\n".join(lines) + "\nFault families of each column: " + "; ".join(groups) + ".\n"
+    return "\n".join(lines)
 
 
 def main():
