@@ -182,8 +182,8 @@ fn limit(row: &Row) -> Option<&'static str> {
              read takes. In the minimal run, the real servers continue before a session ends.",
         ),
         "postgresql-failover" => Some(
-            "The standby must not have the last grant before it is cut off: otherwise it keeps that \
-             lock until the lease ends, and client-2 waits. On the simulated primary, this plan \
+            "To show this violation, the standby must lack the last grant when it is cut off; \
+             otherwise it keeps that lock until the lease ends, and client-2 waits. On the simulated primary, this plan \
              cuts the standby off 0.5 ms after a grant; the real primary grants at other times.",
         ),
         _ => None,

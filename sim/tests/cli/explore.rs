@@ -242,6 +242,8 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
         .unwrap();
     std::fs::write(folder.path().join("cut"), &text[..text.len() / 2]).unwrap();
     std::fs::write(folder.path().join("sweep"), "{ \"format\": \"fencepost.sweep\" }").unwrap();
+    let asked = ["--client", "set-ex-del", "--fault", "pause", "--no-shrink", "--format", "json"];
+    std::fs::write(folder.path().join("report"), explore(&asked).stdout).unwrap();
     let check = |more: &[&str]| fencepost_in(folder.path(), &[&["explore"], more].concat());
     for (refused, says) in [
         (merge(&["1", "3"]), "are missing"),
@@ -249,6 +251,7 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
         (merge(&["1", "edited", "3"]), "damaged or edited"),
         (merge(&["1", "cut", "3"]), "truncated"),
         (merge(&["1", "sweep", "3"]), "expected fencepost.exploration"),
+        (merge(&["1", "report", "3"]), "this shard found a counterexample"),
         (merge(&["1", "2", "3", "--format", "svg"]), "svg"),
         (merge(&["1", "2", "3", "--expect", "x"]), "--expect"),
         (check(&["--check", "1"]), "expected fencepost.certificate"),

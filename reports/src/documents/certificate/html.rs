@@ -1,4 +1,4 @@
-use super::text::{at_most, fired};
+use super::text::{fired, size};
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
 use crate::show::format::html::page::{heads, page};
 use maud::{Markup, html};
@@ -15,7 +15,7 @@ fn body(certificate: &Certificate) -> Markup {
     html! {
         header.top {
             p.muted { (tool.name) " " (tool.version) " · certificate" }
-            h1 { (bounds.client) " under " (bounds.fault) ", at most " (at_most(bounds)) }
+            h1 { (bounds.client) " under " (bounds.fault) ", " (size(bounds)) }
             p.lead { (certificate.claim) }
             p { (certificate.not_covered) }
         }

@@ -6,12 +6,12 @@ const WIDTH: usize = 96;
 pub(super) fn text(certificate: &Certificate) -> String {
     let (tool, bounds) = (&certificate.tool, &certificate.bounds);
     let mut text = format!(
-        "{} {}, certificate: {} under {}, at most {}\n\n",
+        "{} {}, certificate: {} under {}, {}\n\n",
         tool.name,
         tool.version,
         bounds.client,
         bounds.fault,
-        at_most(bounds)
+        size(bounds)
     );
     wrapped(&certificate.claim, &mut text);
     text.push('\n');
@@ -67,13 +67,17 @@ fn never_cut_off(bounds: &StatedBounds) -> Option<&'static str> {
     }
 }
 
-pub(super) fn at_most(bounds: &StatedBounds) -> String {
-    let faults =
-        format!("{} {}", bounds.faults, if bounds.faults == 1 { "fault" } else { "faults" });
-    match bounds.delays {
-        0 => faults,
-        1 => format!("{faults} and 1 delayed message"),
-        count => format!("{faults} and {count} delayed messages"),
+/// Returns the largest size of a plan, such as `at most 1 fault and 2 delayed messages`.
+pub(super) fn size(bounds: &StatedBounds) -> String {
+    let counted = |count, noun: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {noun}")),
+        count => Some(format!("{count} {noun}s")),
+    };
+    let parts = [counted(bounds.faults, "fault"), counted(bounds.delays, "delayed message")];
+    match parts.into_iter().flatten().collect::<Vec<_>>() {
+        none if none.is_empty() => "no faults".to_owned(),
+        some => format!("at most {}", some.join(" and ")),
     }
 }
 

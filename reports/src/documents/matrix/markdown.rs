@@ -124,7 +124,7 @@ fn one(matrix: &Matrix, client: &str, page: &mut String) {
             escaped(&cell.fault),
             cell.verdict.name(),
             rate(cell),
-            escaped(&findings(cell)) + &explored(cell, &matrix.config["scenario"]),
+            found(cell, &matrix.config["scenario"]),
             cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
             escaped(&known),
             cell.agreement.words()
@@ -145,19 +145,24 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
+fn found(cell: &MatrixCell, scenario: &Value) -> String {
+    let parts = [escaped(&findings(cell)), explored(cell, scenario)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 /// Links are relative to `docs`, the folder of the page.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();
     }
     if let Some(one) = counterexample(&cell.client, &cell.fault) {
-        return format!("; **one fault still breaks the lock**: `{}`", one.command());
+        return format!("**one fault still breaks the lock**: `{}`", one.command());
     }
     let links = published(&cell.client, &cell.fault, scenario)
         .map(|one| format!("[{}]({})", one.bounds, one.file()))
         .collect::<Vec<_>>();
     match links[..] {
         [] => String::new(),
-        _ => format!("; certified: {}; random seeds sample all other plans", links.join(", ")),
+        _ => format!("certified: {}; random seeds sample all other plans", links.join(", ")),
     }
 }

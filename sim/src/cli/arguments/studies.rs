@@ -16,6 +16,8 @@ const PROCESSES: &str = "Number of processes that compete for the lock, 1 to 64 
 
 const RETRY: &str = "Delay between two attempts to acquire the lock [default: 2s]";
 
+const HOLD: &str = "Duration of a critical section, or `until-validity`: the validity that the \
+                    lock reports, or the ttl if it reports none [default: 4s]";
 const CYCLES: &str = "Number of lock cycles (acquire, hold, release) of each process [default: 1]";
 
 #[derive(Args, Debug)]
@@ -191,8 +193,9 @@ pub(crate) struct CompareArguments {
 #[command(
     mut_arg("processes", |arg| arg.help(PROCESSES)),
     mut_arg("cycles", |arg| arg.help(CYCLES)),
-    mut_arg("hold", |arg| arg.help("Duration of a critical section [default: 4s]")),
+    mut_arg("hold", |arg| arg.help(HOLD).long_help(HOLD)),
     mut_arg("retry", |arg| arg.help(RETRY)),
+    mut_arg("strategy", |arg| arg.hide(true)),
 )]
 pub(crate) struct ExploreArguments {
     /// Lock to test (see `fencepost list clients`).

@@ -3,7 +3,11 @@ use crate::cli::arguments::MergeArguments;
 use crate::cli::{Failure, Outcome};
 use crate::studies::explore::partial::merge;
 use fencepost_reports::documents::certificate::read_unfinished;
+use fencepost_reports::documents::read::read_report;
 use fencepost_reports::summary::sweep::{Gaps, Shard};
+
+const COUNTEREXAMPLE: &str =
+    "this shard found a counterexample, so the shards together give no certificate";
 
 pub(crate) fn merge_explorations(
     arguments: &MergeArguments,
@@ -17,7 +21,10 @@ pub(crate) fn merge_explorations(
     }
     let read =
         arguments.files.iter().zip(texts).map(|(path, text)| {
-            read_unfinished(text).map_err(|error| Failure::content(path, error))
+            read_unfinished(text).map_err(|error| match read_report(text) {
+                Ok(_) => Failure::content(path, COUNTEREXAMPLE),
+                Err(_) => Failure::content(path, error),
+            })
         });
     let partials = read.collect::<Result<Vec<_>, _>>()?;
     let merged = merge(&partials, gaps);
