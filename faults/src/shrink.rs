@@ -27,8 +27,7 @@ pub struct ShrunkPlan {
     pub complete: bool,
 }
 
-/// Threshold of a fault's magnitude for the violation. Values are in microseconds or parts per
-/// million and have the same sign as in the plan.
+/// Threshold of a fault's magnitude for the violation, in microseconds or parts per million.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
     /// `id` of the fault in the plan.

@@ -154,6 +154,6 @@ pub struct CallMade {
     pub result: i64,
     /// Hash of the bytes that an emulated call was to write or send; 0 if there were none.
     pub bytes: u32,
-    /// Number of clock reads without a call since the thread's previous call.
+    /// Number of clock reads from the shared page since the thread's previous call.
     pub clock_reads: u32,
 }

@@ -32,7 +32,7 @@ pub enum FaultKind {
     Evict,
     /// An operator deletes all keys of a server.
     FlushAll,
-    /// An operator promotes a replica to primary.
+    /// An operator promotes a replica or standby to primary.
     Promote,
     /// An operator runs an administrative command on a server.
     Operator,

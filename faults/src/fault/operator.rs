@@ -29,7 +29,7 @@ pub enum OperatorCommand {
 impl OperatorCommand {
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// Returns the command as reports print it, which may be abbreviated.
+    /// Returns the command as reports print it.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

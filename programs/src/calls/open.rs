@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Prefix of files that programs cannot open. JVMs name these files after process ids, which are
+/// Prefix of paths that programs cannot open. JVMs name these files after process ids, which are
 /// the same in concurrent runs.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 

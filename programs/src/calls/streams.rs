@@ -268,7 +268,7 @@ impl Group {
         if !is_enough {
             return call.block_restartable(Interest::Files, None);
         }
-        // Unlike in Linux, a blocking write fills the pipe in one piece, even beyond its capacity.
+        // Unlike in Linux, a blocking write enters the pipe in one piece, even beyond its capacity.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
         let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);
