@@ -7,8 +7,7 @@ use crate::seed::Seed;
 use crate::setting::Setting;
 use crate::time::SimTime;
 
-/// Draws the fault plan of a seed. Drops the later of two colliding faults or, at equal start
-/// times, the fault of the family with the higher number.
+/// Draws the fault plan of a seed. No two of its faults collide.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
@@ -17,11 +16,10 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnIncident {
     pub family: Family,
-    /// An incident without collisions between its own faults.
     pub incident: Incident,
 }
 
-/// Draws the same faults as [`generate`], still grouped by incident.
+/// Draws the same faults as [`generate`], grouped by incident.
 pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
     let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {

@@ -20,7 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To also choose when faults hit, call [`incidents`] and [`aim`] instead of `generate`.
+//! To move faults to chosen times, use [`incidents`] and [`aim`] instead of `generate`.
 
 #![forbid(unsafe_code)]
 

@@ -8,7 +8,6 @@ use std::str::FromStr;
 /// threads directly after their process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// `redis-1` is the first primary.
     Redis(u16),
     /// A server of a coordinator other than Redis.
     Server(u16),

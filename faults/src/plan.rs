@@ -16,7 +16,7 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Latest end of a fault, and largest clock step: 100 days, the limit of the simulated clocks.
+/// Latest allowed end of a fault, with its delay or clock step: 100 days.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// All planned faults of one run.
@@ -36,8 +36,6 @@ impl TimedFault {
         }
     }
 
-    /// Returns the latest time that the fault affects, including delayed messages, the size of a
-    /// clock step, and the time that a slow server adds.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -59,7 +57,7 @@ impl FaultPlan {
         self
     }
 
-    /// Returns the end of the last fault. A fault that never ends counts with its start.
+    /// Returns the latest end of a fault. A fault that never ends counts with its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()
@@ -68,15 +66,14 @@ impl FaultPlan {
             .unwrap_or(SimTime::ZERO)
     }
 
-    /// Like [`FaultPlan::ends_at`], but also waits for the messages that the faults delayed.
+    /// Like [`FaultPlan::ends_at`], but adds the maximum delay of a [`Fault::Delay`] to its end.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// Returns the largest sum of backward clock steps on any one server. Backward steps extend
-    /// leases.
+    /// Returns the largest sum of backward clock steps on any one server.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {

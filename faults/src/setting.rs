@@ -22,10 +22,9 @@ pub struct Setting {
     pub topology: Topology,
     /// Number of processes that take the lock, named `client-1` to `client-N`.
     pub processes: u16,
-    /// Lease that the locks request, in microseconds. Fault families whose faults must outlast a
-    /// lease use this value.
+    /// Lease that the locks request, in microseconds.
     pub ttl_us: Micros,
-    /// Period of virtual time in which faults may begin; they may end later.
+    /// Period of virtual time in which the fault families place faults.
     pub window: Window,
     /// Ranges from which the fault families draw sizes, durations and counts.
     pub knobs: Knobs,
@@ -64,40 +63,41 @@ pub enum Topology {
     /// A primary, `server-1`, and a standby, `server-2`, which follows the primary until an
     /// operator promotes it.
     Standby {
-        /// Number of failovers per thousand in which the operator first stops the old primary for
-        /// good. In the other failovers the old primary comes back as a primary.
+        /// Number of failovers per thousand in which the old primary is stopped for good. In the
+        /// other failovers it comes back as a primary.
         stopped_per_mille: u16,
     },
 }
 
-/// Period of virtual time in which faults may begin, both ends included. Faults may end later.
+/// Period of virtual time in which faults begin, both ends included. Faults may end later, and the
+/// takeover by a standby may begin later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// Virtual time in microseconds before which no fault begins.
+    /// First instant of the window, in microseconds.
     pub begin_us: SimTime,
-    /// Virtual time in microseconds after which no fault begins.
+    /// Last instant of the window, in microseconds.
     pub end_us: SimTime,
 }
 
-/// A range of durations, both ends included. Values are drawn log-uniformly (each doubling is
-/// equally likely), or uniformly if the range starts at zero.
+/// A range of durations, both ends included. A draw from the range, or from a part of it, is
+/// log-uniform (each doubling is equally likely), or uniform if it starts at zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spans {
-    /// Shortest duration in microseconds; 0 makes the draw uniform.
+    /// Shortest duration in microseconds.
     pub min_us: Micros,
     /// Longest duration in microseconds; at least `min_us`.
     pub max_us: Micros,
 }
 
-/// A range for the number of strikes of a fault family in one plan, both ends included.
+/// A range from which a fault family draws its number of strikes, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Fewest strikes per plan.
+    /// Smallest number to draw.
     pub min: u16,
-    /// Most strikes per plan.
+    /// Largest number to draw; at least `min`.
     pub max: u16,
 }
 
@@ -106,13 +106,14 @@ pub struct Counts {
 #[serde(deny_unknown_fields)]
 pub struct Knobs {
     /// Number of strikes of each fault family per plan, by default 1 to 4. A strike may hit several
-    /// nodes, and with Sentinels `failover` strikes at most twice.
+    /// nodes. Some families limit the number, such as `failover`.
     pub counts: Counts,
-    /// Duration of a fault of `pause` or `suspend`, by default 100 ms to 2.5 leases.
+    /// Duration of a fault of `pause` or `suspend`, by default 100 ms to 2.5 leases. With Sentinel,
+    /// `pause` pauses a server for at most half of `down_after_us`.
     pub pause: Spans,
-    /// Time by which replicas lag behind their primary, by default 50 ms to 5 s.
+    /// Maximum lag of replicas behind their primary, drawn for each fault; by default 50 ms to 5 s.
     pub replication_lag: Spans,
-    /// Number of replicas that lag at the same time, drawn for each lag; by default all replicas.
+    /// Maximum number of replicas that one fault makes lag; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
     /// Event with which `failover` removes a replicated primary, by default drawn for each
@@ -132,26 +133,26 @@ pub struct Knobs {
     /// Largest relative drift between the clocks of any two hosts, in parts per million; by default
     /// 30,000 (3 %).
     pub drift_ppm: u32,
-    /// Size of a clock step in either direction, by default a fifth of a lease to 2 leases.
+    /// Size of a step of `clock-jump` in either direction, by default 0.2 to 2 leases.
     pub clock_jump: Spans,
-    /// Downtime of a restarted server, by default 0, so the server is back immediately.
+    /// Downtime of a server that `restart` stops, by default 0.
     pub restart_delay: Spans,
     /// Share of server crashes that are power losses, per thousand; by default 500.
     pub power_loss_per_mille: u16,
-    /// Delay that `latency` adds to a message, by default 1 ms to a tenth of a lease.
+    /// Maximum delay of a fault of `latency`, by default 1 ms to a tenth of a lease.
     pub latency: Spans,
-    /// Duration of a partition, by default 100 ms to 1.5 leases.
+    /// Duration of a fault of `partition`, by default 100 ms to 1.5 leases.
     pub partition: Spans,
-    /// Time for which `lost-reply` and `lost-request` wait for a command, by default 1 s to 10 s.
+    /// Maximum wait of `lost-reply` and `lost-request` for a command, by default 1 s to 10 s.
     pub lost_reply: Spans,
-    /// Delay that `storage-delay` adds to a storage request, by default 50 ms to 2 leases.
+    /// Maximum delay of a fault of `storage-delay`, by default 50 ms to 2 leases.
     pub storage_delay: Spans,
     /// Time that `slow-server` adds to each command, by default 1 ms to 200 ms.
     pub service: Spans,
     /// Downtime of a crashed client that restarts, by default 100 ms to 2 leases.
     pub client_down: Spans,
-    /// Duration of message delays, replication lag, slow commands, and clock drift that does not
-    /// fill the window; by default 1 s to 2 leases.
+    /// Duration of a fault of `latency`, `storage-delay`, `replication-lag` or `slow-server`, by
+    /// default 1 s to 2 leases. A drift of `clock-drift` may last up to a lease longer.
     pub spell: Spans,
 }
 
@@ -198,7 +199,7 @@ impl Setting {
         (1..=self.processes).map(Node::Client).collect()
     }
 
-    /// Returns the servers that store the lock, the initial primary first.
+    /// Returns the servers that store the lock, the first primary (if any) first.
     pub fn servers(&self) -> Vec<Node> {
         let redis = match self.topology {
             Topology::Standalone => 1,
@@ -267,7 +268,6 @@ impl Window {
 }
 
 impl Default for Window {
-    /// From 2 s, when processes have settled, to 60 s, when most processes are still running.
     fn default() -> Window {
         Window { begin_us: SimTime(2_000_000), end_us: SimTime(60_000_000) }
     }

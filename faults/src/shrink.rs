@@ -27,22 +27,21 @@ pub struct ShrunkPlan {
     pub complete: bool,
 }
 
-/// Threshold of a fault's magnitude for the violation. Values are in microseconds or parts per
-/// million and have the same sign as in the plan.
+/// Threshold of a fault's magnitude for the violation, in microseconds or parts per million.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
-    /// `id` of the decisive fault in the plan.
+    /// `id` of the fault in the plan.
     pub fault: u32,
-    /// Field of the fault that was reduced. Its suffix is the unit.
+    /// Field of the fault whose threshold this is. The name contains the unit.
     pub magnitude: Magnitude,
     /// Value with which the violation still happens.
     pub enough: i64,
-    /// Value one step smaller, with which the violation does not happen; `null` if not tried.
+    /// Value one step closer to zero that did not cause a violation; `null` if none was tried.
     pub not_enough: Option<i64>,
 }
 
 /// Minimizes a plan for which `violates` returns `true`, with at most `calls_max` calls. Returns
-/// `None` if `violates` returns `false` for the plan itself.
+/// `None` if no call returns `true` for the plan itself.
 ///
 /// Faults keep their ids and kinds, gain no nodes or magnitude, and move by less than a second.
 /// `violates` must depend on the plan alone, but need not be monotone.

@@ -3,9 +3,7 @@ use std::fmt::Write;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Also calls the functions in `WILD`.
     Anything,
-    /// Does not call the functions in `WILD` directly.
     Comparable,
 }
 
@@ -191,7 +189,7 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// Functions whose results may differ between servers, for example because they reveal addresses.
+/// Functions that [`comparable_program`] never draws for a call.
 const WILD: &[&str] = &[
     "string.rep", "string.dump", "string.gmatch", "tostring", "collectgarbage", "gcinfo",
     "setfenv", "getfenv", "math.random", "math.randomseed", "redis.log", "redis.set_repl",

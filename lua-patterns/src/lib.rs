@@ -1,6 +1,5 @@
 //! Matches Lua patterns and counts the steps. Matching a pattern such as `a*a*a*b` can take very
-//! long, and Lua's own matcher cannot be interrupted. This matcher regularly calls its [`Meter`],
-//! which may end the script.
+//! long. The matcher regularly calls its [`Meter`], which may end the script.
 //!
 //! ```
 //! use fencepost_lua_patterns::{Dialect, Matcher};
@@ -39,7 +38,7 @@ pub enum Dialect {
 
 #[derive(Debug)]
 pub enum Failure {
-    /// The pattern is invalid or too complex. The text is Lua's error message.
+    /// The pattern is invalid or too complex, as the text says.
     Pattern(&'static str),
     Raised(LuaError),
 }
@@ -49,7 +48,7 @@ type Matched<T> = Result<T, Failure>;
 /// A capture of the match, as offsets in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capture {
-    /// A capture without an end. Lua reports such a capture as an error after the match.
+    /// A capture without an end.
     Open(usize),
     /// The position that `()` captures.
     Position(usize),
@@ -302,7 +301,7 @@ impl<'m> Matcher<'m> {
     fn end_of_set(&self, start: usize) -> Matched<usize> {
         let mut index = start + usize::from(self.at(start) == Some(b'^'));
         loop {
-            // The first character of a set is literal even if it is a bracket.
+            // A bracket is literal if it is the first character of a set.
             let byte = self.at(index);
             index += 1;
             match byte {

@@ -28,8 +28,7 @@ fn found(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     Some(None)
 }
 
-/// Searches with Lua's own matcher, which refuses a capture without an end; `found` accepts such a
-/// capture.
+/// Searches with luna's matcher, which rejects captures without an end, unlike `found`.
 fn found_by_lua(text: &[u8], pattern: &[u8]) -> Option<Option<(usize, usize)>> {
     match luna_core::pattern::find(text, pattern, 0) {
         Ok(found) => Some(found.map(|found| (found.start, found.end))),

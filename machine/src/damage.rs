@@ -16,7 +16,7 @@ pub enum Response {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     pub file: DiskFile,
-    /// Kind and place of the damage, as a lowercase fragment of a sentence.
+    /// Damage or repair, as a lowercase fragment of a sentence.
     pub what: String,
     pub response: Response,
 }

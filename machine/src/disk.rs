@@ -34,7 +34,7 @@ impl Disk {
         Disk { snapshot, synced: append_only.len(), append_only, config, ..Disk::default() }
     }
 
-    /// Makes syncs and replacements fail with `error` from now on. `None` makes them succeed.
+    /// Makes syncs and replacements fail with `error`. `None` makes them succeed again.
     pub fn fail_syncs(&mut self, error: Option<SyncError>) {
         self.sync_error = error;
     }
@@ -51,7 +51,6 @@ impl Disk {
                 self.has_failed = true;
                 return DiskReply::Failed(error);
             }
-            // A configuration that is not synced never replaces the old configuration.
             (Output::DiskConfig { .. }, Some(_)) => self.has_failed = true,
             _ => return self.apply_synced(output),
         }
@@ -69,8 +68,7 @@ impl Disk {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 let has_failed = self.has_failed;
                 *self = Disk { config, has_failed, ..Disk::holding(image.clone()) };
-                // Pending syncs of the replaced file still finish, but they sync no byte of the new
-                // file.
+                // Pending syncs still finish, but sync no byte of the new file.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),

@@ -14,7 +14,7 @@ pub enum Input<'a> {
         connection: ConnectionId,
         bytes: &'a [u8],
     },
-    /// Requests the next buffered command. The driver sends this after `Outputs::more`.
+    /// Makes the machine execute the next buffered command. The driver sends it if `Outputs::more`.
     Continue,
     Closed {
         /// Connection that has ended, for example because the peer closed it.
@@ -62,6 +62,6 @@ pub enum OperatorAction {
     StopLogging,
     /// Accepts writes regardless of the number of connected replicas.
     WriteAlone,
-    /// Closes connections that are idle for a second.
+    /// Makes the server close idle connections.
     CloseIdle,
 }

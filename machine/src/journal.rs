@@ -11,8 +11,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Format version, included in the checksum of each length. Records of other versions count as
-/// damaged.
+/// Format version, included in the checksum of each length.
 const VERSION: u8 = 3;
 const HEADER_BYTES: usize = 12;
 

@@ -9,13 +9,12 @@ use crate::wording::{self, Wording};
 pub trait Machine {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs);
 
-    /// Returns `true` if the server can perform the action now. Fault injection skips other
-    /// actions.
+    /// Returns `false` for an action that fault injection must skip now.
     fn supports(&self, _action: OperatorAction) -> bool {
         false
     }
 
-    /// Returns `true` if the server serves clients. Drivers announce a server once it is ready.
+    /// Returns `true` if the server serves clients.
     fn is_ready(&self) -> bool {
         true
     }
@@ -34,7 +33,7 @@ pub trait Machine {
     /// Tells a server with several ports which port the client of a connection has dialled.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
-    /// Simulates a power loss: reverts data outside a [`crate::Disk`] to its last sync.
+    /// Simulates a power loss for data outside a [`crate::Disk`].
     fn lose_power(&mut self) {}
 
     /// Like [`crate::Disk::fail_syncs`], for data outside a [`crate::Disk`].

@@ -1,16 +1,15 @@
-//! A server's reports to the judge, such as a change of its role. Simulated processes cannot see
-//! them.
+//! A server's reports for the history of a run. Simulated processes cannot see them.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The server is a primary. It also reports this at startup.
     Leads,
     Follows {
-        /// Primary that the server now replicates. The server also reports this at startup.
+        /// Server that the server replicates. It also reports this at startup.
         host: String,
     },
     TookOver {
-        /// Primary whose data has replaced the server's own data.
+        /// Server whose data has replaced the server's own data.
         host: String,
     },
     Down {
@@ -20,8 +19,7 @@ pub enum Notice {
         is_down: bool,
     },
     Writes {
-        /// `true` if the server now refuses every write because its disk failed; `false` if it
-        /// accepts writes again.
+        /// `true` if the server now refuses writes; `false` if it accepts writes again.
         refused: bool,
     },
     Names {

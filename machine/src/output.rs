@@ -50,11 +50,11 @@ pub enum Output {
     Notice(Notice),
 }
 
-/// The outputs of one input. The driver clears and reuses them.
+/// The outputs of one input.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
     pub list: Vec<Output>,
-    /// Number of executed commands. Each command costs the host its service time.
+    /// Number of executed commands.
     pub commands: u32,
     /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,

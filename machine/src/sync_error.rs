@@ -15,8 +15,7 @@ impl SyncError {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyncOf {
-    /// The append-only file. The next successful sync of this file also covers the bytes of the
-    /// failed sync.
+    /// The append-only file. The next successful sync also covers the bytes of the failed one.
     Appended,
     /// A [`crate::Output::DiskReplace`]. The old files stay in place.
     Replacement,

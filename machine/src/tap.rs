@@ -1,4 +1,5 @@
-//! Changes of keys, which a server reports to the judge. Simulated processes cannot see them.
+//! Changes of keys, as a server reports them for the history of a run. Simulated processes cannot
+//! see these reports.
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
@@ -9,13 +10,12 @@ pub struct TapEvent {
     pub change: KeyChange,
     /// Value after the change, or before a removal. The format depends on the server.
     pub value: Option<Bytes>,
-    /// Connection that made the change; `None` if no client made it, as for an expiry.
+    /// Connection whose request made the change; `None` for other changes, such as an expiry.
     pub by: Option<ConnectionId>,
-    /// Expiry in wall-clock milliseconds; `None` if the key never expires or no longer exists.
+    /// Expiry in wall-clock milliseconds, if the key still exists and has one.
     pub expires_at_ms: Option<i64>,
     pub primary: bool,
-    /// Number that the server gave to the grant and that can serve as a fencing token; `None`
-    /// without such a number.
+    /// Number of the grant that can serve as a fencing token, if the server gave one.
     pub token: Option<u64>,
 }
 

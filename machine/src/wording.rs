@@ -14,8 +14,7 @@ pub fn lines(_: Speaker, bytes: &[u8]) -> String {
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
-/// Formats RESP messages, such as `SET lock a41f NX PX 10000` or `(nil)`. Separates messages with `
-/// | `.
+/// Formats RESP messages, such as `SET lock a41f NX PX 10000`. Separates messages with ` | `.
 pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());

@@ -90,7 +90,7 @@ pub struct Group {
     pub(crate) has_failed_sync: bool,
     pub(crate) waits: u64,
     pub(crate) segments: Vec<Option<Segment>>,
-    /// Device and inode of each file that the group created in `/dev/shm`.
+    /// Devices and inodes of files that the group created in `/dev/shm`.
     pub(crate) shared_files: BTreeSet<(u64, u64)>,
     pub(crate) ending: Option<Ending>,
 }
@@ -199,8 +199,7 @@ impl Group {
         std::mem::take(&mut self.synced)
     }
 
-    /// Makes later syncs fail with `errno`, if [`Launch::sync_us`] is set. `None` makes syncs
-    /// succeed again.
+    /// Makes syncs fail with `errno`, if [`Launch::sync_us`] is set. `None` makes them succeed.
     pub fn fail_syncs(&mut self, errno: Option<i32>) {
         self.sync_errno = errno;
     }

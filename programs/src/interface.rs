@@ -24,8 +24,8 @@ pub struct Launch {
     pub user: Option<u32>,
     /// Duration of a file sync in microseconds; `None` leaves syncs to the kernel.
     pub sync_us: Option<u64>,
-    /// Canonical paths of folders for temporary files. A dropped group removes the folders that its
-    /// programs created there, and the files that they created there with `O_EXCL`.
+    /// Canonical paths of folders for temporary files. A dropped group removes folders that its
+    /// programs created there, and files that they created there with `O_EXCL`.
     pub temporary: Vec<PathBuf>,
 }
 
@@ -104,8 +104,7 @@ pub enum News {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub requests: Vec<Request>,
-    /// Microseconds until the next step; `None` if the group waits only for the network, or has
-    /// ended.
+    /// Microseconds until the next step; `None` if the group waits only for the network.
     pub wake_after_us: Option<u64>,
     /// `false` if some threads are still ready to run after this step.
     pub is_idle: bool,
@@ -151,10 +150,10 @@ pub struct CallMade {
     /// Thread id that the program sees.
     pub thread: u32,
     pub number: u16,
-    /// Result of an emulated call; 0 for a call that the kernel executes.
+    /// Result of the call; 0 if the group leaves the call to the kernel.
     pub result: i64,
-    /// Hash of the bytes that the call wrote or sent; 0 if the call wrote nothing.
+    /// Hash of the bytes that an emulated call was to write or send; 0 if there were none.
     pub bytes: u32,
-    /// Number of clock reads since the thread's previous call.
+    /// Number of clock reads from the shared page since the thread's previous call.
     pub clock_reads: u32,
 }

@@ -30,8 +30,8 @@
 //! it, drop it. [`SyncedFiles`] restores a folder to its last syncs.
 //!
 //! The crate traces with ptrace. A seccomp filter stops a thread at system calls that wait for
-//! other threads, read a clock or communicate; many others run at native speed. Programs read
-//! clocks from a page that the tracer shares with each process (`group/clock_reads.rs`). Static
+//! other threads, read a clock or communicate; many others run at native speed. Programs usually
+//! read clocks from a page that the tracer shares with them (`group/clock_reads.rs`). Static
 //! binaries and raw system calls work, because no library is preloaded.
 //!
 //! The entry points are [`check`], [`Group::start`] and [`Group::step`]. The crate has no Cargo

@@ -11,13 +11,13 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without a wait, which take about 12.6 s of virtual time.
+/// Maximum number of clock reads without another call. They take about 12.6 s of virtual time.
 const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Number of calls after which a thread lets other threads run.
 const TURN_CALLS_MAX: u32 = 300;
-/// Processor time in nanoseconds after which the tracer examines a thread while other threads are
-/// ready. The time doubles for each further examination.
+/// Processor time in nanoseconds after which the tracer first examines a thread while other threads
+/// are ready.
 const EXAMINED_AFTER_NS: u64 = 100_000_000;
 /// Virtual time in nanoseconds that passes when the tracer interrupts a waiting loop.
 const SPIN_NS: u64 = 10_000;
@@ -152,8 +152,7 @@ impl Group {
         let (mut began, mut latest, mut idle, mut examine_at) = (None, 0, 0, EXAMINED_AFTER_NS);
         loop {
             match tracee.wait_once() {
-                // Ignore this signal. `examine` sent it, but the thread stopped for another reason
-                // first.
+                // `examine` sent this signal, but the thread stopped for another reason first.
                 Some(Stop::Signal(libc::SIGSTOP)) => tracee.resume(0),
                 Some(stop) => return Some(stop),
                 None => {}

@@ -11,8 +11,7 @@ use std::time::SystemTime;
 /// Size in bytes of a stored piece. Pieces of only zeros are omitted.
 const PIECE: usize = 4096;
 
-/// Device, inode and creation time. The creation time distinguishes files, because a new file may
-/// reuse an inode.
+/// Device, inode and creation time. A new file may reuse an inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
@@ -132,7 +131,7 @@ impl SyncedFiles {
     }
 
     /// Restores the files of a folder to their last syncs. A file that was never synced counts as
-    /// empty. `kept` takes a file's number of unsynced bytes, and returns how many of these bytes
+    /// empty. `kept` takes the length of a file's unsynced range, and returns how many of its bytes
     /// survive, counted from the first.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
@@ -170,7 +169,7 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Records all files as synced, except those that [`SyncedFiles::copy_all`] copied.
+    /// Records a folder's files as synced, except those that [`SyncedFiles::copy_all`] copied.
     pub fn sync_all(&mut self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

@@ -1,7 +1,7 @@
 //! Removes the temporary files that a group leaves behind.
 //!
-//! Two runs of a seed draw the same names for temporary files. If a process of the first run is
-//! killed and leaves a folder, the second run finds the folder, and the runs differ.
+//! Two runs of a seed draw the same names for temporary files. If the second run finds a folder of
+//! the first, the runs may differ.
 
 use std::fs::{remove_dir_all, remove_file, symlink_metadata};
 use std::os::unix::fs::MetadataExt;

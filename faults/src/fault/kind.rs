@@ -8,11 +8,11 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum FaultKind {
-    /// A node is paused, and its clocks continue.
+    /// A node is paused, but its clocks continue.
     Pause,
     /// A node and its monotonic clock are suspended.
     Suspend,
-    /// A process crashes, and its machine keeps running.
+    /// A process crashes, but its machine keeps running.
     Crash,
     /// A machine loses power.
     PowerLoss,
@@ -22,17 +22,17 @@ pub enum FaultKind {
     Delay,
     /// A server executes a command, but its reply is lost.
     LostReply,
-    /// A node's clocks run too fast or too slow.
+    /// A node's clocks run fast or slow.
     ClockDrift,
     /// A node's wall clock is stepped.
     ClockJump,
-    /// A server is slow: each command takes longer.
+    /// Each command takes longer on a server.
     SlowServer,
-    /// A server evicts all keys that its eviction policy allows.
+    /// A server evicts keys, as under memory pressure.
     Evict,
-    /// An operator deletes all keys of a server with FLUSHALL.
+    /// An operator deletes all keys of a server.
     FlushAll,
-    /// An operator promotes a replica to primary.
+    /// An operator promotes a replica or standby to primary.
     Promote,
     /// An operator runs an administrative command on a server.
     Operator,

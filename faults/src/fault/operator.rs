@@ -18,19 +18,18 @@ pub enum OperatorCommand {
     /// `REPLICAOF` makes the server a replica of another server of the deployment. The server loses
     /// all data that the other server does not have.
     ReplicaOf,
-    /// `CONFIG SET appendonly no` turns the append-only file off, so later writes do not survive a
-    /// restart.
+    /// `CONFIG SET appendonly no` turns the append-only file off.
     AppendOnlyOff,
     /// `CONFIG SET min-replicas-to-write 0` lets a primary with too few replicas accept writes.
     MinReplicasOff,
-    /// `CONFIG SET timeout 1` makes the server close connections that are idle for one second.
+    /// `CONFIG SET timeout 1` makes the server close idle client connections.
     IdleTimeout,
 }
 
 impl OperatorCommand {
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// Returns the command as reports print it, which may be abbreviated.
+    /// Returns the command as reports print it.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

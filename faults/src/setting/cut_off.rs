@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutOff {
-    /// Servers. Servers that communicate are also separated from one another or from Sentinels.
+    /// Servers. A partition may also separate servers from one another or from Sentinels.
     #[default]
     Servers,
     /// Guarded storage.

@@ -9,12 +9,11 @@ pub enum FailoverBy {
     /// One of the other events is drawn for each failover.
     #[default]
     Drawn,
-    /// The primary crashes or loses power, and restarts after a takeover.
+    /// The primary crashes or loses power.
     Crash,
-    /// The primary is isolated together with one client, which continues to write to that primary.
+    /// The primary is isolated together with one client.
     Isolation,
-    /// The primary is paused until another server has taken over, and then continues as a primary.
-    /// Only Sentinel replaces such a primary.
+    /// The primary is paused for longer than a takeover by Sentinel usually takes.
     Pause,
 }
 

@@ -6,7 +6,6 @@ pub(super) struct Oracle<F> {
     violates: F,
     calls: u32,
     calls_max: u32,
-    /// A list is fast enough: comparing plans costs little compared with a run.
     answers: Vec<(FaultPlan, bool)>,
     refused: bool,
 }

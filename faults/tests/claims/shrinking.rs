@@ -234,7 +234,7 @@ fn a_start_is_as_round_as_the_violation_lets_it_be() {
 
 #[test]
 fn rounding_never_moves_a_fault_into_another_of_its_kind() {
-    // Rounding the second start would move it to 1 s, where the first fault begins.
+    // The whole second nearest to the second start is 1 s, where the first fault begins.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 400_000)),
         at(2, 1_490_000, pause(1, 700_000)),

@@ -1,4 +1,4 @@
-//! Reads arbitrary text as a history. Judging a valid history must not panic.
+//! Reads arbitrary text as a history. Validating and judging it must not panic.
 
 use crate::targets::typed;
 use fencepost_reports::documents::read::{line_of_event, read_history};

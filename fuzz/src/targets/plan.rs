@@ -1,5 +1,5 @@
-//! Reads arbitrary text as a fault plan. A run with a valid plan must have the same result on both
-//! engines.
+//! Reads arbitrary text as a fault plan. Both engines must record the same history for a
+//! valid plan.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

@@ -26,7 +26,7 @@ fn check(snapshot: &[u8]) {
 
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // A checksum of 0 disables the check, which a randomly changed file would fail.
+    // A checksum of 0 disables the check, which most changed files would fail.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a report, sweep or matrix, and writes a valid document in each of its
-//! formats.
+//! Reads arbitrary text as a report, sweep or matrix, and writes a valid document in its formats.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;
@@ -9,7 +8,7 @@ use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use serde_json::Value;
 
-/// Removes the checksum, which nearly every random change would invalidate.
+/// Removes the checksum, which most changes would invalidate.
 fn unsealed(document: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(document).ok()?;
     value.as_object_mut()?.remove("checksum")?;

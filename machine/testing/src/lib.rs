@@ -1,5 +1,4 @@
-//! Shared test support: [`Bench`] for one machine, [`World`] for several. The crate has no Cargo
-//! features.
+//! Test support: [`Bench`] for one machine, [`World`] for several. It has no Cargo features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]
@@ -13,8 +12,7 @@ pub use bench::Bench;
 pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
 pub use world::{Crash, End, Host, World};
 
-/// Implements `Deref` and `DerefMut` for a wrapper, so that tests can call the methods of the
-/// wrapped [`Bench`] or [`World`] directly.
+/// Implements `Deref` and `DerefMut` for a wrapper of a [`Bench`] or [`World`].
 #[macro_export]
 macro_rules! deref {
     ($outer:ty, $field:tt: $inner:ty) => {

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// By default, outgoing connections use higher ports, from 32768 (Linux) or 49152 (BSD).
+/// On Linux and macOS, outgoing connections by default use higher ports.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
@@ -20,8 +20,7 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Connect instead of binding, because other threads' child processes could inherit a bound
-        // socket.
+        // Connect instead of binding, because a forked child could keep a bound socket open.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -29,7 +28,7 @@ pub fn free_port() -> u16 {
     panic!("every port of {PORTS:?} is taken");
 }
 
-/// Polls until `look` returns `Some`. Panics after two minutes.
+/// Polls until `look` returns `Some`. Panics after `POLLS_MAX` polls.
 #[track_caller]
 pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
     for _ in 0..POLLS_MAX {
@@ -41,7 +40,7 @@ pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
     panic!("waited in vain: {what}");
 }
 
-/// Waits until a child process is ready. Panics if it exits, or after two minutes.
+/// Waits like [`wait_for`] until a child process is ready. Panics if the process exits.
 #[track_caller]
 pub fn wait_until_ready<R>(
     server: &str,

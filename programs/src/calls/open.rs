@@ -1,4 +1,4 @@
-//! Emulates calls that open files. Replaces files that would reveal the real time or machine.
+//! Emulates calls that open files. Replaces many files that would reveal the real machine.
 
 use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
@@ -12,12 +12,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Prefix of files that programs cannot open. JVMs name these files after process ids, which are
+/// Prefix of paths that programs cannot open. JVMs name these files after process ids, which are
 /// the same in concurrent runs.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// Files in this folder outlive their processes. A group removes the files that its programs
-/// created there.
+/// Folder of shared files, which outlive their processes.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
@@ -77,8 +76,7 @@ impl Group {
         })
     }
 
-    /// Executes the thread's current call if it is `mkdir` or `mkdirat`. Such a call takes no
-    /// virtual time.
+    /// Executes the thread's current call if it is `mkdir` or `mkdirat`.
     pub(crate) fn has_made_folder(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let registers = &thread.registers;

@@ -8,7 +8,7 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// Nanoseconds after which Linux, by default, stops trying to connect to a silent machine.
+/// Nanoseconds after which Linux 6.1, by default, stops trying to connect to a silent machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 
 fn is_socket_call(number: i64) -> bool {

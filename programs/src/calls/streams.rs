@@ -268,8 +268,7 @@ impl Group {
         if !is_enough {
             return call.block_restartable(Interest::Files, None);
         }
-        // As in Linux, a blocking write writes all its bytes. Unlike in Linux, the pipe takes them
-        // in one piece, even beyond its capacity.
+        // Unlike in Linux, a blocking write enters the pipe in one piece, even beyond its capacity.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
         let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);

@@ -3,7 +3,7 @@
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
 
-/// SIGCHLD, SIGCONT, SIGURG and SIGWINCH, which are ignored by default.
+/// SIGCHLD, SIGCONT, SIGURG and SIGWINCH, which by default neither end nor stop a process.
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
 const SYS_SECCOMP: i32 = 1;
 const SA_RESTART: u64 = libc::SA_RESTART as u64;

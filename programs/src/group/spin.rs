@@ -12,8 +12,8 @@ use crate::sys::trace::{Stop, Tracee};
 use libc::user_regs_struct;
 
 const ROUND_MAX: usize = 4096;
-/// Number of equal rounds that identify a waiting loop. A counter in memory would change the parity
-/// flag within this many rounds.
+/// Number of equal rounds that identify a waiting loop. A counter in memory usually changes the
+/// parity flag within this many rounds.
 const ROUNDS: usize = 16;
 const PAGE: u64 = 4096;
 /// Size in bytes of the area below the stack pointer that a function may use.

@@ -1,4 +1,4 @@
-//! The pages from which programs read the clocks without stopping, one for each address space.
+//! The pages from which programs read the clocks without a stop, one for each address space.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;
@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const PAGE: usize = 4096;
 const PAGES: usize = 512;
 
-// The functions of the vDSO. A read returns the clock at the tracer's last resume plus one step for
-// each read since then. If no reads are left, or for an unusual clock, the function makes the
-// system call.
+// The functions of the vDSO. Reading a clock returns its time at the tracer's last resume plus one
+// step for each read since then. If no reads are left, the function makes the system call.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",

@@ -75,7 +75,7 @@ unsafe fn become_program(
             libc::_exit(121);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
-        // Until ptrace is active, this makes the kernel kill the child when the tracer ends.
+        // The kernel kills the child when the tracer's thread ends.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(122);
@@ -156,8 +156,7 @@ pub(crate) fn signal_of_timer(
     signal: i32,
     (timer, overrun, value): (i32, u32, u64),
 ) {
-    // The words of a timer's `siginfo_t`: signal and error, code and padding, timer and overrun,
-    // value.
+    // A timer's `siginfo_t`: signal and error, code and padding, timer and overrun, value.
     let mut told = [0u64; 16];
     told[0] = signal as u32 as u64;
     told[1] = libc::SI_TIMER as u32 as u64;
@@ -191,7 +190,7 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // Each later tracer thread gets the next core.
+        // Spread the tracer threads over the cores.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);
         let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];

@@ -1,4 +1,4 @@
-//! Runs C programs natively and in the emulation. Their output and ending must be the same.
+//! Runs the cases of `kernel.c`, natively and traced.
 
 use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;

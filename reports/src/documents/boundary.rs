@@ -27,7 +27,7 @@ pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("html", html::html),
 ];
 
-/// Value of a setting at which a lock begins to break a rule.
+/// Result of a search for the value of a setting at which a lock begins to break a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BoundaryReport {
     /// Name of the format, always `fencepost.boundary`.
