@@ -38,11 +38,11 @@ struct Proposed {
 /// `N` counts the acquires of a session. A release covers the lock's acquires up to `N`, even if
 /// they arrive after the release.
 ///
-/// Other answers are `expired` (the session has ended), `epoch E` (the client must send
-/// a KeepAlive to the new master), `busy` (not all sessions have acknowledged the new master),
-/// `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains how long the master
-/// held the KeepAlive, the least length of the lease from the answer on, the number of events from
-/// this master, and the unacknowledged events.
+/// Other answers are `expired` (the session has ended), `epoch E` (the client must send a KeepAlive
+/// to the new master), `busy` (not all sessions have acknowledged the new master), `not-master`,
+/// `full`, and `error TEXT`. The answer to a KeepAlive contains how long the master held the
+/// KeepAlive, the minimum length of the lease from the answer on, the number of this master's
+/// events, and the unacknowledged events.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,

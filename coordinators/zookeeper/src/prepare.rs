@@ -191,7 +191,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Runs the parts of a multi. If a part is refused, undoes the earlier and skips the later parts.
+    /// Runs the parts of a multi. If one is refused, undoes the earlier and skips the later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();

@@ -4,8 +4,8 @@
 //! [`super::lock_internals`]. **The lock does not check that its session is alive**. A release that
 //! finds no node may return `NotHeld`; the library ignores a missing node.
 //!
-//! - The holder of `curator-suspended` leaves its critical section at SUSPENDED and at LOST, which
-//!   Curator's documentation recommends to watch.
+//! - The holder of `curator-suspended` leaves its critical section at SUSPENDED and at LOST.
+//!   Curator's documentation recommends watching for both.
 //! - `curator-fencing` passes the czxid of its node to the storage as a fencing token.
 //! - `curator-unprotected` creates its node without `withProtection()` (**planted**), so after a
 //!   lost reply it creates another node.
