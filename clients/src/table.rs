@@ -101,7 +101,7 @@ pub static CLIENTS: &[Definition] = &[
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
     pub flawed: &'static str,
-    /// Name of the same lock without this mistake. That lock may still have other mistakes.
+    /// Name of a similar lock without this mistake. It may have other mistakes.
     pub fixed: &'static str,
     pub mistake: &'static str,
 }
@@ -436,8 +436,7 @@ mod tests {
         }
     }
 
-    /// Compares the table with the source files, because the compiler cannot report a public
-    /// definition that the table omits.
+    /// The compiler cannot report a public definition that the table omits.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

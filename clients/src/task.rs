@@ -147,7 +147,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the task that has waited longest. If no task waits, wakes the next task that waits.
+    /// Wakes the first waiter in the queue or, if there is none, the next waiter.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -161,9 +161,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Completes at the next notification, or immediately if an earlier [`Notify::notify_one`]
-    /// found no waiter. A dropped future passes its notification from [`Notify::notify_one`] on to
-    /// the next waiter.
+    /// Completes at a later notification, or immediately if one of [`Notify::notify_one`] is left.
+    /// If dropped before, passes a notification of [`Notify::notify_one`] on to the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

@@ -201,7 +201,7 @@ impl TestWorld {
     }
 
     /// Returns the traffic since the last call, with numbered owner values. A short reply that
-    /// arrives after 1 ms is on the line of its request.
+    /// directly follows its request, after 1 ms, is on the line of that request.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {

@@ -4,15 +4,15 @@
 //! `RetryLoop`, `ExponentialBackoffRetry`):
 //!
 //! - An operation waits for a connection, at most for the connection timeout. Curator retries the
-//!   operation up to three times after a connection loss or the end of a session (`callWithRetry`).
+//!   operation up to three times, for example after a connection loss (`callWithRetry`).
 //! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
 //!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
 //!   server** (`checkSessionExpiration`), although its nodes may live on at the servers.
-//! - Curator measures durations with `System.currentTimeMillis`, the wall clock.
+//! - Curator measures this time and the locks' waits with the wall clock (`currentTimeMillis`).
 //!
 //! The connection timeout is a quarter of the session's, as in Curator's defaults. The retry policy
-//! is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay in the settings as base.
-//! Unlike the library, the model does not remove the watchers of an operation that ended.
+//! is `ExponentialBackoffRetry(base, 3)`; the base is the settings' shortest retry delay, but at
+//! least 1 ms. Unlike the library, the model does not remove watchers after an operation.
 
 pub mod create;
 pub mod lock_internals;
@@ -34,7 +34,6 @@ pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKe
 
 const RETRIES: u32 = 3;
 
-/// Minimum base of the retry delays, so that time passes between two attempts.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +53,7 @@ pub enum ConnectionState {
     Lost,
 }
 
-/// The client of one process. Clones share one session.
+/// The client of a process. Clones share its session.
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 

@@ -46,8 +46,7 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// Returns the current session. If the client knows that this session has ended, begins a new
-    /// session.
+    /// Returns the current session, or a new session if the current session is known to have ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

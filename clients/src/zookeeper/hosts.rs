@@ -37,8 +37,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// Records that the last tried server has accepted the session. [`Hosts::next`] pauses before
-    /// it tries this server again.
+    /// Records that the last tried server has accepted the session.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

@@ -4,12 +4,12 @@
 //! `acquire(timeout=...)` and `release()` on one `Lock` object for the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object never changes**, so the lock finds a node
-//!   whose create reply was lost, even if another session created the node.
+//!   whose create reply was lost, even if an earlier session created the node.
 //! - kazoo does not set watches again after a reconnect, but notifies its watchers of the lost
 //!   connection. A waiting lock then checks the queue again.
-//! - While the client is disconnected, requests wait instead of failing with a connection loss.
-//! - `release` retries forever. A release that finds no node returns `NotHeld`; the library ignores
-//!   a missing node.
+//! - While the client is disconnected, new requests wait instead of failing.
+//! - `release` retries forever after connection losses. A release that finds no node may return
+//!   `NotHeld`; the library ignores a missing node.
 //! - Each wait for the predecessor lasts up to the whole timeout (`wake_event.wait(timeout)`).
 
 use super::ensemble::{Client, Ensemble};
@@ -61,7 +61,7 @@ struct State {
 }
 
 enum Exception {
-    /// The library calls `_inner_acquire` again after this exception.
+    /// The library's `KazooRetry` handles this exception.
     Retryable(String),
     Final(String),
 }
@@ -78,7 +78,7 @@ impl From<ZooKeeperError> for Exception {
 }
 
 /// The library's `KazooRetry`. The first delay is 0.1 s, and each further delay is twice the last
-/// sleep, up to `delay_max`. Delays vary by 40 %.
+/// sleep, up to `delay_max`. Delays vary by up to 40 %.
 struct KazooRetry {
     env: Env,
     delay: Duration,
@@ -134,8 +134,7 @@ impl KazooLock {
         }
     }
 
-    /// Follows `_inner_acquire`. Returns the name of the process's node once the node heads the
-    /// queue.
+    /// Follows `_inner_acquire`.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds the lock".to_owned()));
@@ -233,7 +232,7 @@ impl KazooLock {
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                // A repeated request finds no node if an earlier request deleted it.
+                // An earlier request may have deleted the node.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.wait_to_retry().await;

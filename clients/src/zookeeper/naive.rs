@@ -18,8 +18,8 @@
 //! The holder never checks whether its session has ended.
 //!
 //! - `zookeeper-naive` follows these steps.
-//! - `zookeeper-herd` watches the children of `/lock`, so every change wakes all waiters.
-//! - `zookeeper-lost-watch` does not set its watches again at another server
+//! - `zookeeper-herd` watches the children of `/lock`, so every change of them wakes all waiters.
+//! - `zookeeper-lost-watch` does not set its watches again after a reconnect
 //!   (`zookeeper.disableAutoWatchReset`), and waits **without limit for the deletion alone**.
 
 use super::ensemble::{Client, Ensemble};
@@ -120,8 +120,6 @@ impl Naive {
 }
 
 impl Naive {
-    /// Runs step 1 of the recipe, with the mistake that the client creates another node after a
-    /// lost reply.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {

@@ -9,7 +9,7 @@ pub const PING_XID: i32 = -2;
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
-    /// The connection was lost while the request was in transit, or the client could not connect.
+    /// The connection was lost before the answer, or the client could not connect.
     #[error("connection loss")]
     ConnectionLoss,
     /// The session has ended at the servers, or the client has given up the session.
@@ -43,7 +43,7 @@ pub enum CreateMode {
     Persistent,
     /// A node that the server deletes with its session and names with a sequence number.
     EphemeralSequential,
-    /// A node that the server deletes some time after its last child.
+    /// A node that the server deletes some time after its last child is gone.
     Container,
 }
 
@@ -59,7 +59,7 @@ impl CreateMode {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// Creates a node without data and without access restrictions. `path` has no sequence number.
+    /// Creates an empty node without access restrictions. `path` has no sequence number.
     Create {
         path: String,
         mode: CreateMode,
@@ -67,26 +67,25 @@ pub enum Request {
     Delete {
         path: String,
     },
-    /// Reads a node's stat. The server sets a watch even if the node does not exist.
+    /// Reads a node's stat. A watch can be set even if the node does not exist.
     Exists {
         path: String,
         watch: bool,
     },
-    /// Reads a node's stat. The server sets a watch only if the node exists.
+    /// Reads a node's data and stat. A watch can be set only if the node exists.
     GetData {
         path: String,
         watch: bool,
     },
-    /// Reads the names of a node's children. The server sets a watch only if the node exists.
+    /// Reads the names of a node's children. A watch can be set only if the node exists.
     GetChildren {
         path: String,
         watch: bool,
     },
     Ping,
-    /// Sets watches again at a new server. That server immediately reports events that happened
-    /// since `relative_zxid`.
+    /// Sets watches again after a reconnect. The server immediately reports missed events.
     SetWatches {
-        /// Zxid of the last transaction that the client saw at the previous server.
+        /// Zxid of the last transaction that the client has seen.
         relative_zxid: i64,
         data: Vec<String>,
         /// Watches on nodes that did not exist.
@@ -163,7 +162,7 @@ pub enum Response {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
-    /// Zxid of the transaction that created the node, which serves as a fencing token.
+    /// Zxid of the transaction that created the node.
     pub czxid: i64,
     pub ephemeral_owner: i64,
 }
@@ -182,8 +181,7 @@ impl Stat {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplyHeader {
     pub xid: i32,
-    /// Zxid of the last transaction that the server has applied; 0 or less if the server sends
-    /// none.
+    /// Zxid of the server's last applied transaction; 0 or less if the server sends none.
     pub zxid: i64,
     pub error: Option<ZooKeeperError>,
 }
@@ -223,7 +221,7 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
     Accepted {
-        /// Time after the last heartbeat at which the session expires.
+        /// Session timeout that the server has chosen.
         timeout: Duration,
         credentials: Credentials,
     },

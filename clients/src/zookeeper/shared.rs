@@ -16,9 +16,9 @@ pub enum AfterLoss {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// Fails queued requests when the next attempt to connect fails (`SendThread.cleanup`).
+    /// A failed attempt to connect fails the queued requests (`SendThread.cleanup`).
     FailWithConnect,
-    /// Keeps requests until there is a connection or the session ends (`_session_callback`).
+    /// Queued requests survive failed attempts to connect (`_session_callback`).
     UntilConnected,
 }
 
@@ -42,7 +42,7 @@ pub enum Status {
     Closed,
 }
 
-/// A queued request, its watcher and the place for its answer (`ClientCnxn.Packet`).
+/// A request, its watcher and the place for its answer (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,

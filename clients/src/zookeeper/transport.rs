@@ -1,14 +1,13 @@
-//! The task that keeps a session connected, and moves it to another server when the current server
-//! stops answering. Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8:
+//! The task that keeps a session connected to one of the servers. Source:
+//! `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8:
 //!
 //! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, up to the
 //!   server's answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, and after 10 s at the
 //!   latest. If it has sent nothing for more than a second, the ping is due a second earlier.
-//! - The client waits for a random time of up to a second before each reconnect.
 //!
-//! kazoo 2.11 has the same timeouts. Its other pings and delays affect no lock.
+//! kazoo 2.11 has the same timeouts. The model ignores that its pings and delays differ.
 
 use super::hosts::Hosts;
 use super::jute::{Decoder, Malformed};
@@ -26,7 +25,6 @@ use std::time::Duration;
 
 /// Maximum time in which the client sends nothing (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// If the client has sent nothing for longer than this, the next ping is due this much earlier.
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Maximum sleep of the Java client before it reconnects (`nextLong(1000)`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
@@ -163,8 +161,7 @@ impl Transport {
         }
     }
 
-    /// Sends a ping if one is due. Returns the time until the next action, or `None` after the read
-    /// timeout.
+    /// Queues a ping if one is due. Returns how long to wait, or `None` after the read timeout.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;

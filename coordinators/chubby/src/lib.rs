@@ -8,12 +8,12 @@
 //! | Clients find the master by asking the replicas; a replica that is not the master names it. | 2.2 |
 //! | A write is acknowledged once a majority of the replicas has it. | 2.2 |
 //! | Locks are advisory, and a lock is a node of the name space. | 2.4 |
-//! | A sequencer is the name of the lock, its mode and its generation number, which increases when the lock goes from free to held. | 2.4 |
+//! | A sequencer is the name of the lock, its mode and its generation number, which increases when the lock goes from free to held. | 2.3, 2.4 |
 //! | A recipient asks Chubby whether a sequencer is valid (`CheckSequencer`), or compares it with the latest sequencer that it has seen. | 2.4, 2.6 |
 //! | If a lock becomes free because its holder has failed or is unreachable, no client gets it during the lock-delay that the holder requested, at most a minute. A released lock is free immediately. | 2.4 |
 //! | Events reach a client through its library; `lock acquired` and `master failed over` are two of them. | 2.5 |
 //! | A session lasts while KeepAlives are exchanged. The master extends the session's lease when it creates the session, takes over, or answers a KeepAlive. | 2.8 |
-//! | The master answers a KeepAlive when the lease is close to its end, and extends it by 12 s. It may choose more, up to about 60 s, when it is overloaded. | 2.8 |
+//! | The master answers a KeepAlive when the lease is close to its end, and extends it by 12 s. It may choose more, up to about 60 s, when it is overloaded. | 2.8, 3.1 |
 //! | The master answers a KeepAlive early to deliver an event; the next KeepAlive acknowledges the event. | 2.8 |
 //! | A new master has a new epoch number, and rejects calls with earlier epoch numbers. | 2.9 |
 //! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |

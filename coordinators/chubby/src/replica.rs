@@ -41,15 +41,14 @@ pub(crate) struct Replica {
     jitter: u64,
     candidacy: Option<Candidacy>,
     leading: Option<Leading>,
-    /// Ballot and index of the latest state that a majority is known to have accepted.
+    /// Ballot and index of the latest state loaded at the start or known to be committed.
     pub(crate) learned: (u64, u64),
     pub(crate) outbox: Vec<(u8, Message)>,
     pub(crate) is_unsaved: bool,
 }
 
 impl Replica {
-    /// The new replica supports no master until every lease that it may have granted before a
-    /// restart has expired.
+    /// Elects no other master until all leases granted before a restart have expired.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };

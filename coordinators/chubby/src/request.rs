@@ -14,7 +14,7 @@ pub(crate) struct Caller {
 pub(crate) enum Request {
     Master,
     Open,
-    /// A KeepAlive, with the total number of events that the client has received in this session.
+    /// A KeepAlive, with the number of events that the client has received from its master.
     KeepAlive(Caller, u64),
     Acquire {
         caller: Caller,
@@ -22,7 +22,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// A release of this acquire and the session's earlier acquires, even if these still wait.
+    /// A release of this acquire and the session's earlier acquires of the lock, even waiting ones.
     Release {
         caller: Caller,
         lock: String,

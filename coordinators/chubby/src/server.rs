@@ -30,19 +30,19 @@ struct Proposed {
 /// | `master` | `master here`, `master HOST PORT`, `master unknown` |
 /// | `open` | `session S E LEASE` |
 /// | `keepalive S E EVENTS` | later `alive E HELD LEASE EVENTS [failed-over] [acquired LOCK] ...` |
-/// | `acquire S E LOCK N DELAY` | `acquired GENERATION`, or `waiting` until an event lets the client ask again |
-/// | `release S E LOCK N` | `released`, also for a lock that the client only waited for |
+/// | `acquire S E LOCK N DELAY` | `acquired GENERATION`; `waiting` until an event lets the client ask again; `released` |
+/// | `release S E LOCK N` | `released`, even if the session did not hold the lock |
 /// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
 /// | `close S E` | `closed` |
 ///
-/// `N` counts the acquires of a session. A release covers acquire `N` and all earlier acquires,
-/// even if these arrive after the release.
+/// `N` counts the acquires of a session. A release covers the lock's acquires up to `N`, even if
+/// they arrive after the release.
 ///
-/// The master also answers with `expired` (the session has ended), `epoch E` (the client must send
-/// a KeepAlive to the new master), `busy` (not all sessions have acknowledged the new master),
-/// `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains how long the master
-/// held the KeepAlive, the length of the lease from the answer on, the total number of events, and
-/// the unacknowledged events.
+/// Other answers are `expired` (the session has ended), `epoch E` (the client must send a KeepAlive
+/// to the new master), `busy` (not all sessions have acknowledged the new master), `not-master`,
+/// `full`, and `error TEXT`. The answer to a KeepAlive contains how long the master held the
+/// KeepAlive, the minimum length of the lease from the answer on, the number of this master's
+/// events, and the unacknowledged events.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,

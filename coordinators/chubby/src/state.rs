@@ -8,8 +8,7 @@ const COUNT_MAX: usize = 10_000;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) epoch: u64,
-    /// Open sessions, each with the number of the last acquire that the session released or
-    /// cancelled.
+    /// Open sessions, each with the highest acquire number in its releases.
     pub(crate) sessions: BTreeMap<u64, u64>,
     session_last: u64,
     pub(crate) locks: BTreeMap<String, Lock>,
@@ -17,7 +16,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Generation number of the sequencer. Counts how often the lock went from free to held.
+    /// Number of times that the lock was granted.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -88,7 +87,7 @@ impl State {
         Some(lock.generation)
     }
 
-    /// Releases a lock, and cancels the session's acquires up to `last`, even if they arrive later.
+    /// Voids the session's acquires up to `last`, and releases the lock if one of them holds it.
     pub(crate) fn release(&mut self, lock: &str, session: u64, last: u64) {
         if let Some(released) = self.sessions.get_mut(&session) {
             *released = last.max(*released);

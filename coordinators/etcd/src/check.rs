@@ -56,7 +56,7 @@ fn txn(txn: &Txn) -> Result<(), Refusal> {
     })
 }
 
-/// Refuses a branch that puts a key twice or puts a key that it deletes.
+/// Refuses repeated puts of a key, and puts of deleted keys, as `checkIntervals` does.
 fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     let deletes = |key: &[u8]| {
         ops.iter().any(|op| match op {

@@ -1,5 +1,4 @@
-//! Client connections, each of which serves one request at a time, or one stream of watches until
-//! the connection closes.
+//! Client connections, which serve one request at a time. A watch lasts until its connection ends.
 
 use crate::connection::{Activity, Connection, Stream};
 use crate::http::{self, Parsed, Payload, Request, Style};

@@ -15,8 +15,7 @@ pub struct Config {
     /// Heartbeat interval, in milliseconds (`--heartbeat-interval`).
     pub heartbeat_ms: u64,
     pub election_ticks: u64,
-    /// `true` if the server-side lock checks, after the wait, that the waiter's key still exists
-    /// (since 3.5.0).
+    /// `true` if the server-side lock checks the waiter's key after the wait (since 3.5.0).
     pub lock_checks_key: bool,
     pub connections_max: usize,
     /// Prefix of the locks that the server reports to the judge. `None` reports no locks.

@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 /// adds.
 const HEAD_MAX: usize = (1 << 20) + 4096;
 const HEADERS_MAX: usize = 256;
-/// Maximum size of a body, in bytes. The real server reads a body of any size, but then refuses
-/// more than 2 MiB.
+/// Maximum size of a body, in bytes. The real server reads bodies of any size.
 const BODY_MAX: usize = 16 << 20;
 /// Maximum length in bytes of the first line, by which `cmux` recognises HTTP.
 const LINE_MAX: usize = 4096;

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Longest ttl in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
 pub(crate) const CHECK_INTERVAL_US: u64 = 500_000;
-/// Interval in microseconds between two attempts to revoke a lease
-/// (`defaultExpiredleaseRetryInterval`).
+/// Interval between attempts to revoke a lease (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
 /// Maximum number of leases revoked per check (`leaseRevokeRate / 2`).
 const REVOKES_MAX: usize = 500;
@@ -96,8 +95,7 @@ impl Lessor {
         }
     }
 
-    /// Renews a lease and returns its ttl. Fails with `true` if the lease has expired, and with
-    /// `false` if it does not exist.
+    /// Renews a lease and returns its ttl. The error is `true` if the lease exists but has expired.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

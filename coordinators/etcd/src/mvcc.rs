@@ -34,8 +34,7 @@ pub(crate) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// End of the range. An empty end means the single key; a zero byte means all keys from `key`
-    /// on.
+    /// End of the range: empty for the single key, a zero byte for all keys from `key` on.
     pub(crate) end: Bytes,
 }
 
@@ -205,7 +204,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // A descending sort is stable, so entries with equal sort keys must keep their order.
+        // Entries with equal sort keys keep their order.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

@@ -53,8 +53,7 @@ impl Peers {
 
     fn dial(&mut self, to: &Member, out: &mut Vec<Output>) {
         let connection = ConnectionId(self.next);
-        // Ids of opened connections stay in the upper half, because accepted connections use the
-        // lower half.
+        // Accepted connections use the lower half of the ids.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         self.links.insert(to.id, Link { connection, is_open: false, waiting: Vec::new() });
         out.push(Output::Connect { connection, host: to.host.clone(), port: to.port });

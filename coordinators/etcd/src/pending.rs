@@ -22,7 +22,7 @@ pub(crate) enum Task {
 pub(crate) struct Pending {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) started_ms: u64,
-    /// Time in milliseconds at which the call times out. `None` for a call that waits for a lock.
+    /// Time in milliseconds at which the call times out. `None` while the call waits for a lock.
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) task: Task,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Call ids begin above those of earlier runs (`idutil.Generator`).
+    /// Derives the first call id from the member and the wall clock (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

@@ -2,7 +2,7 @@
 //!
 //! A member that hears from no leader for a random one to two election timeouts becomes a
 //! candidate. A leader that does not hear from a majority for an election timeout steps down. A
-//! member that has heard from a leader within an election timeout ignores requests for votes.
+//! member that has heard from a leader within an election timeout ignores votes of higher terms.
 
 mod leading;
 pub(crate) mod message;
@@ -197,7 +197,7 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // Reply, so that the leader learns of the higher term of an isolated candidate.
+            // Reply, so that the leader learns of the higher term.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });

@@ -23,7 +23,7 @@ pub(crate) enum Refusal {
     TimeoutConnectionLost,
     DeadlineExceeded,
     SessionExpired,
-    /// An error of the server-side lock. Clients get the code Unknown instead of the original code.
+    /// An error of the server-side lock, which clients get with the code Unknown.
     Unknown(Box<Refusal>),
 }
 

@@ -1,4 +1,4 @@
-//! Client requests in the gateway's JSON, which is also their form in the log.
+//! Client requests, parsed from the gateway's JSON.
 
 mod json;
 

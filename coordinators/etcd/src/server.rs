@@ -127,8 +127,7 @@ impl Etcd {
                 let index = self.wal.disk_synced(last, &mut self.out.list);
                 self.raft.disk_synced(index);
             }
-            // As in the real server, a failure of `wal.Save` is fatal
-            // (`server/etcdserver/raft.go`).
+            // As in the real server, a failure of `wal.Save` is fatal (`etcdserver/raft.go`).
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { connection, bytes } => self.unsent(connection, bytes),
         }

@@ -1,4 +1,4 @@
-//! Formats a server's messages as readable text, with decoded keys.
+//! Formats messages as readable text, with decoded keys.
 
 use crate::peers::GREETING;
 use base64::Engine;

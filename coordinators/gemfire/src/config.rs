@@ -37,8 +37,7 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the length of silence before a member's removal: one timeout until the suspicion,
-    /// and one and a half for two checks.
+    /// Returns the length of silence before a member's removal.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }

@@ -1,5 +1,5 @@
 //! Membership ([`Membership`]): the coordinator proposes views, and servers agree to them. A view
-//! is installed once servers with more than half of the weight have agreed to it.
+//! needs a majority by weight of the last view. The first view needs all of its servers.
 
 use crate::config::Config;
 use crate::health::{Health, SilenceLimits};
@@ -347,7 +347,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // Until a view is installed, another founder's proposal may replace the agreed view.
+        // Until a view is installed, a new proposal replaces the agreed view.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;

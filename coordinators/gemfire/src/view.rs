@@ -23,7 +23,7 @@ pub(crate) struct Appointed {
 pub(crate) struct View {
     pub(crate) system: u64,
     pub(crate) number: u64,
-    /// Servers, oldest first. The oldest live server is the coordinator and elder.
+    /// Servers by seniority. The first live server is the coordinator and elder.
     pub(crate) servers: Vec<Life>,
     pub(crate) processes: BTreeSet<String>,
     pub(crate) grantor: Option<Appointed>,

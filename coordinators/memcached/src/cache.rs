@@ -23,11 +23,11 @@ pub(crate) enum RemovedItem {
     Flushed(Item),
 }
 
-/// The last flush_all (`oldest_live` and `oldest_cas` of memcached.c).
+/// The last flush (`oldest_live` and `oldest_cas`).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Last clock reading before the flush. The flush deletes items stored at this reading or
-    /// earlier, and items with a cas id below `cas`.
+    /// Last clock reading before the flush, which deletes items stored until then, and items with
+    /// a cas id below `cas`.
     at: u64,
     cas: u64,
 }
@@ -69,7 +69,6 @@ impl Cache {
         None
     }
 
-    /// Returns `true` if a flush deletes the item (`item_is_flushed` in memcached.c).
     fn is_flushed(&self, item: &Item, clock: &Clock) -> bool {
         self.flush.is_some_and(|flush| {
             flush.at <= clock.shows && (item.stored_at <= flush.at || item.cas < flush.cas)

@@ -1,4 +1,4 @@
-//! Numbers in commands, parsed like `safe_strtol` in util.c. Text after a space is ignored.
+//! Numbers in commands, parsed as in util.c. Text after white space is ignored.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;

@@ -222,7 +222,7 @@ impl Client {
             return None;
         }
         if let Some(wait) = self.wait {
-            // A session notices a step of the wall clock only at its next check.
+            // Wake within a second, to notice a step of the wall clock.
             let left = wait.end().saturating_sub(now.wall.0).clamp(0, CONNECTION_CHECK_US);
             return Some(left as u64);
         }

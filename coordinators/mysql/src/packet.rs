@@ -3,7 +3,7 @@
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-/// Length of a body that continues in the next packet. The model supports no such bodies.
+/// Length of a body that continues in the next packet. The model accepts no such bodies.
 const PART_MAX: usize = 0xff_ffff;
 /// Default of MariaDB's `max_allowed_packet`, in bytes.
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;

@@ -215,8 +215,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Converts a string to a lock name, which ends at the first NUL byte. An empty string counts as
-/// NULL.
+/// Returns a string as a lock name, up to its first NUL byte. An empty string gives no name.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -251,7 +250,7 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // If the number does not fit into 64 bits, the error shows the smallest signed 64-bit number.
+    // The error about a number that is too large shows the smallest signed 64-bit number.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

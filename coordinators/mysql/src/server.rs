@@ -11,7 +11,7 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// MariaDB's default of `max_connections`. The server accepts one more, for an administrator.
+/// MariaDB's default of `max_connections`. The server accepts one client more.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;

@@ -47,8 +47,7 @@ pub(crate) fn read(text: &str) -> Result<Instant, ParseError> {
     if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ParseError::Form);
     }
-    // Refuse a year, month or day of zero, which the real server allows but the model cannot
-    // represent.
+    // The real server allows a year, month or day of zero; the model cannot represent it.
     if year == 0 || month == 0 || day == 0 {
         return Err(ParseError::Form);
     }

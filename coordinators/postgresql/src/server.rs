@@ -400,8 +400,7 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // A failed sync of the log is a PANIC (`issue_xlog_fsync`). The server stays down, because
-        // recovery needs the same file.
+        // A failed sync of the log is a PANIC (`issue_xlog_fsync`).
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

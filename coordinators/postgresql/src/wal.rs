@@ -29,8 +29,7 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// Transaction id and command number of rows loaded from the log, which are older than every
-/// running transaction.
+/// Transaction id and command number of rows loaded from the log.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {

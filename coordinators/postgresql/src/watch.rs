@@ -1,4 +1,4 @@
-//! Reports the owners of the watched locks to the judge after each input.
+//! Reports changes of the watched locks to the judge after each input.
 
 use crate::core::Core;
 use crate::sql::ast::{LockMode, Strength};
@@ -17,8 +17,7 @@ pub struct Watch {
     pub prefix: String,
     /// Tables in which each row is a lock, named by the key column.
     pub tables: Vec<LockTable>,
-    /// The number of an advisory lock, and its name. Other advisory locks are named by their
-    /// numbers.
+    /// Number and name of an advisory lock. Other advisory locks are named by their numbers.
     pub advisory: (i64, String),
 }
 
@@ -57,7 +56,7 @@ struct Holder {
     by: Option<ConnectionId>,
     version: Option<VersionId>,
     taken: Option<i64>,
-    /// Expiry in microseconds since the Unix epoch, on the server's clock.
+    /// Expiry in microseconds since the Unix epoch, from the row's times.
     until: Option<i64>,
 }
 

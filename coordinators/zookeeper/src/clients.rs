@@ -153,8 +153,7 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // Hang up on a malformed request. Also hang up on a client that has seen a later zxid,
-            // which must use another server.
+            // Hang up on a malformed request, and on a client that has seen a later zxid.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);

@@ -13,7 +13,7 @@ pub struct Config {
     pub me: MemberId,
     /// All members, including this one. With fewer than two members, the server is standalone.
     pub members: Vec<Member>,
-    /// Unit of the following limits, in milliseconds (`tickTime`).
+    /// Length of a tick, in milliseconds (`tickTime`).
     pub tick_ms: u64,
     /// Number of ticks that a follower may take to synchronise with a new leader (`initLimit`).
     pub init_limit: u64,
@@ -29,8 +29,7 @@ pub struct Config {
     pub clients_max: usize,
     /// Maximum number of clients per host (`maxClientCnxns`). 0 means no limit.
     pub clients_per_host_max: usize,
-    /// Prefix of the paths of the locks that the server reports to the judge, without the leading
-    /// slash. `None` reports no locks.
+    /// Prefix of the reported locks' paths, without the leading slash. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 

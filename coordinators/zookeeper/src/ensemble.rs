@@ -30,8 +30,7 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // Apply the whole log, although the next leader may discard entries that were not
-        // committed.
+        // Apply even uncommitted entries, which the next leader may discard.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };

@@ -120,8 +120,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // As in the real server, the operation and not the flags decides whether the log records a
-        // container.
+        // As in the real server, the operation, not the flags, makes a logged node a container.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,
@@ -192,8 +191,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Runs the parts of a multi. If a part is refused, rolls back the earlier parts and skips the
-    /// later parts.
+    /// Runs the parts of a multi. If one is refused, undoes the earlier and skips the later parts.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.outstanding_changes.clone();

@@ -133,8 +133,7 @@ impl ZooKeeper {
                 self.store.disk_synced(&mut self.out.list);
                 self.synced();
             }
-            // The real server's syncing thread (`SyncRequestProcessor.run`) would end and shut the
-            // server down.
+            // This also shuts down the real server (`SyncRequestProcessor.run`).
             Input::DiskFailed { .. } => self.out.stopped = true,
             Input::Unsent { .. } | Input::Operator { .. } => {}
         }

@@ -11,8 +11,7 @@ pub(crate) struct StoredStat {
     pub(crate) ctime_ms: i64,
     pub(crate) mtime_ms: i64,
     pub(crate) version: i32,
-    /// Number of children ever created. From this number, the server computes the number of child
-    /// changes that clients get.
+    /// Number of children ever created (the stored `cversion`).
     pub(crate) created: i32,
     pub(crate) owner: i64,
     pub(crate) pzxid: i64,

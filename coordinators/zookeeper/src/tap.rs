@@ -81,8 +81,7 @@ impl LockHeads {
                 && self.prefix.as_deref() == Some("")
                 && head.path.strip_prefix('/') == Some(&key)
             {
-                // The contenders for a single node all use the same path, so name the holder by its
-                // session.
+                // The contenders for a single node use one path, so name the holder by its session.
                 head.value = format!("session {:x}", head.session).into();
             }
             for (key, now) in [(key.clone(), first), (key + TWICE, twice)] {
@@ -110,8 +109,7 @@ impl LockHeads {
         changes
     }
 
-    /// Returns the locks of a session that has reconnected. The server reports them again with the
-    /// new connection.
+    /// Returns the locks of a reconnected session, to report them with the new connection.
     pub(crate) fn of_session(&self, session: i64) -> Vec<HeadChange> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let changes = |(key, head): (&String, &Head)| {
@@ -122,8 +120,7 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first contender whose session has an earlier contender in
-/// the queue.
+/// Returns the first contender, and the first one of a session that has an earlier contender.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

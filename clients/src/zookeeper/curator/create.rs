@@ -1,5 +1,5 @@
-//! Creates nodes as Curator 5.4.0 does (`CreateBuilderImpl`): a GUID in the name lets the client
-//! find its node after a lost reply.
+//! Creates nodes as Curator does (`CreateBuilderImpl`). The GUID in a protected node's name lets
+//! the client find the node after a lost reply.
 
 use super::Curator;
 use crate::env::{Draw, Env};
@@ -9,15 +9,14 @@ use crate::zookeeper::session::Session;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     None,
-    /// The client accepts any node whose name begins with the GUID of the call.
+    /// The client accepts any node whose name contains the GUID of the call.
     AnySession,
-    /// The client accepts such a node only if its current session created the node. Otherwise it
-    /// deletes the node (`validateFoundNode`).
+    /// The client accepts such a node only if its session is still the same. Otherwise it deletes
+    /// the node (`validateFoundNode`).
     SameSession,
 }
 
-/// Creates an ephemeral sequential node, and missing parents as containers. Returns the node's
-/// path.
+/// Creates an ephemeral sequential node, and its missing parents as containers.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,

@@ -1,16 +1,15 @@
 //! `curator-mutex` and its variants: Curator's reentrant lock.
 //!
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`), with the queue of
-//! [`super::lock_internals`]. **The holder does not notice that its session has ended**. A release
-//! that finds no node returns `NotHeld`; the library ignores a missing node.
+//! [`super::lock_internals`]. **The lock does not check that its session is alive**. A release that
+//! finds no node may return `NotHeld`; the library ignores a missing node.
 //!
-//! - The holder of `curator-suspended` leaves its critical section at SUSPENDED and at LOST, as
-//!   Curator's documentation demands.
+//! - The holder of `curator-suspended` leaves its critical section at SUSPENDED and at LOST.
+//!   Curator's documentation recommends watching for both.
 //! - `curator-fencing` passes the czxid of its node to the storage as a fencing token.
 //! - `curator-unprotected` creates its node without `withProtection()` (**planted**), so after a
 //!   lost reply it creates another node.
-//! - `curator-any-session` accepts a node of an earlier session as its own (Curator before 4.3.0,
-//!   CURATOR-498).
+//! - `curator-any-session` accepts a node of an earlier session (Curator 4.2.0, CURATOR-498).
 //! - `curator-unguaranteed` deletes its node without `guaranteed()` (**planted**), so the node may
 //!   remain after a connection loss.
 

@@ -12,7 +12,7 @@ pub(crate) struct Pace {
     pub(crate) election_ms: u64,
 }
 
-/// Timeouts for tests that cause elections. Half a second would be too short on a busy machine.
+/// Timeouts for tests that cause elections.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
@@ -157,7 +157,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // Remove this text, which the real server adds to an answer if an election takes long.
+        // Whether an answer contains this text depends on the time of the election.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -200,11 +200,9 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // Unless a new leader extends the lease, the lease ends before the write that follows the
-    // failure.
+    // Unless a new leader extends it, the lease ends before it is given back below.
     script.cluster.pass(2_500);
-    // Find the leader after the wait, because an election during the wait would make the test stop
-    // the wrong member.
+    // An election during the wait may have changed the leader.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
     script.cluster.stop(leader);
     let calls = [
@@ -254,8 +252,7 @@ fn a_cluster_in_trouble_answers_as_a_real_one() {
     let different: Vec<_> = pairs.filter(|(ours, theirs)| ours != theirs).collect();
     assert!(different.is_empty(), "ours, theirs: {different:#?}");
     assert_eq!(ours.len(), theirs.len());
-    // The real server may time out late, but at most 100 ms early, because the test starts to
-    // measure after the request.
+    // The real server may time out late, but at most 100 ms early.
     for ((what, ours), (_, theirs)) in our_times.iter().zip(&their_times) {
         assert!((REQUEST_MS..REQUEST_MS + 200).contains(ours), "{what}: {ours} ms");
         assert!(*theirs >= REQUEST_MS - 100, "{what}: {theirs} ms");
@@ -281,8 +278,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These calls see all earlier changes. Before other calls, wait until the members have
-        // caught up.
+        // These calls see all earlier changes. Before other calls, the members must catch up.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));

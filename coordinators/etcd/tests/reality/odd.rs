@@ -125,7 +125,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Removes the error text of an answer to invalid JSON, because the model does not copy Go's texts.
+/// Returns only the first line of an answer to invalid JSON, because the model lacks Go's texts.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")

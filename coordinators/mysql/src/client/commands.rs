@@ -23,8 +23,7 @@ impl Client {
         match command {
             QUIT => return self.leave(core),
             QUERY => return self.query(core, rest),
-            // These commands get no reply. The model ignores them, because it has no prepared
-            // statements.
+            // These commands get no reply, and the model has no prepared statements.
             STATEMENT_LONG_DATA | STATEMENT_CLOSE => {
                 let reply = Reply::new(self.number);
                 return self.finish(core, reply);

@@ -49,7 +49,7 @@ impl Login {
 
 pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
     let mut body = vec![10];
-    // MariaDB adds this prefix because old replicas reject versions above 9.
+    // MariaDB adds this prefix for old replicas.
     body.put_slice(format!("5.5.5-{VERSION}\0").as_bytes());
     body.put_u32_le(id);
     body.put_slice(&salt[..8]);

@@ -187,8 +187,7 @@ impl Insertion {
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
         let Some(there) = there else {
-            // The row with this key is deleted, but another transaction may still have a lock on
-            // its place.
+            // The row is deleted, but another transaction may still have a lock on its place.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Blocked(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?

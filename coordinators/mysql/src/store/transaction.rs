@@ -101,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Requests a row lock. A transaction already has an implicit lock on each row that it changed.
+    /// Checks whether a lock is free. A transaction implicitly locks each row that it changes.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {

@@ -47,8 +47,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // Use the server's own folder, because a starting server deletes all temporary tables that it
-    // finds, even those of other servers.
+    // A starting server deletes all temporary tables in this folder, even those of other servers.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);

@@ -3,7 +3,7 @@
 //! A write finds earlier readers, and a read finds writers whose changes it does not see. The
 //! reader must precede the writer in any serial order (a read-write conflict). Two consecutive
 //! conflicts may be part of a cycle if the last writer committed first; the server then cancels one
-//! of the three transactions, which fails at its next read, write or commit. The reads of a
+//! of the three transactions, at this or at its next read, write or commit. The reads of a
 //! committed transaction stay recorded until every concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and

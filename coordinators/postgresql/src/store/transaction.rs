@@ -33,8 +33,7 @@ pub(crate) struct Transaction {
     pub(crate) settings_after: Option<Settings>,
     pub(crate) settings_before: Settings,
     pub(crate) flushing: Option<u64>,
-    /// Log position that a standby must confirm before the reply. 0 means that no standby must
-    /// confirm.
+    /// Log position that a standby must confirm before the reply; 0 if none must.
     pub(crate) standby: u64,
 }
 

@@ -111,8 +111,7 @@ impl Real {
         // A short interval, because a promotion waits for the standby's next attempt to connect to
         // the primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
-        // With mmap, the shared memory is a file in the data folder, so a killed server leaves no
-        // shared memory behind.
+        // With mmap, dynamic shared memory consists of files in the data folder.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));

@@ -211,8 +211,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
 }
 
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
-    // Derive the session's id from the id of the next session, because a waiting session cannot
-    // report its id.
+    // A waiting session cannot report its id, so derive it from the id of the next session.
     let probe = fake.connect();
     fake.send(probe, &startup());
     let welcome = fake.answer(probe).unwrap();

@@ -81,8 +81,7 @@ impl ZooKeeper {
         true
     }
 
-    /// Handles a follower's acknowledgement of the epoch. While the leader collects
-    /// acknowledgements, it stops leading if a follower has a newer history.
+    /// Handles an acknowledged epoch. Before a quorum, a newer history ends the leadership.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

@@ -30,8 +30,7 @@ impl Links {
 
     pub(crate) fn new_connection(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.next);
-        // Ids of opened connections stay in the upper half, because accepted connections use the
-        // lower half.
+        // Accepted connections use the lower half of the ids.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         connection
     }

@@ -246,8 +246,7 @@ fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said.push(outside.set(ensemble, "/outside", "new"));
     ensemble.resume(leader);
     said.push(inside.read_reply(ensemble, CREATE));
-    // Wait until the resumed leader finds that it has no followers, because its replies depend on
-    // timing until then.
+    // Until the resumed leader finds that it has no followers, its replies depend on timing.
     let awake_since = ensemble.now_ms();
     while ensemble.leads(leader) {
         assert!(ensemble.now_ms() - awake_since < 60_000, "it never finds that nobody follows it");

@@ -90,7 +90,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // Second case: the reader is the pivot, the middle transaction of a dangerous structure.
+        // Second case: the reader is the pivot.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed
