@@ -78,8 +78,8 @@ pub struct MatrixCell {
     /// Median number of seeds until the first violation; absent if it is unknown, or with `kind`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
-    /// Number of faults of each kind that began in each phase of the protocol, over all runs, except
-    /// zeros; absent if `kind` is present or the verdict is not `quiet`.
+    /// Numbers above 0 of faults of each kind that began in each phase of the protocol, over all
+    /// runs; absent if there are none, `kind` is present or the verdict is not `quiet`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
     /// Violations that these faults and settings cannot show, in sentences; absent if there are
