@@ -1,5 +1,4 @@
-//! The `fencepost.certificate` format: a statement that no plan within given bounds causes a
-//! violation.
+//! The `fencepost.certificate` format: the result of a complete exploration without a violation.
 
 mod diff;
 mod html;
@@ -24,7 +23,7 @@ pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::
 
 pub static HTML: View<Certificate> = View::new("html", html::html);
 
-/// Statement that every enumerated plan was run and that no run broke a rule.
+/// Result of a complete exploration in which no run broke a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// Name of the format, always `fencepost.certificate`.
@@ -35,19 +34,19 @@ pub struct Certificate {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// SHA-256 of the rest of the document, in hex.
+    /// SHA-256 of the rest of the document in canonical form, in hex.
     pub checksum: Option<String>,
     /// Claim of the certificate, in words.
     pub claim: String,
     /// Limits of the claim, in one sentence.
     pub not_covered: String,
-    /// Bounds within which every plan was enumerated.
+    /// Bounds of the exploration.
     pub bounds: StatedBounds,
-    /// Numbers of runs by verdict, number of faults and number of delays.
+    /// Numbers of runs, in total and by kind.
     pub runs: Runs,
-    /// Numbers of plans that were not run, by reason.
+    /// Numbers of start times and plans that were skipped or not extended, by reason.
     pub left_out: LeftOut,
-    /// SHA-256 of the digests of all slices in order, in hex.
+    /// SHA-256, in hex, of the concatenated digests of all slices, in order.
     pub digest: String,
     /// Slices of the enumeration, in order. Each slice can be run again separately.
     pub slices: Vec<Slice>,
@@ -58,18 +57,19 @@ pub struct Certificate {
 pub struct StatedBounds {
     /// Name of the lock, as in `--client`.
     pub client: String,
-    /// Fault families joined by `+`, as in `--fault`.
+    /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
     /// Maximum number of faults in a plan.
     pub faults: u8,
     /// Maximum number of delayed messages in a plan; absent if no plan delays messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Longest fault, longest delay of a message and largest step of a clock, in microseconds.
+    /// Longest duration, added latency and clock step that a fault may have, in microseconds;
+    /// restarts, failovers and permanent crashes may last longer.
     pub longest_us: Micros,
-    /// Number of durations tried between two timers: `fine` for two, `coarse` for one.
+    /// Density of the durations tried: `fine` or `coarse`, as in `--grain`.
     pub grain: String,
-    /// Names of the rules that excluded plans from the enumeration: `gap`, `idle` or `order`.
+    /// Names of the pruning rules in force, out of `gap`, `idle` and `order`.
     pub rules: Vec<String>,
     /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
@@ -79,7 +79,7 @@ pub struct StatedBounds {
     pub scenario: serde_json::Value,
 }
 
-/// Numbers of runs by verdict, number of faults and number of delays.
+/// Numbers of runs, in total and by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
     /// Number of all runs: `valid`, `unknown` and `violated` together.
@@ -90,9 +90,7 @@ pub struct Runs {
     /// messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_delays: Option<[u64; 3]>,
-    /// Number of runs that kept every rule and exercised the lock. In such a run at least two
-    /// processes acquired the lock. If the plan has faults, a fault began while a process was
-    /// acquiring or holding the lock.
+    /// Number of conclusive runs that kept every rule.
     pub valid: u64,
     /// Number of inconclusive runs, such as those that did not exercise the lock.
     pub unknown: u64,
@@ -104,16 +102,16 @@ pub struct Runs {
     pub contended: u64,
 }
 
-/// Numbers of plans that were not run, by reason.
+/// Numbers of start times and plans that were skipped or not extended, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Number of start times that were skipped, because a later start time before the same event
-    /// has the same effect.
+    /// Number of start times that were skipped because a fault would have the same effect at
+    /// another start time, or none.
     pub gap_places: u64,
     /// Number of plans that were not run because their last fault has no effect.
     pub idle_plans: u64,
-    /// Number of impossible plans, in which two faults would affect one node or link
-    /// simultaneously.
+    /// Number of impossible plans, in which two faults would have the same effect on one target at
+    /// the same time.
     pub colliding_plans: u64,
     /// Number of plans with a delayed message to which no fault or delay was added, because another
     /// plan has the same order of messages; absent if no plan delays messages.
@@ -129,8 +127,8 @@ pub struct Slice {
     /// Number of delayed messages in each plan of the slice; absent if the plans delay no messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Number of the first unit of the slice, counted from 0. A unit is a base run, a fault kind
-    /// and target in a base run, or a first fault or delay.
+    /// Number of the first unit of the slice among all units with as many faults and delays,
+    /// counted from 0. A unit is a base run, a kind and target in one, or a first fault or delay.
     pub from: u64,
     /// Number of the unit after the last unit of the slice.
     pub to: u64,

@@ -1,6 +1,4 @@
-//! The `fencepost.findings` format: the findings of all sweeps, one JSON object per line.
-//!
-//! Users keep the file in version control, so a sweep without new findings changes few lines.
+//! The `fencepost.findings` format: a header and the findings of several sweeps, one per line.
 
 mod counted;
 mod list;
@@ -42,7 +40,7 @@ pub struct Header {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// One more than the highest seed of all whole sweeps; shards do not count.
+    /// One more than the highest seed of all whole sweeps, or 0; shards do not count.
     pub next_seed: Seed,
 }
 
@@ -64,7 +62,7 @@ pub struct Finding {
     pub first_seen: String,
     /// Last day on which a run showed the anomaly, as YYYY-MM-DD.
     pub last_seen: String,
-    /// Day on which the anomaly was fixed, as YYYY-MM-DD; absent unless the state is `fixed`.
+    /// Day on which a retest no longer showed the anomaly, as YYYY-MM-DD; absent unless `fixed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_on: Option<String>,
     /// Number of different runs, in all sweeps, that showed the anomaly; a lower bound if sweeps
@@ -93,7 +91,7 @@ pub struct Finding {
 pub struct Shown {
     /// Number of faults in the plan of the run.
     pub faults: u64,
-    /// Seed that gives the run with the faults of `fault`.
+    /// Seed of the run.
     pub seed: Seed,
     /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,

@@ -34,7 +34,7 @@ pub struct LoadReport {
     pub config: LoadConfig,
     /// Baseline for comparison: one process, which never waits for another process.
     pub alone: LoadCase,
-    /// Results, one case for each retry delay, in the order of the command line.
+    /// Results, one case for each way of waiting, in the order of the command line.
     pub cases: Vec<LoadCase>,
 }
 
@@ -63,18 +63,18 @@ pub struct LoadConfig {
     pub patience_us: Micros,
 }
 
-/// Load and latencies with one retry delay.
+/// Load and latencies with one way of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCase {
-    /// Retry delay, as in `--waiting`.
+    /// Way of waiting between attempts, as in `--waiting`.
     pub waiting: String,
     /// Number of requests that acquired and released the lock.
     pub served: u32,
     /// Number of requests that a process gave up after `patience_us`.
     pub given_up: u32,
-    /// Virtual time in microseconds from the first attempt to the end of the last request.
+    /// Virtual time in microseconds until the server executed its last command.
     pub elapsed_us: Micros,
-    /// Number of commands that the server executed for all requests.
+    /// Number of commands that the server executed.
     pub commands: u64,
     /// Number of commands per served request.
     pub commands_per_request: f64,

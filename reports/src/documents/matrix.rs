@@ -28,7 +28,7 @@ pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, V
 pub static MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
 pub static HTML: View<Matrix> = View::new("html", html::html);
 
-/// Results of several locks, each under several faults.
+/// Results of locks under faults.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Matrix {
     /// Name of the format, always `fencepost.matrix`.
@@ -41,7 +41,7 @@ pub struct Matrix {
     pub tool: Tool,
     /// Settings that all runs share, as in the sweep.
     pub config: serde_json::Value,
-    /// Seeds that were run in every cell.
+    /// Range of the seeds in every cell.
     pub seeds: SeedRange,
     /// Rule whose violations count; absent if violations of every rule count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,13 +57,13 @@ pub struct MatrixCell {
     pub client: String,
     /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// Summary of the runs: violated, quiet or not exercised.
+    /// Summary of the runs: `violated`, `quiet` or `unknown`.
     pub verdict: CellVerdict,
     /// Number of runs, one for each seed.
     pub runs: u64,
-    /// Number of runs that exercised the lock.
+    /// Number of conclusive runs: those that broke a rule, and valid ones.
     pub exercised: u64,
-    /// Number of runs that exercised the lock and broke a counted rule.
+    /// Number of runs that broke a counted rule.
     pub violated: u64,
     /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
@@ -75,16 +75,15 @@ pub struct MatrixCell {
     pub kinds: BTreeMap<Kind, u64>,
     /// For each rule in `kinds`, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Median number of seeds until the first violation; absent after too few seeds or with `kind`.
+    /// Median number of seeds until the first violation; absent if it is unknown, or with `kind`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
-    /// Number of faults of each kind that began in each phase of the protocol, over all runs;
-    /// absent if `kind` is present or the verdict is not `quiet`. If a phase is missing, no fault
-    /// began in this phase.
+    /// Numbers above 0 of faults of each kind that began in each phase of the protocol, over all
+    /// runs; absent if there are none, `kind` is present or the verdict is not `quiet`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Violations that these faults and settings cannot show, in sentences; absent if `kind` is
-    /// present or the verdict is not `quiet`.
+    /// Violations that these faults and settings cannot show, in sentences; absent if there are
+    /// none, `kind` is present or the verdict is not `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// Prediction from the literature for this lock under this fault; `null` if none, or with
@@ -101,9 +100,9 @@ pub struct MatrixCell {
 pub enum CellVerdict {
     /// At least one run broke a counted rule.
     Violated,
-    /// No run broke a counted rule, and at least one run exercised the lock.
+    /// No run broke a counted rule, and at least one run was conclusive.
     Quiet,
-    /// No run exercised the lock.
+    /// No run was conclusive.
     Unknown,
 }
 
@@ -113,7 +112,7 @@ pub enum CellVerdict {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// The literature predicts all violations that were found, or predicts none and none was found.
+    /// Violations were found, all of them predicted; or none was predicted and none was found.
     Agrees,
     /// Both predicted violations and other violations were found.
     More,
@@ -124,7 +123,7 @@ pub enum Agreement {
     /// The literature predicts nothing for this lock under this fault or for the broken rules, or
     /// the matrix counts only one rule.
     Silent,
-    /// No run exercised the lock.
+    /// No run was conclusive.
     NotExercised,
 }
 

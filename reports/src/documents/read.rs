@@ -22,7 +22,6 @@ pub enum ReadError {
     NotJson(String),
     #[error("the JSON is truncated: it ends at line {line}, column {column}")]
     CutShort {
-        /// Lines and columns count from 1.
         line: usize,
         column: usize,
     },
@@ -50,11 +49,11 @@ pub enum Document {
     Report(Box<Report>),
     History(Box<History>),
     Sweep(Box<Sweep>),
-    /// A fault plan, recognized as an object with `faults` and no `format`.
+    /// A fault plan, recognized as an object with `faults` and no textual `format`.
     Plan(FaultPlan),
 }
 
-/// Reads a report, and checks the checksums of its histories.
+/// Reads a report, and checks the digests and checksums of its histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }

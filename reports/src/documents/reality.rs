@@ -22,7 +22,7 @@ pub static VIEWS: &[View<Reality>] = &[
     View::JSON,
 ];
 
-/// Results of minimal fault plans on real servers, compared with simulated servers.
+/// Results of violations on simulated servers, repeated on real servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Reality {
     /// Name of the format, always `fencepost.reality`.
@@ -35,7 +35,7 @@ pub struct Reality {
     pub tool: Tool,
     /// Real servers, by name of the coordinator.
     pub servers: BTreeMap<String, RealServer>,
-    /// Results, one row for each minimal plan.
+    /// Results, one row for each violation.
     pub rows: Vec<Row>,
     /// Numbers of rows by result.
     pub counts: Counts,
@@ -50,10 +50,10 @@ pub struct RealServer {
     pub version: String,
 }
 
-/// Result of one minimal plan.
+/// Result of one violation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    /// Page of the gallery that shows the plan; `null` if no page does.
+    /// Page of the gallery that pins the run; `null` if the run is not from a page.
     pub page: Option<String>,
     /// Name of the lock, as in `--client`.
     pub client: String,
@@ -67,7 +67,7 @@ pub struct Row {
     pub cause: Cause,
     /// Number of faults in the minimal plan.
     pub faults: u64,
-    /// Result of the same plan with the real servers.
+    /// Result with the real servers.
     pub real: Outcome,
     /// Events of the minimal plan on both kinds of servers. A row with the same violation has
     /// timelines only if `--page` named its page.
@@ -84,7 +84,7 @@ pub struct Timelines {
     pub real: Vec<TimelineEntry>,
 }
 
-/// Result of a violation's minimal plan with real servers.
+/// Result of a violation's repetition on real servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {

@@ -1,9 +1,8 @@
-//! Computes bounds on the thresholds of faults ([`bound`]). A fault that is weaker than its bound,
-//! or a downtime that is longer, cannot break the rule.
+//! Computes bounds on the thresholds of faults ([`bound`]).
 //!
-//! The formulas use times in the history of the minimal run, such as those of the grant, of the
-//! fault and of the holder's exit. The measured threshold may be worse than the bound, because the
-//! other process also needs time for its next attempt and its messages.
+//! The formulas use times in a history, such as those of the grant and of the fault. The measured
+//! threshold may be worse than the bound, because the other process also needs time for its next
+//! attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -29,7 +28,7 @@ pub struct Question<'q> {
     pub latency_max: Micros,
 }
 
-/// Returns the bound in the unit and with the sign of the magnitude; `None` if no formula applies.
+/// Returns the bound in the unit and with the sign of the magnitude; `None` if there is none.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
@@ -116,9 +115,8 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// Returns the smallest drift, in ppm, with which a fast server ends the lease before the
-    /// holder leaves its critical section, or with which a slow holder's validity outlasts the
-    /// lease.
+    /// Returns the smallest drift, in ppm, with which a fast server ends the lease too early, or a
+    /// slow holder's validity outlasts the lease.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -214,7 +212,7 @@ impl Case<'_, '_> {
     }
 
     /// Returns the true end, at the server `at`, of the lease that was last set before the time
-    /// `before`. If `at` is `None`, returns the earliest such end at any server.
+    /// `before`. If `at` is `None`, returns the earliest such end.
     fn lease_end_before(&self, at: Option<Node>, before: Option<SimTime>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant

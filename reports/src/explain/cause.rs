@@ -71,8 +71,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// Cause of a violation. A cause is never a guess: if the evidence does not show the cause,
-        /// the cause is `unexplained`.
+        /// Cause of a violation; `unexplained` if the recorded events do not show the cause.
         #[derive(
             Clone,
             Copy,
@@ -105,20 +104,19 @@ macro_rules! causes {
 }
 
 causes! {
-    /// The holder's process was paused while its lease expired, or while an answer was in transit.
+    /// The holder's process was paused, or a process was paused during a lock call.
     HolderPause = holder_pause,
-    /// The holder worked longer than its lease or than the bound, and no fault explains it.
+    /// The holder worked longer than its lease or than the bound.
     HoldTooLong = hold_too_long,
-    /// No renewal of the lease took effect in time, although the lock renews its lease.
+    /// No renewal of the lease took effect in time.
     MissedRenewal = missed_renewal,
-    /// A process that does not hold the lock keeps renewing it.
+    /// A process that does not hold the lock sent a renewal.
     OrphanRenewal = orphan_renewal,
-    /// The server that granted the lock a second time had never received the first grant, or had
-    /// discarded it in a resynchronisation; or a release never reached the new primary.
+    /// A server never received a change that another server had made, or discarded the lock.
     AsyncReplicationLoss = async_replication_loss,
-    /// Two servers acted as primary at the same time, and each granted the lock.
+    /// Two servers acted as primary at the same time, and each granted or extended the lock.
     SplitBrain = split_brain,
-    /// A server restarted without its grants and granted the lock again within the earlier lease.
+    /// A server lost its grants in a restart, and the lock was granted again too early.
     RestartWithoutDelay = restart_without_delay,
     /// A server restarted without the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
@@ -130,7 +128,7 @@ causes! {
     ClockDrift = clock_drift,
     /// The server counts leases in whole seconds, and a lease expired up to one second early.
     CoarseExpiry = coarse_expiry,
-    /// A server evicted the lock to free memory.
+    /// A server evicted the lock or the token counter to free memory.
     Eviction = eviction,
     /// An operator flushed a server, which deleted its keys.
     Flush = flush,
@@ -138,42 +136,42 @@ causes! {
     ForeignRelease = foreign_release,
     /// An acquiring process removed the existing lock.
     StaleTakeover = stale_takeover,
-    /// The holder's own command removed the lock while the holder still relied on it.
+    /// The holder's own command removed the lock, but the holder still relied on the lock.
     EarlyRelease = early_release,
     /// A server executed a command, but its reply never reached the sender.
     LostReply = lost_reply,
-    /// A release never arrived, or arrived after the lock had changed hands.
+    /// A release never arrived, was not confirmed, or arrived late.
     LostRelease = lost_release,
     /// A write was still in transit to the storage when the lock changed hands, or the holder
     /// waited for the storage until its lease had expired.
     StorageDelay = storage_delay,
-    /// A server answered late: most of the lease had passed, or the client had given up.
+    /// Messages were delayed, or a server was slow.
     Latency = latency,
-    /// The holder crashed, and its lock was never freed.
+    /// The lock's owner crashed, and its lock remained.
     HolderCrash = holder_crash,
     /// The application cancelled or interrupted a lock call whose effects remained.
     GivenUpCall = given_up_call,
-    /// A waiting process crashed, and the queue kept the place of the crashed process.
+    /// No lock was set, and a process crashed while it waited.
     WaiterCrash = waiter_crash,
-    /// The first process in the queue was paused, and other processes waited behind it.
+    /// The process that was to get the lock next was paused.
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
     /// Several processes each hold a lock and wait for a lock that another of them holds.
     LockOrder = lock_order,
-    /// A lock that serves its waiters in order lost a waiter's place in the queue.
+    /// A lock that promises an order did not serve its waiters in this order.
     LostPlace = lost_place,
-    /// The steps of two processes interleaved in an order that breaks the protocol.
+    /// The steps of several processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
     /// Threads or processes share an owner value, so the lock could not tell them apart.
     SharedOwner = shared_owner,
-    /// The holder's session ended in its critical section, so its node, key or lock was deleted.
+    /// The holder's session or membership ended, so its node, key or lock was deleted.
     SessionExpired = session_expired,
     /// A server that lagged behind told a process that it holds the lock.
     StaleRead = stale_read,
-    /// The first node in the queue is a node that no process knows of.
+    /// No process knows of a node in the queue.
     OrphanNode = orphan_node,
-    /// The node of a waiting process is first in the queue, but no watch notifies the process.
+    /// No watch notified a waiting process.
     LostWatch = lost_watch,
     /// Processes' clocks differed: one process took a lock that had not expired in true time, or
     /// waited for a lock that was free.
@@ -190,14 +188,13 @@ causes! {
     ServerOutage = server_outage,
     /// A server's disk failed to sync, and the server stopped or refused every write.
     DiskFailure = disk_failure,
-    /// No process was granted the lock while clients were sent to servers that were not primaries.
+    /// No process was granted the lock while clients could not find a primary.
     NoPrimary = no_primary,
-    /// A server was partitioned from the network: no process was granted the lock, or a grant
-    /// arrived after most of its lease.
+    /// During a partition, no process was granted the lock, or a grant arrived late.
     Partition = partition,
     /// A process that was the only holder computed its write from an older value.
     OldValue = old_value,
-    /// A job was done and its lock was released, but the completion of the job was not recorded.
+    /// A job was done, but its completion was not recorded.
     UnrecordedJob = unrecorded_job,
     /// The lock's own code gave its caller an answer that no server had given.
     UnfoundedAnswer = unfounded_answer,

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 pub struct Expected {
     /// Rules that the lock can break according to the source; empty if there are none.
     pub kinds: Vec<Kind>,
-    /// Reason for the prediction, in one sentence.
+    /// Reason for the prediction, in words.
     pub because: String,
     /// Citation of the publication and its section.
     pub source: String,
@@ -273,7 +273,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     })
 }
 
-/// Returns the names of all locks with a prediction, some of them twice.
+/// Returns the names of all locks with a prediction, some of them repeatedly.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }
@@ -284,7 +284,6 @@ impl Expected {
     pub fn describes(&self, cause: Cause) -> bool {
         match self.source.as_str() {
             REDIS_FAILOVER => cause.is_of_failover(),
-            // These sections are about leases that end, not about removals by the lock's own code.
             KLEPPMANN_RESOURCE | REDIS_SINGLE => !cause.is_of_lock_code(),
             _ => true,
         }

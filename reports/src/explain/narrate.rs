@@ -80,7 +80,6 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// Names the nodes that a fault affects, or between which it affects messages.
 fn place(kind: FaultKind, nodes: &[Node]) -> String {
     let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
     let between = match kind.impact() {

@@ -228,7 +228,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        // Tell all faults of the holder and of servers' data, because each may be necessary.
+        // Tell all faults that delay a message or hit the holder or servers, as each may matter.
         let faults = faults.enumerate().filter(|(place, (relevance, _))| {
             *place < FAULTS_MAX || *relevance <= Relevance::OfServers
         });

@@ -1,6 +1,5 @@
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// Ignores `report.explanation`, which the caller sets to the result.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),

@@ -16,8 +16,8 @@ pub const FORMAT: &str = "fencepost.exploration";
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
-/// Result of an exploration without a certificate. There is no certificate if units are missing (in
-/// a single shard, a stopped exploration or an incomplete merge) or if no run exercised the lock.
+/// Result of an exploration that found no violation but gives no certificate, because units are
+/// missing or no run was conclusive.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Name of the format, always `fencepost.exploration`.
@@ -28,7 +28,7 @@ pub struct Unfinished {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// SHA-256 of the rest of the document, in hex.
+    /// SHA-256 of the rest of the document in canonical form, in hex.
     pub checksum: Option<String>,
     /// Always `false`, because this document is not a certificate.
     #[schemars(extend("const" = false))]
@@ -39,13 +39,12 @@ pub struct Unfinished {
     pub bounds: StatedBounds,
     /// Requested part of the enumeration. Shard 1 of 1 contains every plan.
     pub shard: Shard,
-    /// Numbers of units in the whole enumeration, for plans with no fault, one fault, and two
-    /// faults. If plans delay messages, each number of faults has one entry for each number of
-    /// delayed messages, in ascending order.
+    /// Numbers of units in all shards for plans with 0, 1 and 2 faults, as far as counted. If plans
+    /// delay messages, each number of faults has one entry for each number of delays, ascending.
     pub units: Vec<u64>,
-    /// Numbers of runs by verdict, number of faults and number of delays.
+    /// Numbers of runs, in total and by kind.
     pub runs: Runs,
-    /// Numbers of plans that were not run, by reason.
+    /// Numbers of start times and plans that were skipped or not extended, by reason.
     pub left_out: LeftOut,
     /// Slices whose units were all run, in order.
     pub slices: Vec<Slice>,
@@ -61,8 +60,8 @@ pub struct LooseUnit {
     /// Number of delayed messages in each plan of the unit; absent if the plans delay no messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Number of the unit, counted from 0. A unit is a base run, a fault kind and target in a base
-    /// run, or a first fault or delay.
+    /// Number of the unit among all units with as many faults and delays, counted from 0. A unit is
+    /// a base run, a kind and target in one, or a first fault or delay.
     pub unit: u64,
     /// Number of runs in the unit.
     pub runs: u64,

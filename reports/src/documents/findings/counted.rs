@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// Seeds that were counted under one fault with the same settings.
 ///
-/// Lock, fault, settings and seed identify a run. A sweep states how many of its runs show an
-/// anomaly, but names only a few of them. If a sweep shares some seeds with the counted ones, and
-/// neither contains the other, the count is a lower bound.
+/// A sweep states how many of its runs show an anomaly, but names only a few of them. If a sweep
+/// shares some seeds with the counted ones, and neither contains the other, the count is a lower
+/// bound.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {

@@ -1,8 +1,8 @@
 //! Compares a published matrix with a new one ([`stale`]).
 //!
-//! With the same version, configuration, rule and seeds, all counts and first seeds must be equal.
-//! Otherwise, Fisher's exact test (Fisher 1922) compares the shares of violated runs, of exercised
-//! runs and of runs that broke each rule, at a significance level of 5 % over all comparisons
+//! With the same program, configuration, rule and seeds, the numbers of violated and of exercised
+//! runs, the counts by rule and the first seeds must be equal. Otherwise, Fisher's exact test
+//! (Fisher 1922) compares the shares, at a significance level of 5 % over all comparisons
 //! (Bonferroni). If only the last seed differs, first seeds must also be equal within the common
 //! range. A cell that is in only one matrix, or was quiet and is now violated, is always stale.
 
@@ -117,7 +117,7 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // The tolerance keeps rounding errors from excluding the observed outcome.
+    // The tolerance keeps rounding errors from excluding outcomes as probable as the observed one.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
@@ -144,7 +144,6 @@ mod tests {
 
     #[test]
     fn the_exact_test_agrees_with_published_values() {
-        // The lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4.
         assert!((fisher((3, 4), (1, 4)) - 17.0 / 35.0).abs() < 1e-6);
         assert!((fisher((1, 11), (9, 12)) - 0.002_759_456).abs() < 1e-6);
         assert!((fisher((0, 10_000), (0, 10)) - 1.0).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Renders Markdown as the body of a page, with the same anchors as GitHub.
+//! Renders Markdown as the body of a page, with anchors like those of GitHub.
 
 use super::Entry;
 use super::path::{between, in_site, resolved};
@@ -92,7 +92,7 @@ struct Writer<'t, 'r> {
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// The search index omits code, because timelines repeat the same words.
+    /// `true` inside a code block, whose text the search index omits.
     is_in_code: bool,
 }
 

@@ -35,7 +35,7 @@ pub(super) enum Question {
     EarlyLoss,
     /// Why was the holder still in its critical section when the lease expired?
     Overrun,
-    /// What delayed the release that removed another process's lock?
+    /// How did a release remove another process's lock?
     InTransit,
 }
 
@@ -44,8 +44,7 @@ pub(super) struct Row {
     pub(super) cause: Cause,
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Reason to try this row before the rows below; empty for the last row of a question and for
-    /// rows that exclude the rows below.
+    /// Reason to try this row before others; may be empty if the order does not matter.
     pub(super) first: &'static str,
 }
 
@@ -251,8 +250,8 @@ table! {
         SessionExpired: "the holder's session ended",
             When(|case| case.is_gone(SessionLoss::WithSession));
     }
-    // The rows about removals of the lock come first, then losses by a server, then leases that
-    // ended early, then replaced locks.
+    // Removals of the lock come first, then losses by a server, then early ends of leases and
+    // replaced locks.
     EarlyLoss {
         StaleTakeover: "another process removed the lock while acquiring it",
             Lost(is_taken_over);

@@ -169,8 +169,6 @@ impl<'t, 'h> Handover<'t, 'h> {
             return None;
         }
         let first = || self.span_at(held_at).and_then(|span| self.loss(span));
-        // A grantor does not inform the next grantor, so the discard by the first grantor is the
-        // loss.
         let discarded = || first().filter(|loss| loss.ended_by(Change::Discarded));
         let at_taking_server = match self.span_at(taken_at) {
             None if is_of_members(self.timeline) => {

@@ -16,7 +16,7 @@ pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
 /// Assumed maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX`
 /// after the previous change is not a renewal.
 const RENEWALS_MAX: u64 = 20;
-/// A number of at least this size is a Unix time in seconds or milliseconds, not an identifier.
+/// A number of at least this size counts as a Unix time in seconds or milliseconds.
 const UNIX_TIME_MIN: u64 = 1_000_000_000;
 
 /// Returns whether the value of the lock begins with a Unix time, which processes compare with
@@ -89,8 +89,8 @@ fn begun_before_pause(
     })
 }
 
-/// Returns the recorded lease of a row if the transit of the request explains why this lease is
-/// shorter than the ttl. The request contains the end of the lease, so transit shortens the lease.
+/// Returns the recorded lease of a row if the duration of the request explains why this lease is
+/// shorter than the ttl.
 fn short_by_transit(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -105,8 +105,8 @@ fn short_by_transit(
     (is_short && missing <= transit + GRANULARITY).then_some(left)
 }
 
-/// Returns whether the holder took its lock again outside its lock calls, as an application does
-/// when an extension finds the lock gone.
+/// Returns whether the holder took its lock again outside its acquires, as an application does when
+/// an extension finds the lock gone.
 fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let machine = holder.process.machine();
     let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == machine);
@@ -193,9 +193,8 @@ pub(crate) fn lost_at<'t, 'h>(
     all.rfind(is_later).copied().or(first)
 }
 
-/// Returns whether a nested acquisition of the holder set the value again after a loss. A value
-/// with a count does not qualify: its count starts at one again, so the inner release removes the
-/// lock.
+/// Returns whether a nested acquisition of the holder wrote the value. A value with a count does
+/// not qualify: its count starts at one again, so the inner release removes the lock.
 fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let Some(entered) = holder.completed else { return false };
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);
@@ -209,8 +208,8 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
 }
 
 /// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
-/// the lock. Returns the last such value, and when and how the value ended by `before`: by a
-/// removal, flush or eviction, or because a process got the lock by replacing the value.
+/// the lock. Returns the last such value, and when and how the value ended by `before`: by another
+/// process's removal, a flush or an eviction, or because a process got the lock by replacing it.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,

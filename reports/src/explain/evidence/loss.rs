@@ -92,7 +92,7 @@ impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn ended_with_session(&self) -> bool {
         let header = &self.timeline.history.header;
         match header.kept_as {
-            // The server freed the lock before the end of its lease, because a member had left.
+            // If no clock explains the early end of the lease, the member had left.
             Some(Keeping::MemberLease) => {
                 self.ended_by(Change::Expired) && self.ran_out() == Some(EarlyExpiry::Unknown)
             }

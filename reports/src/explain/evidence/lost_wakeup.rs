@@ -38,8 +38,8 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Returns whether all waiting processes slept when the lock became free. Ignores the process that
-/// ended the wait if its acquire began after the lock became free.
+/// Returns whether all waiting processes slept when the lock became free. Ignores the process whose
+/// entry ended the violation if its acquire began during the violation.
 pub(super) fn missed_release(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let end = finding.at + finding.duration;
     let mut sections = timeline.sections.iter().rev();

@@ -126,7 +126,7 @@ pub(super) fn has_second_node(
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FirstInQueue {
     CreatorWaits,
-    /// The node's creator waits with another node, or does not wait.
+    /// The node's creator does not wait with this node.
     UnknownToCreator,
 }
 
@@ -162,8 +162,7 @@ pub(super) fn of_queue(
     }
 }
 
-/// Returns whether the session of a crashed process, which lasts up to twice its timeout, may have
-/// kept the node.
+/// Returns whether the session of a crashed process may have kept the node.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

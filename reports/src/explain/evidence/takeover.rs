@@ -5,7 +5,7 @@ use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Outcome, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node};
 
-/// Longest time from the removal of a stale lock to the remover's own grant: two round trips.
+/// Longest time from the removal of a stale lock to the remover's own grant.
 const TAKES_MAX: Micros = Micros::from_millis(20);
 
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
@@ -32,9 +32,8 @@ fn takes_over(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the acquiring process removed a lock with a Unix time as its value, and got the
-/// lock at the same server immediately. Such a removal is not a release, because only acquiring
-/// processes compare a Unix time with a clock.
+/// Returns whether the acquiring process removed a lock whose value begins with a Unix time, and
+/// set the lock at the same server immediately.
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));

@@ -6,7 +6,7 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
 /// Returns whether one of two conflicting processes entered with grants from too few servers.
-/// Returns `false` if the lock may use a key that no server reports.
+/// Returns `false` if the check does not apply.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -32,7 +32,7 @@ pub(crate) fn granted_by(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opti
     }
 }
 
-/// Returns whether the holder left within its stated validity, although this validity was too long.
+/// Returns whether the holder finished within its stated validity, which was too long.
 pub(super) fn is_promised_too_long(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
     if !is_key_with_lease(timeline) {

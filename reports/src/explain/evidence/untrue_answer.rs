@@ -15,7 +15,7 @@ pub(crate) enum UntrueAnswer {
     Refused(Obstacle),
     Succeeded(Obstacle),
     KeptByCount,
-    /// While a fault was active, a release of the process removed the lock that it was acquiring.
+    /// While a fault was active, a command of the process removed the lock that it was acquiring.
     TakenBack,
     /// A partition delayed the grant beyond the lease or the stated validity.
     CutOff,

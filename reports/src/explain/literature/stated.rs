@@ -1,7 +1,7 @@
-//! Predictions for locks that the literature does not discuss for each fault family ([`verdict`]).
+//! Predictions for locks that the literature discusses only under some faults ([`verdict`]).
 //!
-//! Each rule consists of a sentence in a source and the locks to which the sentence applies.
-//! Without such a sentence there is no prediction, even if one seems obvious.
+//! Each rule applies a statement of a source to locks and faults. Without such a statement there is
+//! no prediction, even if one seems obvious.
 
 mod locks;
 mod sources;

@@ -30,7 +30,6 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside
     let is_of_many = history.header.quorum > 1;
     let release = match outcome(event, later, operation) {
         Outcome::Failed => ", but its release fails".to_owned(),
-        // The outcome is unknown because at least one of the masters did not confirm the release.
         Outcome::Unknown(reason) if is_of_many => unknown_outcome(reason),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {

@@ -124,7 +124,7 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
-/// Returns whether a grantor freed a lock before its lease was over, because a member had left.
+/// Returns whether a grantor freed a lock before its lease was over, as when a member leaves.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
     let mut before = before_event(history, event).iter().rev();
@@ -347,9 +347,9 @@ fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     })
 }
 
-/// Returns the process that last wrote the event's value, preferably at this server, because some
-/// locks always write the same value. If the write replaced another owner's value without getting
-/// the lock, returns that owner instead.
+/// Returns the process that last wrote the event's value, preferably at this server or its primary,
+/// because some locks always write the same value. If the write replaced another owner's value
+/// without getting the lock, returns that owner instead.
 pub(super) fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { value: Some(value), .. } = &event.what else { return None };
     owner_before(history, event, value)

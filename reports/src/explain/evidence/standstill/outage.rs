@@ -66,8 +66,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
         })
 }
 
-/// Returns the reason if the process that left at `at` never received a confirmation of its
-/// release, for example because a refused process had overwritten the lock.
+/// Returns the reason if the process that left at `at` received no confirmation of its release.
 fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
     let left = |to: Moment| to.time == at;
     let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
