@@ -76,7 +76,7 @@ impl Group {
         }
         Step {
             requests: std::mem::take(&mut self.requests),
-            wake_after_us,
+            wake_after_us: wake_after_us.filter(|_| self.ending.is_none()),
             is_idle: self.ready.is_empty(),
             ending: self.ending.clone(),
         }

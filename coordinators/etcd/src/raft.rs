@@ -210,7 +210,7 @@ impl Raft {
             }
             Body::VoteReply { reject } => self.counted(from, !reject, now_ms),
             Body::Append { .. } | Body::Heartbeat { .. } => self.follow_leader(from, body, now_ms),
-            _ => self.handle_as_leader(from, body, now_ms),
+            _ => self.handle_as_leader(from, body),
         }
     }
 
@@ -220,9 +220,7 @@ impl Raft {
         let grants = can_vote && is_up_to_date;
         if grants {
             self.hard.vote = from;
-            self.heard_ms = now_ms;
-            let ticks = self.election_ticks + self.draw() % self.election_ticks;
-            self.election_due_ms = now_ms + ticks * self.tick_ms;
+            self.reset_election(now_ms);
         }
         self.queue_message(from, Body::VoteReply { reject: !grants });
     }

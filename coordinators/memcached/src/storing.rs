@@ -4,6 +4,7 @@ use crate::number::{self, flags, signed, unsigned};
 use crate::reply::{BAD_LINE, KEY_MAX, reply};
 use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
+use fencepost_machine::KeyChange;
 
 impl Memcached {
     /// Begins a storage command (`process_update_command` in proto_text.c).
@@ -22,7 +23,10 @@ impl Memcached {
         let Some(length) = length.filter(|_| words[0].len() <= KEY_MAX) else { return bad() };
         if !Cache::fits(words[0], length + 2) {
             // Remove the old item, because a failed store must not leave a stale value.
-            self.cache.remove(words[0]);
+            self.report_if_gone(words[0]);
+            if let Some(old) = self.cache.remove(words[0]) {
+                self.report(words[0], &old, KeyChange::Removed);
+            }
             let said = reply("SERVER_ERROR object too large for cache", quiet);
             return CommandResult::Swallow(length + 2, said);
         }

@@ -1,4 +1,5 @@
 use crate::{Config, Memcached};
+use fencepost_machine::KeyChange;
 use fencepost_testing::Bench;
 use proptest::prelude::*;
 
@@ -60,4 +61,14 @@ fn one_connection_too_many_is_refused_in_memcacheds_own_words() {
     assert_eq!((bench.unread(first), bench.unread(second)), (&b""[..], &b""[..]));
     assert_eq!(bench.take(third), b"ERROR Too many open connections\r\n");
     assert_eq!(bench.closed, [third]);
+}
+
+#[test]
+fn a_value_that_is_too_large_removes_the_old_one_and_reports_it() {
+    let config = Config { tap_prefix: Some("lock".into()), ..Config::default() };
+    let mut bench = Bench::new(|_, now| Memcached::new(config, now));
+    let connection = bench.connect();
+    bench.send(connection, b"set lock 0 0 1\r\na\r\nset lock 0 0 2000000\r\n");
+    let changes: Vec<KeyChange> = bench.taps.iter().map(|tap| tap.change).collect();
+    assert_eq!(changes, [KeyChange::Granted, KeyChange::Removed]);
 }

@@ -48,7 +48,7 @@ fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
 
 fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
     let Spans { min_us, max_us } = setting.knobs.partition;
-    let shortest = FLAP.min_us.max(min_us);
+    let shortest = FLAP.min_us.max(min_us).min(max_us);
     let downs = Spans::new(shortest, FLAP.max_us.min(max_us).max(shortest));
     let mut cuts = Vec::new();
     let mut at = from;

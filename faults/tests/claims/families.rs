@@ -186,6 +186,18 @@ fn a_link_that_flaps_is_cut_several_times_between_the_same_sides() {
 }
 
 #[test]
+fn a_flapping_link_is_never_cut_for_longer_than_the_setting_allows() {
+    let mut setting = replicated();
+    setting.knobs.partition = Spans::millis(10, 20);
+    let longest = Some(Micros::from_millis(20));
+    for seed in 0..100 {
+        for timed in plan(seed, "partition", &setting).faults {
+            assert!(timed.fault.duration() <= longest, "{timed}");
+        }
+    }
+}
+
+#[test]
 fn an_operator_types_every_command_where_there_are_others_to_follow_and_some_where_not() {
     let typed = |setting: &Setting| -> BTreeSet<OperatorCommand> {
         let plans = (0..200).map(|seed| plan(seed, "operator", setting));

@@ -31,7 +31,7 @@ impl Group {
         let place = match call.number {
             libc::SYS_open => 0,
             libc::SYS_openat => 1,
-            libc::SYS_creat => return Some(Outcome::Native),
+            libc::SYS_creat => return self.open_call(&as_open(call)),
             _ => return None,
         };
         let path = String::from_utf8_lossy(&call.memory.text(call.arguments[place])).into_owned();
@@ -215,6 +215,14 @@ fn expose_text(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))
+}
+
+/// Returns the `open` call that has the same effect as a `creat` call.
+fn as_open(creat: &Call) -> Call {
+    let [path, mode, ..] = creat.arguments;
+    let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+    let arguments = [path, flags as u64, mode, 0, 0, 0];
+    Call { number: libc::SYS_open, arguments, waited: None, ..*creat }
 }
 
 fn creates_exclusively(flags: u64) -> bool {

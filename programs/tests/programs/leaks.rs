@@ -117,12 +117,14 @@ fn files_in_shared_memory_do_not_outlive_the_run_that_created_them() {
     std::fs::write(at("earlier"), "").unwrap();
     let script = format!(
         "cd /dev/shm; echo own > {name}-own; ln {name}-own {name}-linked; mv {name}-own \
-         {name}-moved; echo more >> {name}-earlier; cat {name}-linked {name}-moved {name}-earlier"
+         {name}-moved; echo more >> {name}-earlier; cat {name}-linked {name}-moved {name}-earlier; \
+         perl -e 'syscall({}, \"{name}-created\", 0644)'",
+        libc::SYS_creat
     );
     assert_eq!(shell(&script).stdout, "own\nown\nmore\n");
-    let there: Vec<bool> = ["linked", "moved", "earlier"].map(|what| at(what).exists()).into();
+    let there = ["linked", "moved", "created", "earlier"].map(|what| at(what).exists());
     std::fs::remove_file(at("earlier")).unwrap();
-    assert_eq!(there, [false, false, true]);
+    assert_eq!(there, [false, false, false, true]);
 }
 
 #[test]

@@ -183,8 +183,9 @@ fn limit(row: &Row) -> Option<&'static str> {
         ),
         "postgresql-failover" => Some(
             "To show this violation, the standby must lack the last grant when it is cut off; \
-             otherwise it keeps that lock until the lease ends, and client-2 waits. On the simulated primary, this plan \
-             cuts the standby off 0.5 ms after a grant; the real primary grants at other times.",
+             otherwise it keeps that lock until the lease ends, and client-2 waits. On the \
+             simulated primary, this plan cuts the standby off 0.5 ms after a grant; the real \
+             primary grants at other times.",
         ),
         _ => None,
     }

@@ -11,7 +11,10 @@ pub enum InvalidRun {
          {valid}"
     )]
     UnknownNode { fault: u32, node: Node, valid: String },
-    #[error("fault {fault} of the plan lasts longer than 100 days: expected at most 100 days")]
+    #[error(
+        "fault {fault} of the plan reaches beyond 100 days: expected times and lengths of at most \
+         100 days"
+    )]
     Beyond { fault: u32 },
     #[error(
         "faults {earlier} and {later} of the plan have the same effect on the same node at the \

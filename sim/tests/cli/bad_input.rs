@@ -367,7 +367,7 @@ fn reports_that_are_none_are_refused() {
         (newer.to_string(), "version 3"),
         (other.to_string(), "fencepost.recipe"),
         (stranger.to_string(), "client-99"),
-        (late.to_string(), "lasts longer than 100 days"),
+        (late.to_string(), "reaches beyond 100 days"),
         (threaded.to_string(), "threads '2'"),
     ];
     for (content, says) in cases {

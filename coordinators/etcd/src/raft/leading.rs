@@ -101,7 +101,7 @@ impl Raft {
         }
     }
 
-    pub(super) fn handle_as_leader(&mut self, from: u8, body: Body, now_ms: u64) {
+    pub(super) fn handle_as_leader(&mut self, from: u8, body: Body) {
         if let Role::Leader(leading) = &mut self.role
             && let Some(progress) = leading.progress.get_mut(&from)
         {
@@ -118,7 +118,6 @@ impl Raft {
             Body::ReadIndexReply { id, index } => self.readable.push((id, index)),
             _ => {}
         }
-        let _ = now_ms;
     }
 
     fn acknowledged(&mut self, from: u8, index: u64) {

@@ -14,8 +14,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The server that granted the lock a second time had never received the first grant, or \
-           had discarded it in a resynchronisation; or the new primary never received a release.",
+    what: "A server never received a change that another server had made, or discarded the lock.",
     how: "Replication is asynchronous: the primary answers before its replicas have the write, \
           and a failover promotes one of them.",
     helps: "WAIT after the grant only makes the loss rarer. Use a majority of independent masters, \

@@ -13,7 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder worked longer than its lease or than the bound, and no fault explains it.",
+    what: "The holder worked longer than its lease or than the bound.",
     how: "The lease was chosen for the usual case, and the lock does not renew it.",
     helps: "Renew the lease during the work, limit the work, or choose a lease longer than the \
             longest work. Fencing tokens prevent the remaining damage.",

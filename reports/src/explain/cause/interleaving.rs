@@ -9,7 +9,7 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The steps of two processes interleaved in an order that breaks the protocol.",
+    what: "The steps of several processes interleaved in an order that breaks the protocol.",
     how: "The protocol uses several commands where it needs one: it checks and then acts, or reads \
           and then writes.",
     helps: "Use one command, one script, or a transaction that watches the keys it read.",

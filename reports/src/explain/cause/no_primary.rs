@@ -4,8 +4,7 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "For most of the wait for the lock, clients were sent to servers that were not \
-           primaries, and replicas grant no locks.",
+    what: "No process was granted the lock while clients could not find a primary.",
     how: "An operator made the primary a replica, for example with REPLICAOF, and no other server \
           had been promoted yet: Sentinels wait for a timeout first. Or FAILOVER promoted a server \
           without the Sentinels, which kept naming the old primary.",

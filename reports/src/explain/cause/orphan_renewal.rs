@@ -11,7 +11,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that does not hold the lock keeps renewing it.",
+    what: "A process that does not hold the lock sent a renewal.",
     how: "An acquire that failed or was abandoned left its renewal running, or a holder that lost \
           the lock renews the next holder's lease.",
     helps: "Compare the owner and set the expiry in one script. Start the renewal only after the \

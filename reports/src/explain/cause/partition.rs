@@ -13,8 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server was partitioned from the network: meanwhile no process was granted the lock, \
-           or a process learned of its grant only after most of the lease had passed.",
+    what: "During a partition, no process was granted the lock, or a grant arrived late.",
     how: "A process on the minority side cannot get the lock without the risk that another process \
           gets it too. A process that waits for its answer until the partition heals starts \
           counting its lease too late.",

@@ -12,7 +12,7 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A waiting process crashed, and the queue kept its place.",
+    what: "No lock was set, and a process crashed while it waited.",
     how: "A fair queue gives the lock to its head, even if that process has crashed.",
     helps: "Let places in the queue expire.",
 };
