@@ -1,7 +1,7 @@
 use super::{after_event, before_event, wait_end_text};
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Action, Change, Event, History, Turn, What};
-use fencepost_faults::{Micros, Node};
+use fencepost_faults::{FaultKind, Micros, Node};
 use std::collections::BTreeSet;
 
 pub(super) fn server(history: &History, event: &Event) -> String {
@@ -124,9 +124,19 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
-/// Returns whether a grantor freed a lock before its lease was over, as when a member leaves.
+/// Returns whether a grantor freed a lock before its lease was over, as when a member leaves. Returns
+/// `false` if a clock fault on the grantor may have ended the lease.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
+    let is_bent = |earlier: &Event| match &earlier.what {
+        What::FaultBegan { kind: FaultKind::ClockJump | FaultKind::ClockDrift, nodes, .. } => {
+            nodes.contains(&event.node)
+        }
+        _ => false,
+    };
+    if before_event(history, event).iter().any(is_bent) {
+        return false;
+    }
     let mut before = before_event(history, event).iter().rev();
     let lease = before.find_map(|earlier| match &earlier.what {
         What::Server {

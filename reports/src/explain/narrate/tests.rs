@@ -136,6 +136,9 @@ fn a_member_loses_its_lock_with_its_membership_before_its_lease_is_over() {
     );
     assert_eq!(ends(12, Keeping::MemberLease), ["expires the lock of client-1"]);
     assert_eq!(ends(5, Keeping::RowByServer), ["expires the lock of client-1"]);
+    let story = Story::kept_as(Keeping::MemberLease).ttl(10).takes(1, 1, "a");
+    let stepped = story.fault_began(4, 1, "clock-jump", &[Node::Redis(1)]).expires(5, "a");
+    assert_eq!(texts_at(stepped.with_recorded_leases(), 5), ["expires the lock of client-1"]);
 }
 
 #[test]
