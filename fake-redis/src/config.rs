@@ -8,7 +8,7 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Version of Redis. The model covers the differences between versions that matter for locks.
+/// Modelled version of Redis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
     /// Redis 6.2, whose replication stream may contain relative expiry times.

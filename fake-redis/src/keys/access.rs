@@ -13,8 +13,7 @@ impl Server {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// Returns the position of a key. Deletes an expired key on a primary that is not paused
-    /// (`expireIfNeeded`).
+    /// Returns the position of a key. May delete an expired key (`expireIfNeeded`).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;

@@ -36,8 +36,7 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Sends the applied offset and, since 7.2 with an append-only file, the offset on disk
-    /// (`replicationSendAck`).
+    /// Sends the applied offset and, since 7.2, the synced offset if known (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =
