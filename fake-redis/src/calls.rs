@@ -1,4 +1,4 @@
-//! Executes commands from clients, EXEC, scripts and the primary's stream.
+//! Executes commands, for example from clients, scripts and the primary's stream.
 
 pub(crate) mod execute;
 pub(crate) mod lookup;

@@ -1,4 +1,4 @@
-//! Client connections: opening, closing, blocking, pausing and replying.
+//! Opens, closes, blocks and pauses client connections.
 
 pub(crate) mod blocking;
 pub(crate) mod connections;

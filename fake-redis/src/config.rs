@@ -8,7 +8,7 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Version of Redis. The model covers the differences between versions that matter for locks.
+/// Modelled version of Redis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
     /// Redis 6.2, whose replication stream may contain relative expiry times.
@@ -79,8 +79,7 @@ impl SavePoint {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// Number of unread bytes at which the server immediately disconnects a client; 0 means no
-    /// limit.
+    /// Unread bytes at which the server immediately disconnects a client; 0 means no limit.
     pub hard: u64,
     /// Unread bytes that a client may have for `soft_seconds` before the server disconnects it; 0
     /// means no limit.
@@ -176,8 +175,7 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Seconds to wait for more replicas before taking a snapshot for them.
     pub repl_diskless_sync_delay: u32,
-    /// `true` to skip the sync delay in the first second after the start, so that replicas begin in
-    /// sync.
+    /// `true` to skip `repl_diskless_sync_delay` in the first second after the start.
     pub starts_in_step: bool,
     pub replica_read_only: bool,
     pub proto_max_bulk_len: usize,
@@ -196,8 +194,7 @@ pub struct NodeConfig {
     /// Keyspace events to publish, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
     pub active_expire: bool,
-    /// Prefix of the keys whose changes the server reports as `TapEvent`s; `None` reports no
-    /// changes.
+    /// Prefix of keys whose changes the server reports as `TapEvent`s; `None` reports no changes.
     pub tap_prefix: Option<Bytes>,
     pub version: RedisVersion,
 }

@@ -46,9 +46,9 @@ impl From<SentinelConfig> for Server {
     }
 }
 
-/// Serves until SHUTDOWN, or until the caller drops the future, which crashes the server. Ignores a
-/// failed accept, and retries a failed connect as Redis does. Fails if another server runs on the
-/// disk, or if a file on the disk is damaged.
+/// Serves until the server stops, or until the caller drops the future, which crashes the server.
+/// Ignores a failed accept, and retries a failed connect as Redis does. Fails if another server
+/// runs on the disk, or if the server refuses a damaged file.
 ///
 /// `accept` returns the next connection and its peer; `connect` takes a host and a port.
 pub async fn serve<S: ByteStream>(

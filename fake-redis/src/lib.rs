@@ -55,7 +55,7 @@
 //! They turn an [`Input`] and the time into [`Outputs`], without async, I/O, a clock or ambient
 //! randomness. [`serve::start`] runs them behind real sockets.
 //!
-//! Feature `planted-leak`, off by default, lets scripts share tables (module `planted_bugs`).
+//! Feature `planted-leak`, off by default, adds a deliberate bug (module `planted_bugs`).
 
 mod data;
 

@@ -43,7 +43,7 @@ pub struct SentinelConfig {
     /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
     pub master: Address,
-    /// Number of Sentinels that must agree that the primary is down before a failover.
+    /// Number of Sentinels that must agree that the primary is down before an automatic failover.
     pub quorum: usize,
     /// Milliseconds of silence before an instance counts as down (`down-after-milliseconds`).
     pub down_after_ms: i64,

@@ -1,4 +1,4 @@
-//! Moves an incident so that its main fault hits a process in a given command or phase.
+//! Moves an incident so that its main fault hits a process during a command or in a phase.
 
 mod place;
 mod target;
@@ -22,7 +22,7 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Unit to which a start time between two events is rounded.
+    /// Resolution of start times between two events.
     pub quantum: Micros,
     /// Places of all processes, from a run without the incident.
     pub places: &'g [Place],

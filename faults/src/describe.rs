@@ -1,4 +1,4 @@
-//! Text forms of faults and plans. Different plans have different texts.
+//! Text forms of faults and plans.
 
 use crate::fault::{Direction, Fault};
 use crate::node::Node;

@@ -12,7 +12,7 @@ pub fn uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     low + u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-/// Draws a log-uniform integer: all doublings are equally likely. Treats a lower bound of 0 as 1.
+/// Draws an approximately log-uniform integer. Treats a lower bound of 0 as 1.
 pub fn log_uniform(rng: &mut impl Rng, range: RangeInclusive<u64>) -> u64 {
     let low = (*range.start()).max(1);
     let high = (*range.end()).max(low);

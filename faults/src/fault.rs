@@ -47,8 +47,8 @@ pub enum Fault {
         /// Downtime before the restart, in microseconds; `null` if the node never restarts.
         down_us: Option<Micros>,
     },
-    /// No message passes between two groups of nodes. Messages are retransmitted, so a healed link
-    /// may stay silent until the next retransmission.
+    /// A partition blocks messages between two groups of nodes in one or both directions. Messages
+    /// are retransmitted, so a healed link may stay silent until the next retransmission.
     Partition {
         /// Nodes on side a. Links among them keep working.
         side_a: Vec<Node>,
@@ -118,14 +118,15 @@ pub enum Fault {
         /// Time in microseconds until the server is back at its normal speed.
         duration_us: Micros,
     },
-    /// The server runs out of memory and evicts every key that its volatile-ttl policy may evict.
+    /// The server runs out of memory and evicts all keys that may be evicted. In Redis, these are
+    /// the keys with a time to live.
     Evict {
         /// Server to evict from, such as `redis-1`.
         node: Node,
     },
-    /// An operator sends FLUSHALL to the server.
+    /// An operator deletes all keys of the server, in Redis with FLUSHALL.
     FlushAll {
-        /// Server that receives FLUSHALL.
+        /// Server whose keys are deleted.
         node: Node,
     },
     /// An operator promotes a replica to primary without telling the old primary.

@@ -1,5 +1,4 @@
-//! Checks whether the server's state permits writes and reads. Callers decide which clients are
-//! exempt.
+//! Checks whether the server's state permits writes and reads.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;

@@ -1,4 +1,4 @@
-//! Tracks connected replicas, and records the replication offset of each client's last write.
+//! Tracks connected replicas, and records the replication offsets that WAIT compares.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;

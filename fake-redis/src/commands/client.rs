@@ -305,7 +305,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
         return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
     let now_ms = call.server.now_ms();
-    // Before Redis 7.2, the addition wraps around, so an enormous pause has already ended.
+    // Before Redis 7.2, the addition wraps around, so a pause that overflows has already ended.
     let until_ms = match now_ms.checked_add(millis) {
         None if call.server.config.version >= RedisVersion::V7_2 => {
             return Err(TIMEOUT_OUT_OF_RANGE);

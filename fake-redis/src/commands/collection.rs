@@ -1,5 +1,4 @@
-//! Access to collections by commands: checks the type, creates a missing collection, and removes an
-//! empty collection.
+//! Reads and edits collections. Creates missing collections, and removes empty ones.
 
 use crate::config::events::EventClass;
 use crate::data::value::{List, Set, SortedSet, Stream, Value};

@@ -1,5 +1,4 @@
-//! The DEBUG command, with the extension `EVICT-VOLATILE`, which evicts all keys with a time to
-//! live.
+//! The DEBUG command. Its extension `EVICT-VOLATILE` evicts all keys with a time to live.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;

@@ -127,7 +127,7 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Replies with a random key. A primary deletes expired keys and draws again (`dbRandomKey`).
+/// Replies with a random key. Draws again if the key has expired (`dbRandomKey`).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {

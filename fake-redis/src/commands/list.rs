@@ -277,7 +277,7 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
     let equal = (0..compared)
         .map(position)
         .filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
-    // As in Redis, negating the lowest rank overflows, so the first match counts.
+    // As in Redis 7.0, negating the lowest rank overflows, so the first match counts.
     let rank = search.rank.checked_abs().unwrap_or(1);
     let skipped = usize::try_from(rank - 1).unwrap_or(usize::MAX);
     let found: Vec<usize> = equal.skip(skipped).take(wanted).collect();

@@ -58,7 +58,7 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Serves PSYNC. With the argument FAILOVER, this server first takes over its primary's role.
+/// Serves PSYNC. With the argument FAILOVER, a replica first takes over its primary's role.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;

@@ -53,7 +53,7 @@ fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
 }
 
 fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
-    // As in Redis, refuse an invalid SHA-1 before parsing the number of keys.
+    // As in Redis, refuse a SHA-1 of the wrong length before parsing the number of keys.
     let mut sha: Sha = call.arg(1).try_into().map_err(|_| NO_SCRIPT)?;
     sha.make_ascii_lowercase();
     let keys = number_of_keys(call)?;
@@ -86,7 +86,7 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Before 7.0, propagates SCRIPT LOAD and SCRIPT FLUSH, but no scripts from EVAL.
+/// Propagates the command (SCRIPT LOAD or SCRIPT FLUSH) before 7.0.
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();

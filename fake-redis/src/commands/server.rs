@@ -50,7 +50,7 @@ fn check_flush_options(call: &Call<'_>) -> CommandResult {
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    // Propagate FLUSHDB of an empty database too, because the replicas' data may differ.
+    // As in Redis, propagate FLUSHDB of an empty database too.
     call.server.changes.count();
     call.reply.ok();
     Ok(())

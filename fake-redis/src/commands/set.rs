@@ -182,7 +182,6 @@ const fn packed(word: &[u8]) -> u64 {
     if word.len() >= 8 {
         return 0;
     }
-    // The leading 1 distinguishes words that begin with NUL bytes.
     let (mut packed, mut index) = (1, 0);
     while index < word.len() {
         packed = packed << 8 | (word[index] | CASE) as u64;
@@ -281,7 +280,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// Propagates SET without GET, IFEQ and IFNE (`setGenericCommand` in t_string.c).
+/// Propagates SET without the options GET, IFEQ and IFNE (`setGenericCommand` in t_string.c).
 fn propagate_plain_set(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();

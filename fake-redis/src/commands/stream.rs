@@ -1,4 +1,4 @@
-//! Stream commands, except XREAD and the commands for consumer groups (t_stream.c).
+//! Commands on streams (t_stream.c). Consumer groups are not modelled.
 
 use super::collection::read;
 use crate::config::events::EventClass;
@@ -50,7 +50,7 @@ fn error(text: &'static str) -> CommandError {
     CommandError::fixed(text)
 }
 
-/// Accepts a plain integer, or any number that strtoull accepts (`string2ull`).
+/// Parses an unsigned integer as leniently as `string2ull`.
 fn parse_part(text: &[u8]) -> Option<u64> {
     if let Some(integer) = parse_integer(text) {
         return u64::try_from(integer).ok();

@@ -40,7 +40,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
-/// File paths, which CONFIG SET refuses to change unless `enable-protected-configs` is on.
+/// Parameters that CONFIG SET refuses to change (`enable-protected-configs no`).
 const PROTECTED: &[&str] = &["dbfilename", "dir"];
 
 #[derive(Clone, Debug, Default)]

@@ -320,7 +320,7 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// Sets the save points. An empty string disables snapshots (`setConfigSaveOption` in config.c).
+/// Sets the save points; an empty string removes them (`setConfigSaveOption` in config.c).
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

@@ -14,7 +14,7 @@ pub(crate) use stream::{Entry, Keep, NODE_ENTRIES_MAX, Pairs, Stream, StreamId, 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Redis's `hash-max-listpack-entries`. A larger hash does not keep its insertion order.
+/// Redis's default `hash-max-listpack-entries`. A larger hash does not keep its insertion order.
 const LISTED_FIELDS_MAX: usize = 512;
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
@@ -73,8 +73,7 @@ impl Value {
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` if the hash was ever too large for a listpack. Redis never converts a hash back to a
-    /// listpack.
+    /// `true` once the hash was too large for a listpack. A removal does not convert it back.
     table: bool,
 }
 

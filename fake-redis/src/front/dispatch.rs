@@ -1,4 +1,4 @@
-//! Serves queued commands one by one: executes a command, propagates its effects and replies.
+//! Serves commands one by one: executes a command, propagates its effects and replies.
 
 use crate::front::admission::Admission;
 use crate::protocol::args::{Args, ArgumentVector};

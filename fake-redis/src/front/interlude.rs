@@ -1,6 +1,5 @@
-//! Serves other clients while a script or a load takes long, like `processEventsWhileBlocked` in
-//! networking.c. Those clients get `-BUSY` or `-LOADING`, and may stop the script or the server,
-//! but not change data.
+//! Serves other clients during a long script or load (`processEventsWhileBlocked` in networking.c).
+//! Most of their commands get `-BUSY` or `-LOADING`.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;

@@ -63,8 +63,8 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // Keep expired keys if an append-only file follows, because its commands may extend their
-        // expiry (`RDBFLAGS_AOF_PREAMBLE`).
+        // Keep expired keys if an append-only file follows, because its commands were executed when
+        // the keys existed (`RDBFLAGS_AOF_PREAMBLE`).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
@@ -78,7 +78,7 @@ impl Server {
             }
             self.call_driver_while_loading(&mut pace, reader.position())?;
         }
-        // The replication position is meaningless in a snapshot that begins an append-only file.
+        // As in Redis, ignore the replication position if an append-only file follows.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }

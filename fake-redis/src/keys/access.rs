@@ -1,4 +1,4 @@
-//! Reads and changes keys. Expires keys, and reports every change to WATCH and to the judge.
+//! Reads, changes and expires keys, and reports changes to WATCH and to the tap.
 
 use crate::config::events::EventClass;
 use crate::data::keyspace::Entry;
@@ -13,7 +13,7 @@ impl Server {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// Returns the position of a key. A primary deletes an expired key (`expireIfNeeded`).
+    /// Returns the position of a key. May delete an expired key (`expireIfNeeded`).
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -51,7 +51,7 @@ impl Server {
         Some(entry)
     }
 
-    /// Returns a value to change. The caller must call [`Server::changed`] after the change.
+    /// Returns a value. After changing it, call [`Server::changed`] or remove the key.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;

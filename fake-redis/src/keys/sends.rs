@@ -6,8 +6,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Queues bytes, which the server sends at the end of the input, after it has written the
-    /// append-only file.
+    /// Queues bytes. The server sends the bytes after it has written the append-only file.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });

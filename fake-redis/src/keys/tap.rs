@@ -47,8 +47,7 @@ impl Server {
     }
 }
 
-/// Formats a value: `field=value` for a hash, `member=score` for a sorted set, the last id for a
-/// stream.
+/// Formats a value, for example `field=value` pairs for a hash and the last id for a stream.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

@@ -1,4 +1,4 @@
-//! Emits the outputs for the disk at the end of an input, and handles the disk's replies.
+//! Handles the disk's replies, and releases the messages that wait for a sync.
 
 use crate::config::{Fsync, Persistence};
 use crate::state::server::Server;

@@ -1,4 +1,4 @@
-//! Encodes replies in RESP2 or RESP3. The crate redis-protocol encodes the rarer RESP3 values.
+//! Encodes replies in RESP2 or RESP3.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};
@@ -164,7 +164,6 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// Begins an array. The caller must write `length` values next.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }

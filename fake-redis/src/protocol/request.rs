@@ -1,4 +1,4 @@
-//! Parses requests that may arrive in pieces, with Redis's own limits and errors.
+//! Parses requests that may arrive in pieces, with Redis's limits and errors.
 //!
 //! Follows `processMultibulkBuffer` and `processInlineBuffer` in networking.c, which skip the byte
 //! after a `\r` and the two bytes after a bulk string without a check.
@@ -9,7 +9,7 @@ use crate::protocol::inline;
 
 /// Maximum length in bytes of a header or an inline command (`PROTO_INLINE_MAX_SIZE`).
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Number of processed bytes that may stay in the buffer, so that the parser rarely moves bytes.
+/// The parser moves unprocessed bytes only if more processed bytes than this precede them.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 

@@ -16,8 +16,7 @@ impl Server {
         self.link_lost();
     }
 
-    /// Handles the loss of the link. Keeps the applied data for a partial resynchronization
-    /// (`replicationCacheMaster`).
+    /// Handles the loss of the link, and discards an incomplete transaction.
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
@@ -37,7 +36,7 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Sends the applied offset and, since 7.2, the offset on disk (`replicationSendAck`).
+    /// Sends the applied offset and, since 7.2, the synced offset if known (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =

@@ -13,7 +13,6 @@ impl Server {
         }
     }
 
-    /// Reads replies until the reply to PSYNC, after which the snapshot or the stream follows.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
@@ -76,7 +75,7 @@ impl Server {
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
         if self.replication.is_handing_over() {
-            // After PSYNC FAILOVER, both replies confirm that the other server has taken over.
+            // After PSYNC FAILOVER, either reply confirms that the other server has taken over.
             if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
                 return self.abort_failover();
             }
@@ -94,7 +93,7 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // A refusal such as `-NOMASTERLINK` or `-LOADING` is temporary, so the cron retries.
+            // The cron retries, for example after `-NOMASTERLINK` or `-LOADING`.
             _ => self.drop_link(),
         }
     }

@@ -112,8 +112,7 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot to all waiting replicas. Announces its length only to replicas that cannot
-    /// detect its end.
+    /// Sends a snapshot to all waiting replicas.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;

@@ -118,8 +118,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the error to count, or `None` if a command has already counted the error
-/// (`luaCallFunction`).
+/// Returns the script's error, unless a command has already counted it (`luaCallFunction`).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),

@@ -12,7 +12,7 @@ pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 /// Whole numbers below this bound have no exponent in C's `%.17g`.
 pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
-/// Length in bytes from which on reading a string costs instructions.
+/// Number of bytes from which work on a string costs instructions.
 const LONG: usize = 4_096;
 const BYTES_PER_INSTRUCTION: usize = 16;
 const STEPS_PER_CHECK: u32 = 1_024;

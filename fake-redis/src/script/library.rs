@@ -1,4 +1,4 @@
-//! The libraries for scripts, as in deps/lua/src of Redis 7.0.15.
+//! The libraries cjson, cmsgpack and bit for scripts, as in deps/lua/src of Redis 7.0.15.
 
 mod bit;
 mod json;

@@ -1,4 +1,4 @@
-//! Dispatches the commands of a Sentinel (commands flagged `CMD_SENTINEL` in Redis).
+//! Dispatches the commands of a Sentinel.
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::protocol::args::Args;

@@ -120,7 +120,7 @@ impl Instance {
     }
 
     /// Returns the interval between INFO commands in milliseconds. The interval is shorter for a
-    /// replica that has lost its primary or is watched closely.
+    /// replica that is watched closely or has no link to its primary.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);

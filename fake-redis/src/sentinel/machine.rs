@@ -211,7 +211,7 @@ impl Machine for Sentinel {
                 self.alarm.clear_alarm();
                 self.check_masters(out);
             }
-            // As in Redis, a Sentinel that cannot save its configuration continues.
+            // As in Redis, a Sentinel continues after `DiskFailed`.
             Input::DiskSynced
             | Input::DiskFailed { .. }
             | Input::Unsent { .. }

@@ -15,8 +15,6 @@ pub(crate) struct Master {
     pub(crate) sentinels: Vec<Instance>,
     pub(crate) quorum: usize,
     pub(crate) parallel_syncs: usize,
-    /// Time limit of a failover step in milliseconds, and half of the minimum interval between two
-    /// automatic attempts.
     pub(crate) failover_timeout_ms: i64,
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,

@@ -1,5 +1,4 @@
-//! After a promotion, reconfigures the remaining replicas, at most `parallel-syncs` at a time, and
-//! ends the failover.
+//! Reconfigures the remaining replicas after a promotion, and ends the failover.
 
 use super::{
     Address,

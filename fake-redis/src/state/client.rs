@@ -1,4 +1,4 @@
-//! The state of one client between commands.
+//! The state of one client.
 
 mod service;
 mod transaction;
@@ -16,7 +16,7 @@ use fencepost_machine::{ConnectionId, WallTime};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Normal,
-    /// A replica's connection after PSYNC, which gets the stream and no replies.
+    /// A replica's connection after SYNC or PSYNC.
     Replica,
     Script,
     Primary,

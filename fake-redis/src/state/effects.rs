@@ -10,7 +10,6 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) const ALL: Targets = Targets { append_only: true, replicas: true };
-    /// Targets of commands such as PUBLISH, which change no data.
     pub(crate) const REPLICAS: Targets = Targets { append_only: false, replicas: true };
 }
 

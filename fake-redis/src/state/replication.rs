@@ -1,4 +1,4 @@
-//! The server's view of its replicas, or of its primary.
+//! The server's view of its primary and of its replicas.
 
 mod failover;
 mod history;

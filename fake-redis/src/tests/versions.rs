@@ -5,7 +5,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// Redis 6.2 propagates a relative time as relative, and an absolute time as absolute (expire.c).
+/// Redis 6.2 sends a relative time to replicas as relative, and an absolute time as absolute.
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);

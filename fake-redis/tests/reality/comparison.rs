@@ -41,8 +41,7 @@ fn is_error(reply: &[u8]) -> bool {
     reply.starts_with(b"-")
 }
 
-/// Excludes commands whose replies cannot be compared, such as commands that block or draw at
-/// random.
+/// Excludes commands whose replies cannot be compared, such as commands that block.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));

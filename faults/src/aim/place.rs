@@ -15,8 +15,7 @@ pub enum Phase {
     Idle,
 }
 
-/// A command of a process with its reply, or an interval in which the process waits for the lock,
-/// holds it, or is idle.
+/// A command of a process, or an interval in which the process waits, holds the lock, or is idle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     pub phase: Phase,
@@ -28,7 +27,7 @@ pub struct Place {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
-    /// A command and its reply. The time of a step that never happened is `None`.
+    /// A command and its reply. A step that never happened has the time `None`.
     Command {
         server: Node,
         sent: SimTime,

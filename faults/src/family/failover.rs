@@ -79,7 +79,7 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// Estimates the time from a failure to the first write at the new primary. Each Sentinel waits for
+/// Estimates the time from a failure to the first write at the new primary. A Sentinel waits for
 /// down-after, polls the other Sentinels, waits for an election, and checks the replicas
 /// (`sentinelFailoverStateMachine` in sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {

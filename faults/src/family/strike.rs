@@ -1,5 +1,4 @@
-//! A strike hits one or more servers within one lease, and may separate processes from other
-//! servers.
+//! Strikes hit one or more servers within one lease, and may separate processes from others.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};

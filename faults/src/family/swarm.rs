@@ -10,7 +10,7 @@ use crate::time::Micros;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Swarmed {
     pub family: Family,
-    /// Thousandths of each range that the family uses, from 250 to 1000.
+    /// Share of the ranges that the family uses, in thousandths, from 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
@@ -35,8 +35,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Reduces the upper bounds of the ranges. Keeps the restart delay, which is an operator's
-    /// guarantee.
+    /// Reduces the upper bounds of ranges, except the restart delay, which an operator guarantees.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

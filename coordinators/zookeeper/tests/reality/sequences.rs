@@ -292,7 +292,7 @@ impl<'a, S: Server> Play<'a, S> {
         self.said.push(format!("{who} is gone: {is_closed}"));
     }
 
-    /// Ends the sequence with a ping. Events in transit arrive before the ping's reply.
+    /// Ends the sequence with pings, so that events in transit arrive, and closes the sessions.
     fn end(mut self) -> Vec<String> {
         for who in 0..2 {
             self.await_all(who);

@@ -25,8 +25,7 @@ impl Bases {
         let owner = self.owner(reader.long());
         let (length, children) = (reader.int(), reader.int());
         let pzxid = self.zxid(reader.long());
-        // Leave out whether the node is unchanged, because the node's times do not show a change in
-        // the millisecond of its creation.
+        // Leave out this flag, because it depends on the timing.
         let _ = is_unchanged;
         format!(
             "[c{czxid} m{mzxid} p{pzxid} v{version} cv{cversion} av{aversion} {owner} {length} \

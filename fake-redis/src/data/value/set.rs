@@ -25,8 +25,7 @@ impl Set {
         }
     }
 
-    /// Estimates the memory in bytes, in constant time, as if all members were as long as the
-    /// first.
+    /// Estimates the memory in bytes in constant time.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

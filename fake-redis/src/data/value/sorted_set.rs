@@ -40,8 +40,7 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// Returns the member at a place, which is not its rank. A removal moves the last member to the
-    /// freed place.
+    /// Returns the member at a place. A removal moves the last member to the freed place.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }

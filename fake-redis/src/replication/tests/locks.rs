@@ -6,7 +6,7 @@ use redis_protocol::resp2::types::BytesFrame;
 const RELEASE: &str = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', \
  KEYS[1]) else return 0 end";
 
-/// Redis keeps scripts only in memory (eval.c; docs "Scripting with Lua", volatile script cache).
+/// Redis 7.0 keeps scripts only in memory (eval.c; docs "Scripting with Lua", script cache).
 #[test]
 fn a_restarted_server_knows_no_scripts_though_its_data_is_there() {
     let mut world = World::new();
@@ -40,7 +40,6 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     assert_eq!(text(&world.call(second, &["GET", "lock"])), "token", "and yet it holds the lock");
 }
 
-/// The time to live starts when the server executes the command (db.c, script.c).
 #[test]
 fn a_command_that_waits_behind_a_slow_one_starts_its_time_to_live_when_it_is_executed() {
     let mut world = World::new();

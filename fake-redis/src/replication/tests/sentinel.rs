@@ -86,8 +86,7 @@ fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_fol
 {
     let mut world = deployment_with(false);
     let new = restart_the_promoted(&mut world, false);
-    // Sentinel promotes no replica, because a replica is eligible only for ten seconds after it
-    // loses its primary.
+    // Sentinel promotes no replica, because redis-1 has been without its primary for too long.
     for (replica, of) in [(new.as_str(), "redis-1"), ("redis-1", new.as_str())] {
         assert_eq!(field(&mut world, replica, "master_host"), of);
     }

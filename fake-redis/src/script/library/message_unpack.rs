@@ -4,7 +4,7 @@ use luna_core::runtime::Value;
 
 const RESULTS_MAX: usize = 7_900;
 
-/// Returns the next offset before the values, unless `limit` and `offset` are 0.
+/// Returns the next offset (-1 at the end) before the values, unless `limit` and `offset` are 0.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();

@@ -5,7 +5,7 @@ use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};
 use fencepost_machine::SyncError;
 
-/// Seconds between a failed snapshot and the next attempt (`CONFIG_BGSAVE_RETRY_DELAY`).
+/// Seconds without an automatic snapshot after a failure (`CONFIG_BGSAVE_RETRY_DELAY`).
 const SAVE_RETRY_SECONDS: i64 = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

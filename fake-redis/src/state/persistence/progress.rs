@@ -1,4 +1,4 @@
-//! The durable part of the stream, for WAITAOF (`fsynced_reploff` in aof.c of 7.2).
+//! The synced part of the append-only file (`fsynced_reploff` in aof.c of 7.2).
 
 use std::collections::VecDeque;
 

@@ -92,7 +92,7 @@ impl History {
         self.keep(size_max);
     }
 
-    /// Counts an effect as one byte while there are no replicas (`replicationFeedSlaves` in 7.2).
+    /// Counts an effect as one byte without a backlog (`replicationFeedSlaves` in 7.2).
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }
