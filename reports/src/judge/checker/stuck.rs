@@ -1,4 +1,5 @@
-//! Checks that after all faults, a process acquires a free lock within the header's bound.
+//! Checks that after all faults, a process acquires a wanted free lock within the header's bound,
+//! and that the attempts do not end before.
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
 //! counts only time in which the lock is free.
@@ -128,8 +129,9 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns `true` if at least two processes tried at least twice each, and every attempt was
-    /// refused although no owner had a quorum. Attempts just after the faults do not count.
+    /// Returns `true` if no process entered, at least two processes tried at least twice each, and
+    /// every attempt was refused although no value had a quorum. After faults, attempts within the
+    /// bound do not count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

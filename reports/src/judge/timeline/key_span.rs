@@ -14,7 +14,7 @@ pub struct KeySpan<'h> {
     /// Process to which a server granted the value, and when.
     pub granted: Option<(Node, Moment)>,
     pub from: Moment,
-    /// Times at which commands set the time to live; empty for copies on replicas.
+    /// Times at which processes wrote the value or reset its time to live.
     pub set: Vec<Moment>,
     /// End of the last lease by a correct clock; `None` if no lease is recorded.
     pub runs_out: Option<SimTime>,
